@@ -1,0 +1,74 @@
+# One command for each chore; `make help` lists them.
+
+# The first of these that runs and is new enough; override with `make PYTHON=...`.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+# One BLAS thread for each worker: two workers on two cores, and sums in the same order everywhere.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+WORKERS ?= 2
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help app test test-slow lint format bench wheel clean chromium
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+app: $(VENV)/.app ## open the dashboard in the browser (installs it once)
+	@headless=true; \
+	if [ -n "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ] || [ "$$(uname)" = Darwin ]; then headless=false; fi; \
+	exec $(BIN)/python -m streamlit run app.py --server.headless $$headless --server.showEmailPrompt false
+
+test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that is not slow
+	$(BIN)/mypy
+	$(PYTEST) -n $(WORKERS) --doctest-modules dpsco_core tests
+
+test-slow: $(VENV)/.test chromium ## the slow tests only
+	$(PYTEST) -n $(WORKERS) -m slow tests
+
+lint: $(VENV)/.test ## ruff: rules and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/.test ## mend what ruff can mend
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.bench ## speed, against a memory pass, BLAS and public peers
+	$(BIN)/python -m benchmarks
+
+wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras
+	rm -rf build/wheel && mkdir -p build/wheel
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip --disable-pip-version-check wheel -q --no-deps -w build/wheel .
+	build/wheel/venv/bin/python -m pip --disable-pip-version-check install -q build/wheel/*.whl
+	cd build/wheel && venv/bin/dpsco --help > help.txt && head -n 1 help.txt
+
+clean: ## remove everything that was built or installed
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis test-results
+	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+# A stamp for each set of extras; a change of pyproject.toml installs again.
+$(VENV)/.app: EXTRAS := app
+$(VENV)/.test: EXTRAS := app,test
+$(VENV)/.bench: EXTRAS := app,bench
+$(VENV)/.app $(VENV)/.test $(VENV)/.bench: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found on PATH." >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip --disable-pip-version-check install -q --editable ".[$(EXTRAS)]"
+	@touch $@
+
+chromium:
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+		|| command -v google-chrome >/dev/null; then exit 0; fi; \
+	root=; if [ "$$(id -u)" != 0 ]; then root="sudo -n"; fi; \
+	if command -v apt-get >/dev/null && $$root true 2>/dev/null; then \
+		echo "Installing Chromium for the browser tests"; \
+		$$root apt-get update -qq && \
+		$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
+	else \
+		echo "The browser tests need Chromium: install the package chromium (or Google Chrome) so that it is on PATH." >&2; \
+		exit 1; \
+	fi

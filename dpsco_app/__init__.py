@@ -1,0 +1,1 @@
+"""The dashboard: widgets, charts and words. The mathematics is in `dpsco_core`."""

@@ -1,0 +1,26 @@
+"""Page setup and navigation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from dpsco_app.pages import explore
+
+ICON = Path(__file__).resolve().parent.parent / "assets" / "icon.png"
+
+
+def main() -> None:
+    """Set the page up and run the page that the address names."""
+    st.set_page_config(
+        page_title="DP-SCO Explorer",
+        page_icon=str(ICON) if ICON.exists() else None,
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    page = st.navigation(
+        [st.Page(explore.page, title="Explore", url_path="explore", default=True)],
+        position="top",
+    )
+    page.run()

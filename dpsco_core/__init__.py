@@ -1,0 +1,36 @@
+"""DP-SCO Explorer: private estimation on heavy-tailed data, between its upper and lower bounds."""
+
+from dpsco_core.cost import Cost, cost
+from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+from dpsco_core.problems import Constants, MeanEstimation, Setting
+from dpsco_core.scenario import Limits, Scenario
+from dpsco_core.study import Cell, Outcome, cells, run_cell, study
+from dpsco_core.tables import frame, slopes, summary
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ZCDP",
+    "ApproxDP",
+    "Budget",
+    "Cell",
+    "Constants",
+    "Cost",
+    "InvalidInput",
+    "Ledger",
+    "Limits",
+    "MeanEstimation",
+    "NotApplicable",
+    "Outcome",
+    "PureDP",
+    "Scenario",
+    "Setting",
+    "cells",
+    "cost",
+    "frame",
+    "run_cell",
+    "slopes",
+    "study",
+    "summary",
+]

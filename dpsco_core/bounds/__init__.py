@@ -1,0 +1,21 @@
+"""Upper and lower bounds on the error of private mean estimation."""
+
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.best import best_spike_probability, largest_spike_probability
+from dpsco_core.bounds.fano import decoding_error, fano_cdp, fano_coupling, fano_pure
+from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
+from dpsco_core.bounds.mean import MEAN_BOUNDS
+
+__all__ = [
+    "LOWER_MEAN_BOUNDS",
+    "MEAN_BOUNDS",
+    "Bound",
+    "Hypothesis",
+    "Terms",
+    "best_spike_probability",
+    "decoding_error",
+    "fano_cdp",
+    "fano_coupling",
+    "fano_pure",
+    "largest_spike_probability",
+]

@@ -1,0 +1,64 @@
+"""A bound knows its own truth: its statement, its constant, its hypotheses and its value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from dpsco_core.card import BoundCard
+from dpsco_core.problems.base import Setting
+
+Terms = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypothesis:
+    """One condition of a statement.
+
+    Parameters
+    ----------
+    check : callable
+        Takes a `Setting` and returns an empty string if the condition holds there, otherwise one
+        sentence that says which condition fails, with the numbers.
+    text : str
+        The condition in words, for a table.
+    """
+
+    text: str
+    check: Callable[[Setting], str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bound:
+    """A bound on the error, evaluated at a `Setting`.
+
+    Parameters
+    ----------
+    card : BoundCard
+        What it is and where it is from.
+    evaluate : callable
+        Takes a `Setting` and returns its terms by name, in the order of the formula.
+    combine : callable
+        Turns the terms' values into the bound's value: `sum` for most.
+    hypotheses : tuple of Hypothesis
+        Conditions of the statement. The value is still given where one fails, and said to be
+        outside its hypotheses.
+    """
+
+    card: BoundCard
+    evaluate: Callable[[Setting], Terms]
+    combine: Callable[[tuple[float, ...]], float] = math.fsum
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+    def terms(self, setting: Setting) -> dict[str, float]:
+        """Return the terms of the bound by name."""
+        return dict(self.evaluate(setting))
+
+    def value(self, setting: Setting) -> float:
+        """Return the bound, in the units of ``card.quantity``; infinite where it is void."""
+        return float(self.combine(tuple(self.evaluate(setting).values())))
+
+    def failures(self, setting: Setting) -> tuple[str, ...]:
+        """Return one sentence for every hypothesis that fails at `setting`."""
+        return tuple(s for s in (h.check(setting) for h in self.hypotheses) if s)

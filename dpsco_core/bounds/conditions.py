@@ -1,0 +1,113 @@
+"""Conditions that several bounds share: each says which number fails, in one sentence."""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.errors import require
+from dpsco_core.problems.base import Setting
+
+
+def check_sizes(n: int, d: int) -> None:
+    """Raise `InvalidInput` unless n and d are at least 1."""
+    require(n >= 1, "n", "a positive integer", n)
+    require(d >= 1, "d", "a positive integer", d)
+
+
+def moment_scale(setting: Setting) -> float:
+    """Return the root of the coordinates' moment bound: the unit of the coordinate-wise class."""
+    return math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
+
+
+def scaled_mean_bound(setting: Setting) -> float:
+    """Return R in units of the moment scale; infinite if either is unknown or void."""
+    scale = moment_scale(setting)
+    if not 0 < scale < math.inf:
+        return math.inf
+    return setting.constants.mean_gradient_bound / scale
+
+
+def _coordinate_moment(setting: Setting) -> str:
+    if math.isfinite(setting.constants.coordinate_moment):
+        return ""
+    return (
+        f"The problem certifies no coordinate-wise moment of order p={setting.moment_order:g}, "
+        "which this bound needs."
+    )
+
+
+COORDINATE_MOMENT = Hypothesis(
+    text="finite central moment of order p in every coordinate", check=_coordinate_moment
+)
+
+
+def _directional_moment(setting: Setting) -> str:
+    if math.isfinite(setting.constants.directional_moment):
+        return ""
+    return (
+        f"The problem certifies no directional moment M of order p={setting.moment_order:g}, "
+        "which this bound needs."
+    )
+
+
+DIRECTIONAL_MOMENT = Hypothesis(
+    text="finite raw moment of order p in every direction", check=_directional_moment
+)
+
+
+def _finite_variance(setting: Setting) -> str:
+    if math.isfinite(setting.constants.variance_trace):
+        return ""
+    return "The problem certifies no finite variance, which this bound needs."
+
+
+FINITE_VARIANCE = Hypothesis(text="finite trace of the covariance", check=_finite_variance)
+
+
+def _gaussian_budget(setting: Setting) -> str:
+    if setting.gaussian_rho > 0:
+        return ""
+    return (
+        "The method needs a zCDP or (epsilon, delta) budget, "
+        f"and the budget is {setting.budget}."
+    )
+
+
+GAUSSIAN_BUDGET = Hypothesis(text="a zCDP or (epsilon, delta) budget", check=_gaussian_budget)
+
+
+def _mean_known(setting: Setting) -> str:
+    if math.isfinite(setting.constants.mean_gradient_bound):
+        return ""
+    return "The bound needs a finite public bound R on the norm of the mean, and there is none."
+
+
+MEAN_BOUND = Hypothesis(text="a finite public bound R on the mean", check=_mean_known)
+
+
+def _mean_unrestricted(setting: Setting) -> str:
+    bound = setting.constants.mean_gradient_bound
+    if math.isinf(bound):
+        return ""
+    return (
+        "The bound is for an unrestricted mean, and here the mean has norm at most "
+        f"R={bound:.4g}."
+    )
+
+
+MEAN_UNRESTRICTED = Hypothesis(text="mean unrestricted", check=_mean_unrestricted)
+
+
+def small_mean(limit: float) -> Hypothesis:
+    """Return the condition R <= `limit`, R in units of the moment scale."""
+
+    def check(setting: Setting) -> str:
+        bound = scaled_mean_bound(setting)
+        if bound <= limit:
+            return ""
+        return (
+            f"The statement needs a mean of norm at most {limit:g} moment units, and R={bound:.4g}."
+        )
+
+    return Hypothesis(text=f"R <= {limit:g}", check=check)

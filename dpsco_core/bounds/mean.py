@@ -1,0 +1,8 @@
+"""Every bound on mean estimation, in the order in which a catalogue lists them."""
+
+from __future__ import annotations
+
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
+
+MEAN_BOUNDS: tuple[Bound, ...] = (*LOWER_MEAN_BOUNDS,)

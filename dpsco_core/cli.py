@@ -1,0 +1,262 @@
+"""The command line: `dpsco catalogue`, `run`, `bounds` and `app`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dpsco_core import __version__
+from dpsco_core.cost import cost
+from dpsco_core.errors import InvalidInput, require
+from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import Outcome, study
+from dpsco_core.tables import frame, slopes, summary
+
+HELP = {
+    "problem": "slug of the problem",
+    "distribution": "slug of the distribution",
+    "n": "number of records",
+    "d": "dimension",
+    "m": "items a user (1 at item level)",
+    "epsilon": "privacy budget epsilon",
+    "delta": "privacy budget delta; 0 is pure DP",
+    "rho": "zCDP budget, instead of epsilon and delta",
+    "p": "tail index: the order of the moment that is bounded by 1, at least 2",
+    "margin": "the sampling law's own tail index is p + margin",
+    "geometry": "norm and constraint set",
+    "q": "exponent of the norm, for the geometry lq",
+    "diameter": "diameter of the ball that is known to hold the mean",
+    "offset": "norm of the true mean",
+    "axis": "what to sweep: n, d, epsilon or p",
+    "grid": "values on the axis, separated by commas",
+    "trials": "repetitions",
+    "seed": "the one seed",
+    "calibration": "tight (least proven noise) or paper (as printed)",
+    "tuning": "practical or theory (the theorem's parameters)",
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, and exits with status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message[0].upper()}{message[1:].rstrip('.')}.\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0, or 2 on bad input."""
+    parser = _build_parser()
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.command == "catalogue":
+            _catalogue(chosen.json)
+        elif chosen.command == "app":
+            return _app(chosen.port)
+        else:
+            scenario = _scenario(chosen, sampling=chosen.command == "run")
+            (_run if chosen.command == "run" else _bounds)(scenario, chosen.json)
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        sys.stderr.close()
+    return 0
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="dpsco", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    for name, text in (
+        ("run", "run methods on synthetic data, and print errors and bounds"),
+        ("bounds", "print every bound at a setting"),
+    ):
+        command = commands.add_parser(name, help=text)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        _add_fields(command)
+    app = commands.add_parser("app", help="open the dashboard")
+    app.add_argument("--port", help="port to listen on", default=None)
+    return parser
+
+
+def _add_fields(command: argparse.ArgumentParser) -> None:
+    """One flag a field of `Scenario`; all are read by the scenario itself."""
+    default = Scenario()
+    for field in fields(Scenario):
+        if field.name == "methods":
+            command.add_argument(
+                "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
+            )
+            continue
+        value = getattr(default, field.name)
+        shown = "" if value in (None, ()) else f" (default {value})"
+        names = ["--p", "--tail"] if field.name == "p" else [f"--{field.name}"]
+        command.add_argument(
+            *names, dest=field.name, metavar="VALUE", help=HELP[field.name] + shown
+        )
+
+
+def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
+    names = [f.name for f in fields(Scenario) if f.name != "methods"]
+    values: dict[str, Any] = {k: getattr(chosen, k) for k in names if getattr(chosen, k)}
+    values = {k: v for k, v in values.items() if v is not None}
+    if chosen.method:
+        values["methods"] = chosen.method
+    return Scenario.from_dict(values).validate(sampling=sampling)
+
+
+def _catalogue(as_json: bool) -> None:
+    catalogue = catalogue_json()
+    if as_json:
+        print(json.dumps(catalogue, indent=2))
+        return
+    for title, rows in catalogue.items():
+        print(f"{title.capitalize()}\n")
+        extra = ["privacy", "constant"] if title == "bounds" else ["privacy"]
+        columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
+        print(_table([[str(row[c]) for c in columns] for row in rows], columns) + "\n")
+
+
+def _run(scenario: Scenario, as_json: bool) -> None:
+    outcomes = list(_with_progress(scenario))
+    if as_json:
+        print(json.dumps(run_json(scenario, outcomes), indent=2))
+        return
+    cells = frame(outcomes)
+    rows = [
+        [
+            str(row["name"]),
+            _number(row["x"]),
+            _number(row["median_error"]),
+            f"{_number(row['q10'])} to {_number(row['q90'])}",
+            _number(row["mean_error"]),
+            f"{1000 * row['seconds']:.3g}",
+            str(row["not_applicable"]),
+        ]
+        for row in summary(cells).to_dict("records")
+    ]
+    print(f"l2 error of the mean, {scenario.trials} trials, {scenario.budget}, replace-one\n")
+    print(_table(rows, ["method", scenario.axis or "x", "median", "10-90 %", "mean", "ms", ""]))
+    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
+        print(f"note: {note}")
+    if scenario.axis:
+        fitted = slopes(scenario, cells)
+        print("\nSlope of log error against log axis\n")
+        rows = [
+            [
+                str(r["name"]),
+                f"{r['fitted']:.3f}",
+                f"{r['low']:.3f} to {r['high']:.3f}",
+                f"{r['predicted']:.3f}",
+            ]
+            for r in fitted.to_dict("records")
+        ]
+        print(_table(rows, ["method", "fitted", "95 %", "predicted by its rate"]))
+    print()
+    _print_bounds(scenario, explicit_lower_only=True)
+
+
+def _bounds(scenario: Scenario, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(bounds_json(scenario), indent=2))
+    else:
+        _print_bounds(scenario)
+
+
+def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
+    rows = []
+    for e in evaluate_all(scenario):
+        card = e.bound.card
+        if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
+            continue
+        terms = ", ".join(f"{name} {_number(v)}" for name, v in e.terms.items())
+        rows.append(
+            [
+                card.slug,
+                "" if e.x is None else _number(e.x),
+                _number(e.value),
+                card.constant,
+                card.quantity,
+                terms if len(e.terms) > 1 else "",
+                "; ".join(e.failures),
+            ]
+        )
+    header = ["bound", scenario.axis or "", "value", "constant", "of", "terms", "fails"]
+    print(_table(rows, header))
+
+
+def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
+    """Yield the outcomes, with a bar on standard error if that is a terminal."""
+    shown = sys.stderr.isatty()
+    expected = cost(scenario).seconds if shown else 0.0
+    started = last = time.monotonic()
+    for done, outcome in enumerate(study(scenario), start=1):
+        yield outcome
+        now = time.monotonic()
+        if shown and (now - last > 0.1 or done == scenario.cells):
+            last = now
+            share = done / scenario.cells
+            rest = (now - started) * (1 / share - 1) if share > 0.05 else expected
+            bar = "#" * round(30 * share)
+            line = f"\r[{bar:<30}] {done} of {scenario.cells} cells, about {rest:.0f} s left "
+            print(line, end="", file=sys.stderr, flush=True)
+    if shown:
+        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _app(port: str | None) -> int:
+    command = [sys.executable, "-m", "streamlit", "run", str(_entry())]
+    if port is not None:
+        ok = port.isdecimal() and 1 <= int(port) <= 65535
+        require(ok, "port", "an integer between 1 and 65,535", port)
+        command += ["--server.port", port]
+    if importlib.util.find_spec("streamlit") is None:
+        print(
+            "dpsco: The dashboard needs the extra 'app': pip install 'dpsco-explorer[app]'.",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        return subprocess.run(command, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+def _entry() -> Path:
+    """Return the dashboard's entry: beside the packages in a checkout, inside in a wheel."""
+    checkout = Path(__file__).resolve().parent.parent / "app.py"
+    return checkout if checkout.exists() else Path(str(files("dpsco_app") / "entry.py"))
+
+
+def _number(value: Any) -> str:
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+def _table(rows: list[list[str]], header: list[str]) -> str:
+    """Return `rows` as text in columns; columns that are empty everywhere are left out."""
+    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
+    lines = [[header[i] for i in keep]] + [[row[i] for i in keep] for row in rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(keep))]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

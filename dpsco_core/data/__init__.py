@@ -1,0 +1,36 @@
+"""Heavy-tailed distributions with exact moments, the hard instances, and rows in blocks."""
+
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.elliptical_t import EllipticalT
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.hard import Hypercube, Spike
+from dpsco_core.data.log_normal import LogNormal
+from dpsco_core.data.pareto import Pareto, SkewedPareto
+from dpsco_core.data.rows import DenseRows, Rows
+from dpsco_core.data.student_t import StudentT
+
+DISTRIBUTIONS: tuple[type[Distribution], ...] = (
+    StudentT,
+    Pareto,
+    SkewedPareto,
+    LogNormal,
+    Gaussian,
+    EllipticalT,
+    Spike,
+    Hypercube,
+)
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "DenseRows",
+    "Distribution",
+    "EllipticalT",
+    "Gaussian",
+    "Hypercube",
+    "LogNormal",
+    "Pareto",
+    "Rows",
+    "SkewedPareto",
+    "Spike",
+    "StudentT",
+]

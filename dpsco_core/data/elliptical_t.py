@@ -1,0 +1,62 @@
+"""The multivariate Student t: heavy tails that all coordinates share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.data.base import ScaledLaw, require_sample_size
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.student_t import log_student_moment
+
+
+@dataclass(frozen=True, kw_only=True)
+class EllipticalT(ScaledLaw):
+    r"""The multivariate Student t, :math:`X = \mu + s\,Z/\sqrt{\chi^2_\nu/\nu}`.
+
+    The normal vector Z is divided by one common chi, with :math:`\nu = p` + margin degrees of
+    freedom: coordinates are uncorrelated, and large together. Every direction has the law of a
+    coordinate, the scaled Student t (`StudentT`), so the directional moment is 1.
+    Parameters and errors: `ScaledLaw`.
+
+    Examples
+    --------
+    >>> law = EllipticalT(d=5, moment_order=3.0, offset=2.0)
+    >>> law.directional_moment, law.moment(3.5), law.sample(4, np.random.default_rng(0)).x.shape
+    (1.0, inf, (4, 5))
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="elliptical-t",
+        name="Elliptical Student t",
+        paper=FOLKLORE,
+        statement="multivariate Student t",
+        summary="Normal vectors divided by one common chi: coordinates are uncorrelated, and "
+        "large together.",
+    )
+
+    @property
+    def directional_moment(self) -> float:
+        """Exactly 1, in every direction."""
+        return 1.0
+
+    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records; n is a positive integer."""
+        require_sample_size(n)
+        half = 0.5 * self.tail_index
+        numerator = self.scale * math.sqrt(half)
+        shift = self._coordinate_mean
+        rows = DenseRows(np.empty((n, self.d)))
+        for block in rows.blocks():
+            rng.standard_normal(out=block)
+            # A gamma of shape nu/2 is half a chi-square with nu degrees of freedom.
+            block *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(block))))[:, None]
+            block += shift
+        return rows
+
+    def _log_moment(self, k: float) -> float:
+        return log_student_moment(self.tail_index, k)

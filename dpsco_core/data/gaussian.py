@@ -1,0 +1,63 @@
+"""Independent normal coordinates: the light-tailed reference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.data.base import ScaledLaw, Vector, filled, log_normal_moment
+from dpsco_core.data.rows import DenseRows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gaussian(ScaledLaw):
+    r"""Independent normal coordinates of standard deviation :math:`1/\|Z\|_p`.
+
+    .. math:: E|X_j - \mu_j|^k = \|Z\|_k^k / \|Z\|_p^k, \qquad
+        \|Z\|_k^k = 2^{k/2}\,\Gamma(\tfrac{k+1}2)/\sqrt\pi .
+
+    Every direction has the law of a coordinate, so the directional moment is 1. `margin` is
+    accepted and ignored. Parameters and errors: `ScaledLaw`.
+
+    Examples
+    --------
+    >>> law = Gaussian(d=5, moment_order=4.0)
+    >>> round(law.moment(4), 12), round(law.moment(2) ** 2, 12)
+    (1.0, 0.333333333333)
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="gaussian",
+        name="Gaussian",
+        paper=FOLKLORE,
+        statement="normal law",
+        summary="Independent normal coordinates: every moment exists, the light-tailed reference.",
+    )
+
+    @property
+    def tail_index(self) -> float:
+        """All moments exist."""
+        return math.inf
+
+    @property
+    def directional_moment(self) -> float:
+        """Exactly 1, in every direction."""
+        return 1.0
+
+    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records; n is a positive integer."""
+        scale, shift = self.scale, self._coordinate_mean
+
+        def fill(part: Vector) -> None:
+            rng.standard_normal(out=part)
+            part *= scale
+            part += shift
+
+        return filled(n, self.d, fill)
+
+    def _log_moment(self, k: float) -> float:
+        return log_normal_moment(k)

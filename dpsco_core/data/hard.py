@@ -1,0 +1,234 @@
+r"""The two-point instances behind the lower bounds, as distributions that can be chosen.
+
+With probability q, the spike probability, a record is :math:`q^{-1/p}\nu`; otherwise it is 0. The
+pattern :math:`\nu` is unknown to the algorithm and drawn from a prior: lower bounds hold on average
+over it, so a measured error is compared with them only after `draw`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.data.base import (
+    Vector,
+    exp_or_inf,
+    require_dimension_and_order,
+    require_sample_size,
+)
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.errors import require
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPoint(ABC):
+    r"""What the hard instances share: :math:`Q_\nu = (1-q)\,\delta_0 + q\,\delta_{q^{-1/p}\nu}`.
+
+    .. math:: \mu_\nu = q^{1-1/p}\nu, \qquad
+        E|X_j-\mu_j|^k = q^{-k/p}\big[q(1-q)^k + (1-q)q^k\big]\quad\text{where }\nu_j \ne 0.
+
+    At k = p the moment is :math:`(1-q)^p + (1-q)q^{p-1} \le 1-q`: at most 1, and not 1 exactly.
+    Two laws with different patterns are at total variation distance q.
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    moment_order : float
+        The order p; finite, at least 2.
+    spike_probability : float
+        The probability q, in (0, 1].
+    pattern : tuple of int, optional
+        The pattern, of length d. None until it is drawn: `mean` and `sample` need it.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range, or the pattern is not one of the prior.
+    """
+
+    d: int = 20
+    moment_order: float = 3.0
+    spike_probability: float
+    pattern: tuple[int, ...] | None = None
+
+    smallest_d: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
+        q = self.spike_probability
+        require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
+
+    @property
+    @abstractmethod
+    def weight(self) -> int:
+        """Number of coordinates where a pattern is not 0."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a copy with a fresh pattern from the prior."""
+
+    @property
+    def tail_index(self) -> float:
+        """All moments exist: the law is bounded."""
+        return math.inf
+
+    @property
+    def mean(self) -> Vector:
+        r"""The mean :math:`q^{1-1/p}\nu`, shape (d,); needs a drawn pattern."""
+        return self._mean_size * self._drawn()
+
+    @property
+    def mean_norm(self) -> float:
+        r"""The l2 norm :math:`q^{1-1/p}\sqrt w` of the mean, the same for every pattern."""
+        return self._mean_size * math.sqrt(self.weight)
+
+    @property
+    def variance_trace(self) -> float:
+        r"""The trace of Cov(X): :math:`w\,q^{1-2/p}(1-q)`."""
+        return self.weight * self.moment(2)
+
+    @property
+    def directional_moment(self) -> float:
+        r"""Exactly :math:`\sqrt w\,(E|X_j-\mu_j|^p)^{1/p}`, attained in the direction of the mean.
+
+        The centred record is a multiple of the pattern, whose l2 norm is :math:`\sqrt w`.
+        """
+        root = math.pow(self.moment(self.moment_order), 1 / self.moment_order)
+        return math.sqrt(self.weight) * root
+
+    def moment(self, k: float) -> float:
+        r"""Return :math:`E|X_j - \mu_j|^k` where the pattern is not 0; k is real, at least 0.
+
+        Coordinates where the pattern is 0 are constant. Infinite at k = inf, and where the
+        moment is above the range of a float.
+
+        Raises
+        ------
+        InvalidInput
+            If k is negative or NaN.
+        """
+        require(k >= 0, "k", "a number of at least 0", k)
+        if k == math.inf:
+            return math.inf
+        q = self.spike_probability
+        if q == 1:
+            return 1.0 if k == 0 else 0.0
+        # In logarithms, since q^(-k/p) may be huge.
+        spiked = (1 - k / self.moment_order) * math.log(q) + k * math.log1p(-q)
+        idle = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
+        return exp_or_inf(spiked) + exp_or_inf(idle)
+
+    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records; n is a positive integer, and the pattern is drawn."""
+        require_sample_size(n)
+        spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
+        count = rng.binomial(n, self.spike_probability)
+        x = np.zeros((n, self.d))
+        x[rng.choice(n, size=count, replace=False, shuffle=False)] = spike
+        return DenseRows(x)
+
+    @property
+    def _mean_size(self) -> float:
+        return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
+
+    def _drawn(self) -> NDArray[np.float64]:
+        drawn = self.pattern is not None
+        require(drawn, "pattern", "drawn first, with draw(rng)", self.pattern)
+        return np.array(self.pattern, dtype=np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spike(TwoPoint):
+    r"""The packing of the lower bounds, with patterns of zeros and ones.
+
+    The prior is uniform over all :math:`\nu\in\{0,1\}^d` of weight :math:`\lfloor d/2\rfloor`:
+    permuting the coordinates of a code keeps its size and its distances, so every bound that
+    averages over a constant-weight code holds for it. The paper's text asks for signs of l1 norm
+    d/2, which do not exist; its numbers fit this packing.
+    Formulas, parameters and errors: `TwoPoint`; d is at least 2.
+
+    Examples
+    --------
+    >>> law = Spike(d=4, moment_order=2.0, spike_probability=0.25)
+    >>> drawn = law.draw(np.random.default_rng(0))
+    >>> sum(drawn.pattern), float(drawn.mean.max()), round(law.moment(2), 12)
+    (2, 0.5, 0.75)
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="spike",
+        name="Spike (packing)",
+        paper=KAMATH_2022,
+        statement="Lemma 6.3, packing (weight corrected)",
+        summary="A rare common spike on a hidden half of the coordinates: the instance of the "
+        "Fano bounds.",
+    )
+    smallest_d: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pattern is not None:
+            known = len(self.pattern) == self.d and set(self.pattern) <= {0, 1}
+            valid = known and sum(self.pattern) == self.weight
+            require(valid, "pattern", f"{self.d} zeros and ones, {self.weight} ones", self.pattern)
+
+    @property
+    def weight(self) -> int:
+        """Number of ones of a pattern, floor(d/2)."""
+        return self.d // 2
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a copy with a fresh pattern, uniform over the vectors of weight floor(d/2)."""
+        pattern = np.zeros(self.d, dtype=np.int8)
+        pattern[rng.choice(self.d, size=self.weight, replace=False, shuffle=False)] = 1
+        return replace(self, pattern=tuple(pattern.tolist()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hypercube(TwoPoint):
+    r"""The sharper variant with hidden signs: :math:`\nu` uniform on :math:`\{-1,+1\}^d`.
+
+    Formulas, parameters and errors: `TwoPoint`.
+
+    Examples
+    --------
+    >>> law = Hypercube(d=4, moment_order=2.0, spike_probability=0.25)
+    >>> law.mean_norm, law.draw(np.random.default_rng(0)).sample(3, np.random.default_rng(1)).n
+    (1.0, 3)
+    >>> law.mean
+    Traceback (most recent call last):
+    ...
+    dpsco_core.errors.InvalidInput: pattern must be drawn first, with draw(rng), got pattern=None.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="hypercube",
+        name="Hypercube (signs)",
+        paper=KAMATH_2022,
+        statement="Lemma 6.3, with independent signs",
+        summary="A rare spike with hidden independent signs: the instance of the sharper "
+        "concentrated-DP bound.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pattern is not None:
+            valid = len(self.pattern) == self.d and set(self.pattern) <= {-1, 1}
+            require(valid, "pattern", f"{self.d} signs -1 or +1", self.pattern)
+
+    @property
+    def weight(self) -> int:
+        """Every coordinate of a pattern is -1 or +1."""
+        return self.d
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a copy with a fresh pattern, uniform on the signs."""
+        signs = 2 * rng.integers(0, 2, size=self.d, dtype=np.int8) - 1
+        return replace(self, pattern=tuple(signs.tolist()))

@@ -1,0 +1,185 @@
+"""What the mean estimators share: the protocol, the result, and blocked clipping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import MethodCard
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.errors import NotApplicable
+from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+# The failure probability beta of every high-probability statement.
+FAILURE_PROBABILITY = 0.05
+
+Calibration = Literal["tight", "paper"]
+Tuning = Literal["practical", "theory"]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """The result of one run of a method.
+
+    Parameters
+    ----------
+    value : array of shape (d,)
+        The estimate.
+    ledger : Ledger
+        What it spent, release by release.
+    diagnostics : mapping of str to float
+        Parameters that were used and quantities worth showing, such as ``clip_radius``.
+    notes : tuple of str
+        Sentences that a reader of the result must see.
+    """
+
+    value: Vector
+    ledger: Ledger
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class MeanEstimator(Protocol):
+    """A mean estimator: a frozen object with its parameters, and one method."""
+
+    card: ClassVar[MethodCard]
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Estimate the mean of `rows`, all noise through `ledger`, all randomness from `rng`."""
+        ...
+
+
+def gaussian_share(setting: Setting, calibration: Calibration) -> float:
+    """Return the rho that a Gaussian method may spend at the setting's budget.
+
+    ``"tight"``: the exact Gaussian curve. ``"paper"``: Bun and Steinke's conversion inverted.
+
+    Raises
+    ------
+    NotApplicable
+        Under a pure budget.
+    """
+    budget = setting.budget
+    if isinstance(budget, PureDP):
+        raise NotApplicable(
+            f"Gaussian noise cannot give pure DP (epsilon={budget.epsilon:g}, delta=0).",
+            nearest="set delta=1e-06, or choose mean.cwme-pure",
+            changes=(("delta", 1e-6),),
+        )
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return zcdp_rho(budget.epsilon, budget.delta, "paper")
+    return setting.gaussian_rho
+
+
+def zhao_share(setting: Setting, calibration: Calibration) -> float:
+    r"""As `gaussian_share`, with Zhao et al. (2024), equation (15), for ``"paper"``.
+
+    :math:`\rho = \varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`, which is valid up to
+    :math:`\varepsilon = 1+2\sqrt{\ln(1/\delta)}`; beyond, Bun and Steinke's conversion is inverted.
+    """
+    budget = setting.budget
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        wide = 1 + 2 * math.sqrt(-math.log(budget.delta))
+        if budget.epsilon <= wide:
+            return (budget.epsilon / wide) ** 2
+    return gaussian_share(setting, calibration)
+
+
+def sum_of_rows(rows: Rows, start: int, stop: int) -> Vector:
+    """Return the sum of rows `start` to `stop`, shape (d,), block by block."""
+    total = np.zeros(rows.d)
+    for block in rows.blocks(start, stop):
+        total += np.ones(len(block)) @ block
+    return total
+
+
+def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
+    r"""Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
+
+    Rows inside the ball have weight 1; a row with a NaN or an infinite entry becomes the zero
+    row, a fixed vector inside the ball, so that the sensitivity holds for every record.
+    """
+    norms = row_norms(block)
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = np.minimum(1.0, radius / norms)
+    broken = ~np.isfinite(norms)
+    if broken.any():
+        block = block.copy()
+        finite = np.isfinite(block).all(axis=1)
+        # A finite row whose norm overflows keeps its direction.
+        block[broken & ~finite] = 0.0
+        huge = broken & finite
+        block[huge] *= 2.0**-64
+        norms = row_norms(block)
+        weights = np.minimum(1.0, radius / np.where(norms > 0, norms, 1.0))
+        weights[huge] = radius / norms[huge]
+    return block, weights
+
+
+def clipped_mean(rows: Rows, radius: float) -> Vector:
+    """Return the mean of the rows after projection on the ball of `radius`, shape (d,)."""
+    total = np.zeros(rows.d)
+    for block in rows.blocks():
+        safe, weights = clip_to_ball(block, radius)
+        total += weights @ safe
+    return total / rows.n
+
+
+def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
+    """Return the means of consecutive blocks after clipping every entry to [-limit, limit].
+
+    Parameters
+    ----------
+    limit : float
+        Positive. NaN entries count as 0; infinite ones are clipped like any other.
+    blocks : int
+        Between 1 and n; each block has ``n // blocks`` rows, the remainder is dropped.
+
+    Returns
+    -------
+    array of shape (blocks, d)
+    """
+    size = rows.n // blocks
+    means = np.empty((blocks, rows.d))
+    for i in range(blocks):
+        total = np.zeros(rows.d)
+        for block in rows.blocks(i * size, (i + 1) * size):
+            clipped = np.clip(block, -limit, limit)
+            part = np.ones(len(block)) @ clipped
+            if np.isnan(part).any():
+                np.nan_to_num(clipped, copy=False, nan=0.0)
+                part = np.ones(len(block)) @ clipped
+            total += part
+        means[i] = total / size
+    return means
+
+
+def hinge_bias(distance: float, order: float) -> float:
+    r"""Return the largest :math:`E(Y - t)_+` over laws with :math:`E|Y|^p \le 1`, at t > 0.
+
+    .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
+
+    The sharp form of Kamath et al. (2022), Lemma B.1. For p = 2 the smaller
+    :math:`(\sqrt{1+t^2}-t)/2` is used. Infinite for t <= 0.
+    """
+    if distance <= 0:
+        return math.inf
+    if order == 2:
+        return 0.5 / (math.sqrt(1 + distance**2) + distance)
+    log_value = (order - 1) * (math.log1p(-1 / order) - math.log(distance)) - math.log(order)
+    return math.exp(log_value)
+
+
+def hinge_constant(order: float) -> float:
+    r"""Return :math:`\kappa_p = (p-1)^{p-1}/p^p`, the constant of the sharp clipping bias."""
+    return math.exp((order - 1) * math.log1p(-1 / order) - math.log(order))

@@ -1,0 +1,180 @@
+r"""The inner search of iterative updating, on public points Q_1..Q_k: pure post-processing.
+
+At a centre c, with :math:`v_j = Q_j - c`, the program (27) of Zhao et al. (2024) is
+
+.. math:: d = \max_{\|u\|=1} s(u), \qquad s(u) = \text{the $r$-th largest of } \langle v_j, u\rangle.
+
+It is solved exactly for d = 1 and d = 2. For d >= 3 it is NP-hard, and a multi-start ascent is used:
+a feasible direction gives a value that is never above the maximum.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+INNER_STEP = 0.25  # eta of Lemma 8
+RANDOM_DIRECTIONS = 24
+POINT_DIRECTIONS = 16
+ASCENTS = 4
+ASCENT_STEPS = 25
+EXACT_PLANE_POINTS = 64
+
+
+def walk_to_centre(points: Vector, left_out: int, steps: int, rng: np.random.Generator) -> Vector:
+    """Run steps 4 and 5 of Algorithm 3 from c = 0.
+
+    Parameters
+    ----------
+    points : array of shape (k, d)
+        The noisy group means.
+    left_out : int
+        k minus the number r of projections that must lie beyond.
+    steps : int
+        At most so many moves; the distance is evaluated once more after the last.
+    rng : numpy.random.Generator
+        For the starting directions of the search when d >= 3.
+
+    Returns
+    -------
+    array of shape (d,)
+        The visited centre with the smallest distance; the walk stops where it is not positive.
+    """
+    centre = np.zeros(points.shape[1])
+    best, best_distance = centre, math.inf
+    for _ in range(steps + 1):
+        distance, direction = furthest_direction(points - centre, left_out, rng)
+        if distance < best_distance:
+            best, best_distance = centre, distance
+        if distance <= 0:
+            break
+        centre = centre + INNER_STEP * distance * direction
+    return best
+
+
+def furthest_direction(
+    offsets: Vector, left_out: int, rng: np.random.Generator
+) -> tuple[float, Vector]:
+    """Return ``(d, u)`` of program (27) for ``offsets = Q - c`` of shape (k, d).
+
+    ``d`` is the entry of rank ``left_out`` (from 0, ascending) of the projections on the unit
+    vector ``u``: exact for one and two dimensions, a feasible value otherwise.
+    """
+    dimension = offsets.shape[1]
+    if dimension == 1:
+        candidates = np.array([[1.0], [-1.0]])
+    elif dimension == 2 and len(offsets) <= EXACT_PLANE_POINTS:
+        candidates = _critical_directions(offsets)
+    elif dimension == 2:
+        return _furthest_in_plane(offsets, left_out)
+    else:
+        return _ascend(offsets, left_out, rng)
+    values = quantile_of_projections(offsets, candidates, left_out)
+    i = int(np.argmax(values))
+    return float(values[i]), candidates[i]
+
+
+def quantile_of_projections(offsets: Vector, directions: Vector, left_out: int) -> Vector:
+    """Return the `left_out`-th smallest projection for each of the directions, shape (len,)."""
+    return np.partition(directions @ offsets.T, left_out, axis=1)[:, left_out]
+
+
+def project_to_ball(point: Vector, radius: float) -> Vector:
+    """Return the projection on the centred l2 ball of `radius` (may be infinite)."""
+    norm = float(np.linalg.norm(point))
+    return point if norm <= radius else point * (radius / norm)
+
+
+def _critical_directions(offsets: Vector) -> Vector:
+    """Directions where two projections tie, and those of the points themselves (d = 2)."""
+    i, j = np.triu_indices(len(offsets), 1)
+    gaps = offsets[i] - offsets[j]
+    normals = np.column_stack([-gaps[:, 1], gaps[:, 0]])
+    found = np.concatenate([normals, -normals, offsets, -offsets, np.eye(2)])
+    return _unit(found[np.linalg.norm(found, axis=1) > 0])
+
+
+def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
+    """Exact for d = 2 and many points: bisection on the level, one sort of arcs a level."""
+    norms = np.linalg.norm(offsets, axis=1)
+    angles = np.arctan2(offsets[:, 1], offsets[:, 0])
+    needed = len(offsets) - left_out
+    low, high = -float(norms.max()) - 1e-300, float(norms.max())
+    best = _angle_in_arcs(norms, angles, low, needed)
+    for _ in range(100):
+        middle = (low + high) / 2
+        angle = _angle_in_arcs(norms, angles, middle, needed)
+        if angle is None:
+            high = middle
+        else:
+            low, best = middle, angle
+    assert best is not None  # the lowest level holds everywhere
+    direction = np.array([math.cos(best), math.sin(best)])
+    value = quantile_of_projections(offsets, direction[None, :], left_out)
+    return float(value[0]), direction
+
+
+def _angle_in_arcs(norms: Vector, angles: Vector, level: float, needed: int) -> float | None:
+    """Return an angle in at least `needed` of the arcs cos(t - angle) >= level/norm, or None."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(norms > 0, level / norms, math.copysign(2.0, level) if level else 0.0)
+    everywhere = int(np.sum((ratio <= -1) | ((norms == 0) & (level <= 0))))
+    if everywhere >= needed:
+        return 0.0
+    partial = (ratio > -1) & (ratio <= 1) & (norms > 0)
+    half = np.arccos(ratio[partial])
+    start = np.mod(angles[partial] - half, 2 * math.pi)
+    stop = start + 2 * half
+    # Unroll the circle once: an arc that passes 2 pi also covers the beginning.
+    starts = np.concatenate([start, start - 2 * math.pi])
+    stops = np.concatenate([stop, stop - 2 * math.pi])
+    where = np.concatenate([starts, stops])
+    change = np.concatenate([np.ones(len(starts)), -np.ones(len(stops))])
+    order = np.lexsort((-change, where))  # closed arcs: open before close at a tie
+    count = everywhere + np.cumsum(change[order])
+    inside = np.flatnonzero((count >= needed) & (where[order] >= 0) & (where[order] < 2 * math.pi))
+    if not len(inside):
+        return None
+    return float(where[order][inside[0]])
+
+
+def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[float, Vector]:
+    """Multi-start ascent for d >= 3 (heuristic; see the module)."""
+    points, dimension = offsets.shape
+    median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
+    some = offsets[: min(points, POINT_DIRECTIONS)]
+    random = rng.standard_normal((RANDOM_DIRECTIONS, dimension))
+    found = np.concatenate([median[None], -median[None], mean[None], -mean[None], some, random])
+    directions = _unit(found[np.linalg.norm(found, axis=1) > 0])
+    values = quantile_of_projections(offsets, directions, left_out)
+    best = np.argsort(values)[-ASCENTS:]
+    directions, values = directions[best], values[best]
+    step = np.full(len(directions), 1.0)
+    width = max(1, points // 50)
+    low, high = max(0, left_out - width), min(points, left_out + width + 1)
+    for _ in range(ASCENT_STEPS):
+        order = np.argsort(directions @ offsets.T, axis=1)[:, low:high]
+        pull = offsets[order].mean(axis=1)
+        along = np.einsum("ij,ij->i", pull, directions)
+        moved = directions + step[:, None] * _unit_or_zero(pull - along[:, None] * directions)
+        moved = _unit(moved)
+        new = quantile_of_projections(offsets, moved, left_out)
+        better = new > values
+        directions = np.where(better[:, None], moved, directions)
+        values = np.where(better, new, values)
+        step = np.where(better, step, 0.6 * step)
+    i = int(np.argmax(values))
+    return float(values[i]), directions[i]
+
+
+def _unit(vectors: Vector) -> Vector:
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _unit_or_zero(vectors: Vector) -> Vector:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors / np.where(norms > 0, norms, 1.0)

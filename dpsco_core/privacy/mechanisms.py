@@ -1,0 +1,37 @@
+"""The only place in the package that draws noise for privacy.
+
+These functions know nothing of budgets; call them through a `Ledger`, which accounts for what they
+release. The noise is double-precision: see SECURITY notes in the README.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+def gaussian_noise_std(l2_sensitivity: float, rho: float) -> float:
+    r"""Per-coordinate standard deviation :math:`\Delta_2/\sqrt{2\rho}` that gives rho-zCDP.
+
+    Bun and Steinke (2016), Proposition 1.6.
+    """
+    return l2_sensitivity / math.sqrt(2 * rho)
+
+
+def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
+    r"""Per-coordinate scale :math:`\Delta_1/\varepsilon` that gives epsilon-DP (Dwork et al. 2006)."""
+    return l1_sensitivity / epsilon
+
+
+def add_gaussian_noise(value: Vector, noise_std: float, rng: np.random.Generator) -> Vector:
+    """Return `value` plus independent N(0, noise_std^2) in every entry; any shape."""
+    return value + rng.normal(scale=noise_std, size=value.shape)
+
+
+def add_laplace_noise(value: Vector, noise_scale: float, rng: np.random.Generator) -> Vector:
+    """Return `value` plus independent Laplace(0, noise_scale) in every entry; any shape."""
+    return value + rng.laplace(scale=noise_scale, size=value.shape)

@@ -1,0 +1,171 @@
+"""Results as the plain objects that the command line prints and the dashboard exports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, METHODS, PROBLEMS, bound
+from dpsco_core.problems import Setting
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import Outcome
+from dpsco_core.tables import QUANTILES, budget_fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A bound at one point: its value, its terms, and the hypotheses that fail there."""
+
+    bound: Bound
+    x: float | None
+    value: float
+    terms: dict[str, float]
+    failures: tuple[str, ...]
+
+
+def bound_setting(point: Scenario, which: Bound) -> Setting:
+    """Return the setting at which `which` is evaluated at `point`.
+
+    On its own hard instance a lower bound is evaluated at the spike probability of that instance;
+    anywhere else at the one that makes it largest.
+    """
+    setting = point.setting
+    if which.card.instance == point.distribution:
+        return setting
+    return replace(setting, spike_probability=None)
+
+
+def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
+    """Return `which` at `point`."""
+    setting = bound_setting(point, which)
+    return Evaluation(
+        bound=which,
+        x=x,
+        value=which.value(setting),
+        terms=which.terms(setting),
+        failures=which.failures(setting),
+    )
+
+
+def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
+    """Return every bound (or those in `slugs`) at every point of the scenario."""
+    chosen = BOUNDS if slugs is None else tuple(bound(s) for s in slugs)
+    return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
+
+
+def catalogue_json() -> dict[str, list[dict[str, Any]]]:
+    """Return the whole catalogue, row by row."""
+    methods = [
+        _common(m.card)
+        | {
+            "privacy": m.card.privacy,
+            "geometry": m.card.geometry,
+            "level": m.card.level,
+            "problems": list(m.card.problems),
+            "caveat": m.card.caveat,
+        }
+        for m in METHODS
+    ]
+    bounds = [
+        _common(b.card)
+        | {
+            "kind": b.card.kind,
+            "quantity": b.card.quantity,
+            "constant": b.card.constant,
+            "guarantee": b.card.guarantee,
+            "privacy": b.card.privacy,
+            "method": b.card.method or None,
+            "instance": b.card.instance or None,
+            "latex": b.card.latex,
+            "hypotheses": [h.text for h in b.hypotheses],
+        }
+        for b in BOUNDS
+    ]
+    return {
+        "methods": methods,
+        "problems": [_common(p.card) for p in PROBLEMS],
+        "distributions": [_common(d.card) for d in DISTRIBUTIONS],
+        "bounds": bounds,
+    }
+
+
+def _common(card: Any) -> dict[str, Any]:
+    return {
+        "slug": card.slug,
+        "name": card.name,
+        "paper": card.paper.key,
+        "statement": card.statement,
+        "summary": card.summary,
+    }
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return a bound's value as a plain object."""
+    card = evaluation.bound.card
+    return {
+        "slug": card.slug,
+        "x": evaluation.x,
+        "kind": card.kind,
+        "quantity": card.quantity,
+        "constant": card.constant,
+        "guarantee": card.guarantee,
+        "value": plain(evaluation.value),
+        "terms": {name: plain(value) for name, value in evaluation.terms.items()},
+        "failures": list(evaluation.failures),
+    }
+
+
+def bounds_json(scenario: Scenario) -> dict[str, Any]:
+    """Return every bound at every point of the scenario."""
+    return {
+        "scenario": scenario.to_dict(),
+        "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],
+    }
+
+
+def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the results of a run, one object a (method, x), and every bound."""
+    groups: dict[tuple[str, float | None], list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault((outcome.method, outcome.x), []).append(outcome)
+    return {
+        "scenario": scenario.to_dict(),
+        "results": [_result_json(group) for group in groups.values()],
+        "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],
+    }
+
+
+def _result_json(group: list[Outcome]) -> dict[str, Any]:
+    first = group[0]
+    refused = first.not_applicable is not None
+    errors = np.array([o.error for o in group])
+    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else math.nan
+    quantiles = np.quantile(errors, QUANTILES)
+    return {
+        "method": first.method,
+        "x": first.x,
+        "trials": 0 if refused else len(group),
+        "mean_error": plain(float(errors.mean())),
+        "median_error": plain(float(np.median(errors))),
+        "standard_error": plain(spread / math.sqrt(len(errors))),
+        "quantiles": {
+            str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)
+        },
+        "seconds": float(np.median([o.seconds for o in group])),
+        "spent": budget_fields(first.spent),
+        "bound_by": list(first.bound_by),
+        "diagnostics": {k: plain(float(v)) for k, v in first.diagnostics.items()},
+        "flaws": list(first.flaws),
+        "notes": list(first.notes),
+        "not_applicable": first.not_applicable,
+    }
+
+
+def plain(value: float) -> float | None:
+    """Return `value`, or None where JSON has no number for it."""
+    return value if math.isfinite(value) else None

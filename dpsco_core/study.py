@@ -1,0 +1,214 @@
+"""Studies: a scenario becomes cells, cells become outcomes, one at a time.
+
+A cell is one repetition of one method at one point of the grid. Its random streams follow from the
+seed, the point and the trial, never from the order of work, so that the same scenario gives the
+same numbers on one worker and on many. The data of a trial are the same for all methods.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+
+from dpsco_core.card import Privacy
+from dpsco_core.catalogue import make_method
+from dpsco_core.data import DenseRows
+from dpsco_core.errors import NotApplicable
+from dpsco_core.parsing import to_text
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One repetition of one method at one point.
+
+    Parameters
+    ----------
+    point : Scenario
+        A single point (no axis, and only the fields that matter; see `cells`).
+    method : str
+        Slug.
+    x : float or None
+        The point's value on the axis of the study.
+    trial : int
+        From 0.
+    """
+
+    point: Scenario
+    method: str
+    x: float | None
+    trial: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a cell gave.
+
+    Parameters
+    ----------
+    method : str
+        Slug.
+    x : float or None
+        Value on the axis.
+    trial : int
+        From 0.
+    error : float
+        l2 error of the mean; NaN where the method does not apply.
+    seconds : float
+        Of the release alone, without the sampling.
+    spent : Budget or None
+        What the ledger spent; None for a method without privacy.
+    bound_by : tuple of {"pure", "zcdp"}
+        The classes of lower bounds that bind the run: see `Ledger.bound_by`.
+    flaws : tuple of str
+        Where the noise is smaller than proven private (``calibration="paper"`` only).
+    notes : tuple of str
+        Sentences that a reader of the result must see.
+    diagnostics : mapping of str to float
+        The parameters that were used.
+    not_applicable : str or None
+        Why the method could not run.
+    changes : tuple of (field, value) pairs
+        The nearest change of the scenario that would let it run.
+    """
+
+    method: str
+    x: float | None
+    trial: int
+    error: float
+    seconds: float
+    spent: Budget | None
+    bound_by: tuple[Privacy, ...] = ()
+    flaws: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    not_applicable: str | None = None
+    changes: tuple[tuple[str, float | str | None], ...] = ()
+
+
+def cells(scenario: Scenario) -> Iterator[Cell]:
+    """Yield the cells of a study, trial by trial, so that every curve is whole early.
+
+    Fields that do not change a cell's numbers (other methods, grid, number of trials) are set to
+    one value in its `point`, so that equal cells of different studies are equal.
+    """
+    points = [(x, canonical(point)) for x, point in scenario.points()]
+    for trial in range(scenario.trials):
+        for x, point in points:
+            for method in scenario.methods:
+                yield Cell(point=point, method=method, x=x, trial=trial)
+
+
+def canonical(point: Scenario) -> Scenario:
+    """Return `point` without the fields that do not change a cell's numbers."""
+    values = point.to_dict() | {"methods": (), "grid": (), "axis": None, "trials": 1}
+    return Scenario(**values)
+
+
+def run_cell(cell: Cell) -> Outcome:
+    """Run one cell: sample, release through a ledger, measure the error."""
+    point = cell.point
+    method = make_method(cell.method, point.calibration, point.tuning)
+    setting = point.setting
+    ledger = Ledger(point.budget)
+    try:
+        method.plan(setting)  # before any sampling
+    except NotApplicable as refusal:
+        return Outcome(
+            method=cell.method,
+            x=cell.x,
+            trial=cell.trial,
+            error=np.nan,
+            seconds=0.0,
+            spent=None,
+            not_applicable=str(refusal),
+            changes=refusal.changes,
+        )
+    problem, rows = _draw_data(_data_point(point), cell.trial)
+    noise = _stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
+    started = time.perf_counter()
+    release = method.release(rows, setting, ledger, noise)
+    seconds = time.perf_counter() - started
+    return Outcome(
+        method=cell.method,
+        x=cell.x,
+        trial=cell.trial,
+        error=problem.error(release.value),
+        seconds=seconds,
+        spent=release.ledger.spent(),
+        bound_by=ledger.bound_by(),
+        flaws=ledger.flaws,
+        notes=release.notes,
+        diagnostics=release.diagnostics,
+    )
+
+
+def study(scenario: Scenario, executor: Executor | None = None) -> Iterator[Outcome]:
+    """Run a study and yield its outcomes as they finish.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Validated here against the library's limits.
+    executor : concurrent.futures.Executor, optional
+        Where cells run; the same numbers come out, in the order in which they finish. None: here,
+        in the order of `cells`.
+
+    Yields
+    ------
+    Outcome
+    """
+    todo = cells(scenario.validate())
+    if executor is None:
+        yield from map(run_cell, todo)
+        return
+    waiting: set[Future[Outcome]] = {executor.submit(run_cell, c) for c in islice(todo, 64)}
+    while waiting:
+        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+        waiting |= {executor.submit(run_cell, c) for c in islice(todo, len(done))}
+        for future in done:
+            yield future.result()
+
+
+@lru_cache(maxsize=1)
+def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, DenseRows]:
+    """Return the problem drawn from its prior, and its records; the last ones are kept.
+
+    `point` comes from `_data_point`, so that runs which share their data share them here.
+    """
+    rng = _stream(point.seed, f"data {_text(point)}", trial)
+    problem = point.instance.problem.draw(rng)
+    return problem, problem.sample(point.n, rng)
+
+
+def _data_point(point: Scenario) -> Scenario:
+    """Return `point` with the fields that do not change the data set to one value.
+
+    The budget changes the data of a hard instance only, through its spike probability.
+    """
+    values = point.to_dict() | {"methods": (), "grid": (), "calibration": "tight"}
+    values["tuning"] = "practical"
+    if point.instance.spike_probability is None:
+        values |= {"epsilon": 1.0, "delta": 1e-6, "rho": None}
+    return Scenario(**values)
+
+
+def _text(point: Scenario) -> str:
+    return " ".join(f"{name}={to_text(value)}" for name, value in point.to_dict().items())
+
+
+def _stream(seed: int, label: str, trial: int) -> np.random.Generator:
+    """Return the generator of one stream: the label's hash, the seed and the trial make it."""
+    digest = hashlib.blake2b(label.encode(), digest_size=16).digest()
+    words = np.random.SeedSequence([seed, int.from_bytes(digest, "little"), trial])
+    return np.random.Generator(np.random.PCG64DXSM(words))

@@ -1,0 +1,162 @@
+"""The dashboard in a real browser: a server for the session, and what every page must keep.
+
+A test takes `page` (from pytest-playwright) and `dashboard` (the server's address), opens
+``dashboard + "/?n=1000"`` and waits with `ready(page)`. After each test the page must have shown no
+exception, raised no error and asked no other host for anything.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Page, Request, expect
+
+ROOT = Path(__file__).resolve().parents[2]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LOCAL = {"127.0.0.1", "localhost"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder `browser`."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def find_browser() -> str:
+    """Return the path of a Chromium, or fail with what to install."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.fail("The browser tests need Chromium on PATH: install the package chromium.")
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(
+    browser_type_launch_args: dict[str, object],
+) -> dict[str, object]:
+    """Launch the system's Chromium; no browser is ever downloaded."""
+    return {**browser_type_launch_args, "executable_path": find_browser(), "args": FLAGS}
+
+
+@pytest.fixture(scope="session")
+def browser_context_args(browser_context_args: dict[str, object]) -> dict[str, object]:
+    """Use a laptop's window and downloads that can be read."""
+    return {
+        **browser_context_args,
+        "viewport": {"width": 1280, "height": 900},
+        "accept_downloads": True,
+    }
+
+
+@pytest.fixture(scope="session")
+def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the dashboard for the session on a free port; the address, without a slash."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    # To a file: a pipe that nobody reads would stop the server once it is full.
+    log = tmp_path_factory.mktemp("dashboard") / "server.log"
+    command = [
+        *(sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py")),
+        f"--server.port={port}",
+        "--server.address=127.0.0.1",
+        "--server.headless=true",
+        "--server.fileWatcherType=none",
+        "--browser.gatherUsageStats=false",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for_health(address, server, log)
+        yield address
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def wait_for_health(
+    address: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 60
+) -> None:
+    """Return once the server says that it is healthy; fail with its output otherwise."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    pytest.fail(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
+
+
+@pytest.fixture(scope="session")
+def ready() -> Callable[..., None]:
+    """Return a function that waits until the page's script has finished and been drawn.
+
+    ``ready(page)`` after opening a page or using a control; ``ready(page, seconds=60)`` for a
+    long run.
+    """
+
+    def wait(page: Page, seconds: float = 30) -> None:
+        app = page.locator("[data-testid=stApp]")
+        expect(app).to_have_attribute(
+            "data-test-script-state", "notRunning", timeout=1000 * seconds
+        )
+
+    return wait
+
+
+@pytest.fixture(autouse=True)
+def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
+    """Fail a test whose page showed an exception, raised an error or called another host."""
+    errors: list[str] = []
+    elsewhere: list[str] = []
+
+    def on_request(request: Request) -> None:
+        url = urlsplit(request.url)
+        if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
+            elsewhere.append(request.url)
+
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("request", on_request)
+    page.on(
+        "websocket",
+        lambda socket: (
+            None if urlsplit(socket.url).hostname in LOCAL else elsewhere.append(socket.url)
+        ),
+    )
+    yield
+    if not page.is_closed():
+        shown = page.locator("[data-testid=stException]")
+        assert shown.count() == 0, shown.first.inner_text()
+    assert errors == []
+    assert elsewhere == []
