@@ -8,55 +8,14 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpsco_app.options import NOTIONS, OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, distribution_card, method_card
-from dpsco_core.scenario import DASHBOARD, Scenario
+from dpsco_core.scenario import DASHBOARD, DEFAULT_GRIDS, Scenario
 
 PREFIX = "field_"
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
 
 Kind = Literal["slider", "select", "choice", "methods", "grid", "integer"]
-
-
-def series(low: int, high: int) -> list[float]:
-    """Return the 1-2-5 numbers from 10**low to 10**high."""
-    out: list[float] = []
-    for exponent in range(low, high + 1):
-        for digit in (1, 2, 5):
-            value = float(f"{digit}e{exponent}")
-            out.append(int(value) if exponent >= 0 else value)
-    return out[: -2 if high >= low else None]
-
-
-OPTIONS: dict[str, list[float]] = {
-    "n": series(2, 6),
-    "d": series(0, 3),
-    "epsilon": [*series(-2, 1), 20],
-    "delta": [1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3],
-    "rho": [*series(-4, 1)],
-    "p": [2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20],
-    "margin": [0.1, 0.2, 0.5, 1, 2, 5],
-    "diameter": [1, 2, 4, 10, 20],
-    "offset": [0, 0.2, 0.5, 1, 2, 5, 10],
-    "trials": [5, 10, 20, 50, 100, 200],
-}
-AXIS_GRIDS: dict[str, tuple[float, ...]] = {
-    "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
-    "d": (2, 5, 10, 20, 50, 100),
-    "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
-    "p": (2, 2.5, 3, 4, 6, 10),
-}
-AXIS_NAMES = {
-    "n": "records n",
-    "d": "dimension d",
-    "epsilon": "privacy budget ε",
-    "p": "tail index p",
-    None: "nothing (one point)",
-}
-NOTIONS = {
-    "approx": "(ε, δ)",
-    "zcdp": "zCDP",
-    "pure": "pure",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,16 +177,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 ALL_CONTROLS = tuple(c for _, group in GROUPS for c in group) + DETAILS
 
 
-def text(value: float) -> str:
-    """Return a number as people write it: 10,000 and 1e-06 as 10⁻⁶."""
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return f"{value:,.12g}"
-    mantissa, exponent = f"{value:e}".split("e")
-    digits = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    front = float(mantissa)
-    return f"10{digits}" if front == 1 else f"{front:.12g}·10{digits}"
-
-
 def load(scenario: Scenario) -> None:
     """Put a scenario into the widgets' state."""
     for control in ALL_CONTROLS:
@@ -235,11 +184,8 @@ def load(scenario: Scenario) -> None:
         if control.field in ("methods", "grid"):
             value = list(value)
         st.session_state[PREFIX + control.field] = value
-    if scenario.rho is not None:
-        notion = "zcdp"
-    else:
-        notion = "approx" if scenario.delta else "pure"
-    st.session_state[NOTION] = notion
+    private = "approx" if scenario.delta else "pure"
+    st.session_state[NOTION] = private if scenario.rho is None else "zcdp"
     default = Scenario()
     for field in ("epsilon", "delta", "rho"):
         if st.session_state[PREFIX + field] in (None, 0):
@@ -272,7 +218,7 @@ def read() -> Scenario:
 def set_axis() -> None:
     """Give a new axis its default grid."""
     axis = st.session_state[PREFIX + "axis"]
-    st.session_state[PREFIX + "grid"] = list(AXIS_GRIDS.get(axis, ()))
+    st.session_state[PREFIX + "grid"] = list(DEFAULT_GRIDS.get(axis, ()))
 
 
 def draw(scenario: Scenario) -> None:
@@ -325,7 +271,9 @@ def _draw_one(control: Control, scenario: Scenario) -> None:
                 options = [o for o in options if o <= scenario.diameter / 2] or [0]
                 if value not in options:
                     st.session_state[key] = options[-1]
-            st.select_slider(control.label, options, format_func=text, key=key, help=control.help)
+            st.select_slider(
+                control.label, options, format_func=number_text, key=key, help=control.help
+            )
         case "select":
             st.selectbox(
                 control.label,
@@ -358,7 +306,7 @@ def _draw_one(control: Control, scenario: Scenario) -> None:
             st.pills(
                 control.label,
                 sorted({*OPTIONS[scenario.axis], *value}),
-                format_func=text,
+                format_func=number_text,
                 selection_mode="multi",
                 key=key,
                 help=f"{control.help} At most {DASHBOARD.grid}.",
@@ -374,5 +322,4 @@ def _choices(field: str, scenario: Scenario) -> list[Any]:
 
 
 def _choice_text(value: Any) -> str:
-    names = {"n": "n", "d": "d", "epsilon": "ε", "p": "p", None: "none"}
-    return names.get(value, str(value))
+    return "none" if value is None else SYMBOL.get(value, str(value))

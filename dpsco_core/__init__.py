@@ -1,6 +1,6 @@
 """DP-SCO Explorer: private estimation on heavy-tailed data, between its upper and lower bounds."""
 
-from dpsco_core.cost import Cost, cost
+from dpsco_core.costing import Cost, cost
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting

@@ -82,7 +82,7 @@ def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEsti
     The baselines without privacy have neither.
     """
     method_card(slug)
-    match METHODS[METHOD_SLUGS.index(slug)].card.slug:
+    match slug:
         case "mean.sample":
             return SampleMean()
         case "mean.median-of-means":

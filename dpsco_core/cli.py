@@ -6,6 +6,7 @@ import argparse
 import importlib.util
 import json
 import math
+import os
 import subprocess
 import sys
 import time
@@ -15,9 +16,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NoReturn
 
+import pandas as pd
+
 from dpsco_core import __version__
-from dpsco_core.cost import cost
+from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.parsing import shorten
 from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome, study
@@ -51,7 +55,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one sentence, and exits with status 2."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message[0].upper()}{message[1:].rstrip('.')}.\n")
+        line = " ".join(message.split()).rstrip(".")
+        self.exit(2, f"{self.prog}: {line[0].upper()}{line[1:]}.\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -66,16 +71,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             scenario = _scenario(chosen, sampling=chosen.command == "run")
             (_run if chosen.command == "run" else _bounds)(scenario, chosen.json)
+        sys.stdout.flush()
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of a pipe has had enough
-        sys.stderr.close()
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of a pipe has had enough; nor is there one at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="dpsco", description=__doc__)
+    parser = _Parser(prog="dpsco", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")
@@ -84,7 +92,7 @@ def _build_parser() -> argparse.ArgumentParser:
         ("run", "run methods on synthetic data, and print errors and bounds"),
         ("bounds", "print every bound at a setting"),
     ):
-        command = commands.add_parser(name, help=text)
+        command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("--json", action="store_true", help="print JSON")
         _add_fields(command)
     app = commands.add_parser("app", help="open the dashboard")
@@ -111,8 +119,8 @@ def _add_fields(command: argparse.ArgumentParser) -> None:
 
 def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
     names = [f.name for f in fields(Scenario) if f.name != "methods"]
-    values: dict[str, Any] = {k: getattr(chosen, k) for k in names if getattr(chosen, k)}
-    values = {k: v for k, v in values.items() if v is not None}
+    given: dict[str, Any] = {name: getattr(chosen, name) for name in names}
+    values = {name: text for name, text in given.items() if text is not None}
     if chosen.method:
         values["methods"] = chosen.method
     return Scenario.from_dict(values).validate(sampling=sampling)
@@ -121,7 +129,7 @@ def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
 def _catalogue(as_json: bool) -> None:
     catalogue = catalogue_json()
     if as_json:
-        print(json.dumps(catalogue, indent=2))
+        _print_json(catalogue)
         return
     for title, rows in catalogue.items():
         print(f"{title.capitalize()}\n")
@@ -133,13 +141,28 @@ def _catalogue(as_json: bool) -> None:
 def _run(scenario: Scenario, as_json: bool) -> None:
     outcomes = list(_with_progress(scenario))
     if as_json:
-        print(json.dumps(run_json(scenario, outcomes), indent=2))
+        _print_json(run_json(scenario, outcomes))
         return
     cells = frame(outcomes)
+    trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
+    budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
+    print(f"l2 error of the mean, {trials}, {budget}, replace-one\n")
+    print(_errors(scenario, cells))
+    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
+        print(f"note: {note}")
+    fitted = slopes(scenario, cells)
+    if len(fitted):
+        print("\nSlope of log error against log axis\n")
+        print(_slopes(fitted))
+    print()
+    _print_bounds(scenario, explicit_lower_only=True)
+
+
+def _errors(scenario: Scenario, cells: pd.DataFrame) -> str:
     rows = [
         [
             str(row["name"]),
-            _number(row["x"]),
+            _number(row["x"]) if scenario.axis else "",
             _number(row["median_error"]),
             f"{_number(row['q10'])} to {_number(row['q90'])}",
             _number(row["mean_error"]),
@@ -148,32 +171,31 @@ def _run(scenario: Scenario, as_json: bool) -> None:
         ]
         for row in summary(cells).to_dict("records")
     ]
-    print(f"l2 error of the mean, {scenario.trials} trials, {scenario.budget}, replace-one\n")
-    print(_table(rows, ["method", scenario.axis or "x", "median", "10-90 %", "mean", "ms", ""]))
-    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
-        print(f"note: {note}")
-    if scenario.axis:
-        fitted = slopes(scenario, cells)
-        print("\nSlope of log error against log axis\n")
-        rows = [
-            [
-                str(r["name"]),
-                f"{r['fitted']:.3f}",
-                f"{r['low']:.3f} to {r['high']:.3f}",
-                f"{r['predicted']:.3f}",
-            ]
-            for r in fitted.to_dict("records")
+    return _table(rows, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""])
+
+
+def _slopes(fitted: pd.DataFrame) -> str:
+    rows = [
+        [
+            str(row["name"]),
+            f"{row['fitted']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+            f"{row['predicted']:.3f}",
         ]
-        print(_table(rows, ["method", "fitted", "95 %", "predicted by its rate"]))
-    print()
-    _print_bounds(scenario, explicit_lower_only=True)
+        for row in fitted.to_dict("records")
+    ]
+    return _table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
 
 
 def _bounds(scenario: Scenario, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(bounds_json(scenario), indent=2))
+        _print_json(bounds_json(scenario))
     else:
         _print_bounds(scenario)
+
+
+def _print_json(value: object) -> None:
+    print(json.dumps(value, indent=2, allow_nan=False))
 
 
 def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
@@ -220,8 +242,8 @@ def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
 def _app(port: str | None) -> int:
     command = [sys.executable, "-m", "streamlit", "run", str(_entry())]
     if port is not None:
-        ok = port.isdecimal() and 1 <= int(port) <= 65535
-        require(ok, "port", "an integer between 1 and 65,535", port)
+        ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+        require(ok, "port", "an integer between 1 and 65,535", shorten(port))
         command += ["--server.port", port]
     if importlib.util.find_spec("streamlit") is None:
         print(
@@ -238,7 +260,7 @@ def _app(port: str | None) -> int:
 def _entry() -> Path:
     """Return the dashboard's entry: beside the packages in a checkout, inside in a wheel."""
     checkout = Path(__file__).resolve().parent.parent / "app.py"
-    return checkout if checkout.exists() else Path(str(files("dpsco_app") / "entry.py"))
+    return checkout if checkout.exists() else Path(str(files("dpsco_app") / "app.py"))
 
 
 def _number(value: Any) -> str:

@@ -1,76 +1,130 @@
-"""Fields of a scenario from text, JSON and TOML, and back to text."""
+"""Fields of a scenario from text, JSON and TOML, and back to text; and the checks of a value."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, cast
+from typing import Any, TypeGuard
 
 from dpsco_core.errors import InvalidInput, require
 
 INTEGERS = ("n", "d", "m", "trials", "seed")
 NUMBERS = ("epsilon", "delta", "rho", "p", "margin", "q", "diameter", "offset")
 LISTS = ("methods", "grid")
+OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
+
+LONGEST_NUMBER = 40  # characters
+LONGEST_SHOWN = 60
 
 
 def parse_field(name: str, value: Any) -> Any:
     """Return the value of the field `name` in its own type; raises `InvalidInput`.
 
     Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value.
+
+    Examples
+    --------
+    >>> parse_field("n", "1e4"), parse_field("grid", "1,2.5"), parse_field("rho", "none")
+    (10000, (1, 2.5), None)
     """
-    if value is None or (isinstance(value, str) and value in ("", "none")):
+    if value is None or value in ("", "none"):
         if name in LISTS:
             return ()
-        require(name in ("epsilon", "delta", "rho", "q", "axis"), name, "given", value)
+        require(name in OPTIONAL, name, "given", "none")
         return None
     if name == "methods":
-        parts = value.split(",") if isinstance(value, str) else value
-        require(isinstance(parts, (list, tuple)), name, "a list of slugs", shorten(value))
-        return tuple(str(part).strip() for part in parts)
+        return tuple(str(part).strip() for part in _parts(name, value, "a list of slugs"))
     if name == "grid":
-        parts = value.split(",") if isinstance(value, str) else value
-        require(isinstance(parts, (list, tuple)), name, "a list of numbers", shorten(value))
-        return tuple(_number("grid", part) for part in parts)
+        kind = "a list of numbers"
+        parts = _parts(name, value, kind)
+        require("" not in parts, name, kind, shorten(value))
+        return tuple(_number(name, part, kind) for part in parts)
     if name in INTEGERS:
         number = _number(name, value, "an integer")
-        whole = math.isfinite(number) and number == int(number)
-        require(whole, name, "an integer", shorten(value))
-        return int(number)
+        require(isinstance(number, int), name, "an integer", shorten(value))
+        return number
     if name in NUMBERS:
-        return float(_number(name, value))
+        return float(_number(name, value, "a number"))
     require(isinstance(value, str), name, "text", shorten(value))
     return value
 
 
-def _number(name: str, value: Any, kind: str = "a number") -> float:
-    """Return a finite-looking number from text or a number; integers stay integers."""
+def _parts(name: str, value: Any, kind: str) -> list[Any]:
+    parts = value.split(",") if isinstance(value, str) else value
+    require(isinstance(parts, (list, tuple)), name, kind, shorten(value))
+    return list(parts)
+
+
+def _number(name: str, value: Any, kind: str) -> float:
+    """Return an int where the text or the number is whole, otherwise a float (NaN included)."""
     ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
-    require(ok, name, kind, shorten(value))
+    require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
     if isinstance(value, str):
-        require(len(value) <= 40, name, kind, shorten(value))
         try:
             value = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
         except ValueError:
             raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(value)}.") from None
-    if isinstance(value, int):
-        require(abs(value) < 1e300, name, kind, shorten(value))
-        return value
-    number = cast(float, value)
-    return int(number) if math.isfinite(number) and number == int(number) else number
+    whole = math.isfinite(value) and value == int(value)
+    return int(value) if whole else float(value)
 
 
 def to_text(value: object) -> str:
-    """Return the text that `parse_field` reads back to exactly the same value."""
-    if isinstance(value, tuple):
+    """Return the text that `parse_field` reads back to an equal value.
+
+    Examples
+    --------
+    >>> to_text(20.0), to_text(0.1), to_text((1.0, 2.5)), to_text(None)
+    ('20', '0.1', '1,2.5', 'none')
+    """
+    if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
     if isinstance(value, float):
         whole = abs(value) < 1e15 and value == int(value)
-        return str(int(value)) if whole else repr(value)
+        return str(int(value)) if whole else repr(float(value))
     return "none" if value is None else str(value)
 
 
+def to_plain(value: Any) -> Any:
+    """Return `value` as JSON has it: lists for tuples, and Python's float for numpy's."""
+    if isinstance(value, tuple):
+        return [to_plain(v) for v in value]
+    return float(value) if isinstance(value, float) else value
+
+
 def shorten(value: object) -> str:
-    """Return the text of a value, cut to what fits in a sentence."""
-    text = str(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    """Return the text of a value on one line, cut to what fits in a sentence."""
+    text = "".join(c if c.isprintable() else " " for c in str_of(value)[: LONGEST_SHOWN + 1])
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
 
 
+def str_of(value: object) -> str:
+    """Return ``str(value)``, of an integer too long for `str` its first digits."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        digits = int(value.bit_length() * math.log10(2))
+        return f"{'-' if value < 0 else ''}{abs(value) // 10 ** (digits - 60)}..."
+    return str(value)
+
+
+def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise `InvalidInput` unless `value` is one of `allowed`."""
+    must = f"one of {', '.join(allowed)}" if len(allowed) > 1 else allowed[0]
+    require(value in allowed, name, must, shorten(value))
+
+
+def is_real(value: object) -> TypeGuard[float]:
+    """Whether `value` is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -math.inf < value < math.inf
+
+
+def whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise `InvalidInput` unless `value` is an integer from `low` to `high`."""
+    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
+    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    require(ok, name, must, shorten(value))
+
+
+def real(name: str, value: object, low: float, high: float) -> None:
+    """Raise `InvalidInput` unless `value` is a number from `low` to `high`."""
+    ok = is_real(value) and low <= value <= high
+    require(ok, name, f"at least {low:g} and at most {high:g}", shorten(value))

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import BOUNDS, DISTRIBUTIONS, METHODS, PROBLEMS, bound
+from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound
+from dpsco_core.data import DISTRIBUTIONS
+from dpsco_core.parsing import to_plain
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
@@ -109,7 +111,7 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
     card = evaluation.bound.card
     return {
         "slug": card.slug,
-        "x": evaluation.x,
+        "x": to_plain(evaluation.x),
         "kind": card.kind,
         "quantity": card.quantity,
         "constant": card.constant,
@@ -129,14 +131,17 @@ def bounds_json(scenario: Scenario) -> dict[str, Any]:
 
 
 def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the results of a run, one object a (method, x), and every bound."""
-    groups: dict[tuple[str, float | None], list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault((outcome.method, outcome.x), []).append(outcome)
-    return {
-        "scenario": scenario.to_dict(),
-        "results": [_result_json(group) for group in groups.values()],
-        "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],
+    """Return the results of a run, one object a (x, method), and every bound.
+
+    Neither the order nor the numbers depend on the order in which the outcomes came.
+    """
+    groups: dict[tuple[float | None, str], list[Outcome]] = {
+        (x, method): [] for x, _ in scenario.points() for method in scenario.methods
+    }
+    for outcome in sorted(outcomes, key=lambda o: o.trial):
+        groups[outcome.x, outcome.method].append(outcome)
+    return bounds_json(scenario) | {
+        "results": [_result_json(group) for group in groups.values() if group]
     }
 
 
@@ -148,14 +153,12 @@ def _result_json(group: list[Outcome]) -> dict[str, Any]:
     quantiles = np.quantile(errors, QUANTILES)
     return {
         "method": first.method,
-        "x": first.x,
+        "x": to_plain(first.x),
         "trials": 0 if refused else len(group),
         "mean_error": plain(float(errors.mean())),
         "median_error": plain(float(np.median(errors))),
         "standard_error": plain(spread / math.sqrt(len(errors))),
-        "quantiles": {
-            str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)
-        },
+        "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
         "seconds": float(np.median([o.seconds for o in group])),
         "spent": budget_fields(first.spent),
         "bound_by": list(first.bound_by),

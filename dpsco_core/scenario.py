@@ -1,23 +1,41 @@
-"""The one description of a run: dashboard, URL, presets, command line, scripts and tests speak it."""
+"""The one description of a run, which page, address, command line, scripts and tests speak."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from dpsco_core import catalogue
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.mean.base import Calibration, Tuning
-from dpsco_core.parsing import INTEGERS, parse_field, shorten, to_text
+from dpsco_core.parsing import (
+    INTEGERS,
+    is_real,
+    one_of,
+    parse_field,
+    real,
+    shorten,
+    to_plain,
+    to_text,
+    whole,
+)
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import Setting
 
 Axis = Literal["n", "d", "epsilon", "p"]
 AXES: tuple[str, ...] = ("n", "d", "epsilon", "p")
+DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
+    "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
+    "d": (2, 5, 10, 20, 50, 100),
+    "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
+    "p": (2, 2.5, 3, 4, 6, 10),
+}
 SEED_MAX = 2**63 - 1
+EPSILON_MIN = 1e-6
+RHO_MIN = EPSILON_MIN**2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,8 +194,6 @@ class Scenario:
             return self
         value: float = int(x) if self.axis in INTEGERS else float(x)
         changes: dict[str, Any] = {self.axis: value, "axis": None, "grid": ()}
-        if self.axis == "epsilon" and self.rho is not None:
-            raise InvalidInput("axis must be another one than epsilon, got axis=epsilon with rho.")
         return replace(self, **changes)
 
     def points(self) -> tuple[tuple[float | None, Scenario], ...]:
@@ -203,23 +219,13 @@ class Scenario:
         sampling : bool
             False for bounds only, where n times d costs nothing.
         """
-        _one_of("problem", self.problem, catalogue.PROBLEM_SLUGS)
-        _one_of("distribution", self.distribution, catalogue.DISTRIBUTION_SLUGS)
-        for slug in self.methods:
-            _one_of("method", slug, catalogue.METHOD_SLUGS)
-        require(
-            len(set(self.methods)) == len(self.methods), "methods", "distinct", self.methods
-        )
-        _one_of("geometry", self.geometry, ("l2",))
-        require(self.q is None, "q", "left out for the geometry l2", self.q)
-        _one_of("calibration", self.calibration, ("tight", "paper"))
-        _one_of("tuning", self.tuning, ("practical", "theory"))
-        _whole("m", self.m, 1, 1)
-        _whole("trials", self.trials, 1, limits.trials)
-        _whole("seed", self.seed, 0, SEED_MAX)
-        _real("margin", self.margin, 0, 100, open_below=True)
-        _real("diameter", self.diameter, 0, 1e6, open_below=True)
-        _real("offset", self.offset, 0, self.diameter / 2)
+        self._validate_choices()
+        whole("m", self.m, 1, 1)
+        whole("trials", self.trials, 1, limits.trials)
+        whole("seed", self.seed, 0, SEED_MAX)
+        real("margin", self.margin, 1e-6, 100)
+        real("diameter", self.diameter, 1e-6, 1e6)
+        real("offset", self.offset, 0, self.diameter / 2)
         self._validate_axis(limits)
         self._validate_budget()
         for _, point in self.points():
@@ -232,26 +238,41 @@ class Scenario:
         )
         return self
 
+    def _validate_choices(self) -> None:
+        one_of("problem", self.problem, catalogue.PROBLEM_SLUGS)
+        one_of("distribution", self.distribution, catalogue.DISTRIBUTION_SLUGS)
+        for name in ("methods", "grid"):
+            value = getattr(self, name)
+            require(isinstance(value, tuple), name, "a tuple", shorten(value))
+        for slug in self.methods:
+            one_of("method", slug, catalogue.METHOD_SLUGS)
+        distinct = len(set(self.methods)) == len(self.methods)
+        require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
+        one_of("geometry", self.geometry, ("l2",))
+        require(self.q is None, "q", "left out for the geometry l2", shorten(self.q))
+        one_of("calibration", self.calibration, ("tight", "paper"))
+        one_of("tuning", self.tuning, ("practical", "theory"))
+
     def _validate_axis(self, limits: Limits) -> None:
+        shown = shorten(to_text(self.grid))
         if self.axis is None:
-            require(not self.grid, "grid", "empty without an axis", list(self.grid))
+            require(not self.grid, "grid", "left out without an axis", shown)
             return
-        _one_of("axis", self.axis, AXES)
+        one_of("axis", self.axis, AXES)
         require(
             1 <= len(self.grid) <= limits.grid,
             "grid",
-            f"a list of 1 to {limits.grid} values for {limits.where}",
-            f"{len(self.grid)} values",
+            f"a list of 1 to {limits.grid:,} values for {limits.where}",
+            f"{len(self.grid):,} values",
         )
         for x in self.grid:
-            ok = isinstance(x, (int, float)) and math.isfinite(x)
-            require(ok, "grid", "a list of finite numbers", x)
+            require(is_real(x), "grid", "a list of finite numbers", shorten(x))
             if self.axis in INTEGERS:
                 require(x == int(x), "grid", f"a list of integers for the axis {self.axis}", x)
         increasing = all(a < b for a, b in zip(self.grid, self.grid[1:], strict=False))
-        require(increasing, "grid", "increasing", list(self.grid))
-        if self.axis == "epsilon" and self.rho is not None:
-            raise InvalidInput("rho must be left out for the axis epsilon, got rho=%g." % self.rho)
+        require(increasing, "grid", "increasing", shown)
+        swept = self.axis == "epsilon"
+        require(not swept or self.rho is None, "rho", "left out for the axis epsilon", self.rho)
 
     def _validate_budget(self) -> None:
         if self.rho is not None:
@@ -260,24 +281,19 @@ class Scenario:
                     "rho must be given alone, or epsilon and delta without it, got "
                     f"rho={self.rho} with epsilon={self.epsilon} and delta={self.delta}."
                 )
-            _real("rho", self.rho, 0, RHO_MAX, open_below=True)
+            real("rho", self.rho, RHO_MIN, RHO_MAX)
             return
-        if self.epsilon is None:
-            raise InvalidInput("epsilon must be given, or rho, got neither.")
-        _real("epsilon", self.epsilon, 0, EPSILON_MAX, open_below=True)
-        require(
-            self.delta is not None and _is_real(self.delta) and 0 <= self.delta < 1,
-            "delta",
-            "at least 0 and below 1",
-            self.delta,
-        )
+        require(self.epsilon is not None, "epsilon", "given, or rho", "none")
+        real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
+        known = is_real(self.delta) and 0 <= self.delta < 1
+        require(known, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
 
     def _validate_point(self, limits: Limits, sampling: bool) -> None:
-        _whole("n", self.n, 1, limits.n)
-        _whole("d", self.d, 1, limits.d)
-        _real("p", self.p, 2, 100)
+        whole("n", self.n, 1, limits.n)
+        whole("d", self.d, 1, limits.d)
+        real("p", self.p, 2, 100)
         if self.epsilon is not None:
-            _real("epsilon", self.epsilon, 0, EPSILON_MAX, open_below=True)
+            real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
         if sampling and self.n * self.d > limits.elements:
             raise InvalidInput(
                 f"n times d must be at most {limits.elements:,} for {limits.where}, "
@@ -290,31 +306,33 @@ class Scenario:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers, strings and lists by field; None where there is no value."""
-        out = asdict(self)
-        out["methods"] = list(self.methods)
-        out["grid"] = list(self.grid)
-        return out
+        return {f.name: to_plain(getattr(self, f.name)) for f in fields(self)}
 
     def to_json(self) -> str:
         """Return a JSON object with every field."""
         return json.dumps(self.to_dict(), indent=2)
 
-    def to_query(self) -> dict[str, str]:
-        """Return the fields that differ from the default, as text for a URL."""
-        default = Scenario()
+    def to_query(self, base: Scenario | None = None) -> dict[str, str]:
+        """Return the fields that differ from `base` (the default scenario), as text for a URL."""
+        default = Scenario() if base is None else base
         out: dict[str, str] = {}
         for f in fields(self):
             value = getattr(self, f.name)
             if value != getattr(default, f.name):
                 out[f.name] = to_text(value)
+        if "axis" in out:  # without its grid, it would be read with a default one
+            out["grid"] = to_text(self.grid)
         if self.rho is not None:  # the absence of epsilon follows from rho
             out.pop("epsilon", None)
             out.pop("delta", None)
+        if self.axis is None:  # and so does that of the grid
+            out.pop("grid", None)
         return out
 
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
-        arguments = "".join(f"    {f.name}={getattr(self, f.name)!r},\n" for f in fields(self))
+        values = self.to_dict() | {"methods": self.methods, "grid": tuple(to_plain(self.grid))}
+        arguments = "".join(f"    {name}={value!r},\n" for name, value in values.items())
         return (
             '"""Made by DP-SCO Explorer: the same scenario gives the same numbers."""\n\n'
             "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
@@ -330,22 +348,24 @@ class Scenario:
         """Return the scenario of a JSON object; raises `InvalidInput` if it is none."""
         try:
             values = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as problem:
-            raise InvalidInput(f"The scenario must be a JSON object, got: {problem}.") from None
-        require(isinstance(values, dict), "scenario", "a JSON object", type(values).__name__)
+        except (ValueError, RecursionError):  # too deep, or an integer with too many digits
+            values = None
+        require(isinstance(values, dict), "scenario", "a JSON object", shorten(text))
         return cls.from_dict(values)
 
     @classmethod
-    def from_query(cls, query: Mapping[str, str]) -> Scenario:
+    def from_query(cls, query: Mapping[str, str], base: Scenario | None = None) -> Scenario:
         """Return the scenario of a URL's parameters; others than its fields are ignored."""
         names = {f.name for f in fields(cls)}
-        return cls.from_dict({k: v for k, v in query.items() if k in names})
+        return cls.from_dict({k: v for k, v in query.items() if k in names}, base)
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Scenario:
-        """Return the validated scenario with the given fields, and defaults for the others.
+    def from_dict(cls, values: Mapping[str, Any], base: Scenario | None = None) -> Scenario:
+        """Return the validated scenario with the given fields, and those of `base` for the others.
 
-        Numbers may be text. A `rho` without an `epsilon` makes the budget zCDP.
+        Numbers may be text. A `rho` without an `epsilon` makes the budget zCDP, an `epsilon`
+        without a `rho` the opposite; an `axis` without a `grid` takes its default grid.
+        `base` is the default scenario if it is not given.
 
         Raises
         ------
@@ -356,32 +376,15 @@ class Scenario:
         for name in values:
             require(name in names, "field", f"one of {', '.join(names)}", shorten(name))
         parsed = {name: parse_field(name, value) for name, value in values.items()}
-        if parsed.get("rho") is not None and "epsilon" not in values and "delta" not in values:
-            parsed |= {"epsilon": None, "delta": None}
-        return cls(**parsed).validate(sampling=False)
-
-
-def default_for(field: str) -> Any:
-    """Return the default value of a field."""
-    return getattr(Scenario(), field)
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    must = f"one of {', '.join(allowed)}" if len(allowed) > 1 else allowed[0]
-    require(value in allowed, name, must, shorten(value))
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, (int, float)) and math.isfinite(value)
-
-
-def _whole(name: str, value: int, low: int, high: int) -> None:
-    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
-    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-    require(ok, name, must, value)
-
-
-def _real(name: str, value: float, low: float, high: float, *, open_below: bool = False) -> None:
-    above = f"above {low:g}" if open_below else f"at least {low:g}"
-    ok = _is_real(value) and (low < value if open_below else low <= value) and value <= high
-    require(ok, name, f"{above} and at most {high:g}", value)
+        if parsed.get("rho") is not None:
+            parsed = {"epsilon": None, "delta": None} | parsed
+        if "axis" in parsed and "grid" not in parsed:
+            parsed["grid"] = DEFAULT_GRIDS.get(str(parsed["axis"]), ())
+        start = cls() if base is None else base
+        if (
+            parsed.get("rho") is None
+            and parsed.get("epsilon") is not None
+            and start.rho is not None
+        ):
+            parsed = {"delta": cls.delta} | parsed | {"rho": None}
+        return replace(start, **parsed).validate(sampling=False)

@@ -11,7 +11,7 @@ import hashlib
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -26,6 +26,8 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.scenario import Scenario
+
+AHEAD = 64  # cells that an executor is given before their results are read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,8 +113,7 @@ def cells(scenario: Scenario) -> Iterator[Cell]:
 
 def canonical(point: Scenario) -> Scenario:
     """Return `point` without the fields that do not change a cell's numbers."""
-    values = point.to_dict() | {"methods": (), "grid": (), "axis": None, "trials": 1}
-    return Scenario(**values)
+    return replace(point, methods=(), grid=(), axis=None, trials=1)
 
 
 def run_cell(cell: Cell) -> Outcome:
@@ -172,12 +173,16 @@ def study(scenario: Scenario, executor: Executor | None = None) -> Iterator[Outc
     if executor is None:
         yield from map(run_cell, todo)
         return
-    waiting: set[Future[Outcome]] = {executor.submit(run_cell, c) for c in islice(todo, 64)}
-    while waiting:
-        done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-        waiting |= {executor.submit(run_cell, c) for c in islice(todo, len(done))}
-        for future in done:
-            yield future.result()
+    waiting: set[Future[Outcome]] = {executor.submit(run_cell, c) for c in islice(todo, AHEAD)}
+    try:
+        while waiting:
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            waiting |= {executor.submit(run_cell, c) for c in islice(todo, len(done))}
+            for future in done:
+                yield future.result()
+    finally:  # whoever stops reading has no use for the rest
+        for future in waiting:
+            future.cancel()
 
 
 @lru_cache(maxsize=1)
@@ -196,11 +201,10 @@ def _data_point(point: Scenario) -> Scenario:
 
     The budget changes the data of a hard instance only, through its spike probability.
     """
-    values = point.to_dict() | {"methods": (), "grid": (), "calibration": "tight"}
-    values["tuning"] = "practical"
+    point = replace(point, calibration="tight", tuning="practical")
     if point.instance.spike_probability is None:
-        values |= {"epsilon": 1.0, "delta": 1e-6, "rho": None}
-    return Scenario(**values)
+        point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
+    return point
 
 
 def _text(point: Scenario) -> str:

@@ -42,12 +42,13 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 def summary(cells: pd.DataFrame) -> pd.DataFrame:
     """Return one row a (method, x): mean, median, standard error, quantiles, seconds.
 
-    The order of the methods is that of their first cells. A method that does not apply has NaN
-    everywhere and its reason. Quantiles are over the trials: the spread, not an interval of the
-    median.
+    The order of the rows is that of their first cells; the numbers do not depend on the order of
+    the cells. A method that does not apply has NaN everywhere and its reason. Quantiles are over
+    the trials: the spread, not an interval of the median.
     """
     rows = []
-    for (method, x), group in cells.groupby(["method", "x"], sort=False, dropna=False):
+    ordered = cells.sort_values("trial", kind="stable")
+    for (method, x), group in ordered.groupby(["method", "x"], sort=False, dropna=False):
         errors = group["error"].to_numpy()
         done = len(errors) > 0 and not np.isnan(errors).any()
         q = np.quantile(errors, QUANTILES) if done else [math.nan] * 4
@@ -97,7 +98,7 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     rows = []
     table = summary(cells)
     for method, group in table.groupby("method", sort=False):
-        good = group[group["median_error"] > 0]
+        good = group[group["median_error"] > 0].sort_values("x")
         if len(good) < 3:
             continue
         x = good["x"].to_numpy()

@@ -5,10 +5,12 @@ from dpsco_core.bounds.best import best_spike_probability, largest_spike_probabi
 from dpsco_core.bounds.fano import decoding_error, fano_cdp, fano_coupling, fano_pure
 from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.mean import MEAN_BOUNDS
+from dpsco_core.bounds.upper_mean import UPPER_MEAN_BOUNDS
 
 __all__ = [
     "LOWER_MEAN_BOUNDS",
     "MEAN_BOUNDS",
+    "UPPER_MEAN_BOUNDS",
     "Bound",
     "Hypothesis",
     "Terms",

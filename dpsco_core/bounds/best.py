@@ -38,11 +38,11 @@ def largest_spike_probability(
     weight = d if instance == "hypercube" else d // 2
     if mean_bound**2 >= weight:
         return 1.0
-    return (mean_bound / math.sqrt(weight)) ** (1 / spikes.spike_exponent(moment_order))
+    return math.pow(mean_bound / math.sqrt(weight), 1 / spikes.spike_exponent(moment_order))
 
 
 def best_spike_probability(
-    kind: SpikeBound,
+    kind: str,
     n: int,
     d: int,
     moment_order: float,

@@ -18,7 +18,6 @@ from scipy.special import gammaln, xlog1py
 Floats = NDArray[np.float64]
 _HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 _FINE_NODES = 4096  # up to this many counts a single probability is summed without a stride
-_COARSE_STEP = 1 / 3  # stride of a search, in standard deviations
 
 
 def _log_factorial_excess(x: Floats) -> Floats:
@@ -70,6 +69,7 @@ def expectation(
     *,
     scale: float = math.inf,
     largest: float = math.inf,
+    step: float = 1 / 3,
     fine: bool = False,
 ) -> Floats:
     r"""Return :math:`E f(B)` for every p, :math:`B\sim\mathrm{Bin}(n,p)`.
@@ -88,8 +88,10 @@ def expectation(
         Number of counts over which f may change much; a stride stays below it.
     largest : float
         f vanishes beyond this count.
+    step : float
+        Longest stride of a search, in standard deviations; smaller where f has kinks.
     fine : bool
-        Sum over up to 4096 counts one by one, for the final value; otherwise a coarser stride.
+        Sum over up to 4096 counts one by one, for the final value.
 
     Returns
     -------
@@ -103,7 +105,7 @@ def expectation(
     if fine:
         stride = np.maximum(1.0, np.ceil((last - first) / _FINE_NODES))
     else:
-        stride = np.floor(np.minimum(deviation * _COARSE_STEP, scale))
+        stride = np.floor(np.minimum(deviation * step, scale))
         stride = np.maximum(1.0, stride)
     steps = max(0, int(np.max((last - first) / stride))) + 1
     counts = first[:, None] + stride[:, None] * np.arange(steps)
@@ -126,8 +128,9 @@ def maximise(
     *,
     points: int = 41,
     rounds: int = 6,
+    refined: Callable[[Floats], Floats] | None = None,
 ) -> float:
-    """Return where `values` is largest on [low, high]: a logarithmic grid, refined six times.
+    """Return where `values` is largest on [low, high]: a logarithmic grid, then finer ones.
 
     Parameters
     ----------
@@ -135,13 +138,19 @@ def maximise(
         Vectorised over probabilities.
     low, high : float
         Positive, low <= high; both ends are candidates.
+    points, rounds : int
+        Size of the first grid; number of grids of 11 points, each between the neighbours of the
+        last maximum.
+    refined : callable or None
+        A more accurate form of `values` for the finer grids.
     """
     grid = np.geomspace(low, high, points)
     grid[-1] = high
+    best = int(np.argmax(values(grid)))
     for _ in range(rounds):
-        best = int(np.argmax(values(grid)))
         grid = np.linspace(grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)], 11)
-    return float(grid[int(np.argmax(values(grid)))])
+        best = int(np.argmax((refined or values)(grid)))
+    return float(grid[best])
 
 
 def search_range(count: float, n: int, largest: float) -> tuple[float, float]:

@@ -69,8 +69,7 @@ def _gaussian_budget(setting: Setting) -> str:
     if setting.gaussian_rho > 0:
         return ""
     return (
-        "The method needs a zCDP or (epsilon, delta) budget, "
-        f"and the budget is {setting.budget}."
+        f"The method needs a zCDP or (epsilon, delta) budget, and the budget is {setting.budget}."
     )
 
 
@@ -91,8 +90,7 @@ def _mean_unrestricted(setting: Setting) -> str:
     if math.isinf(bound):
         return ""
     return (
-        "The bound is for an unrestricted mean, and here the mean has norm at most "
-        f"R={bound:.4g}."
+        f"The bound is for an unrestricted mean, and here the mean has norm at most R={bound:.4g}."
     )
 
 

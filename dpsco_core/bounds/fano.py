@@ -34,7 +34,7 @@ def decoding_error(packing_size_log: float, information: float, *, exact: bool =
     Examples
     --------
     >>> round(decoding_error(10.0, 3.0), 6), round(decoding_error(10.0, 3.0, exact=True), 6)
-    (0.630685, 0.636544)
+    (0.630685, 0.634342)
     """
     require(packing_size_log >= 0, "packing_size_log", "at least 0", packing_size_log)
     require(information >= 0, "information", "at least 0", information)

@@ -34,7 +34,7 @@ def gaussian_scale(moment_order: float) -> float:
 
 
 def normal_norm(d: int) -> float:
-    r"""Return :math:`E\|Z\|=\sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)` for a standard normal Z."""
+    r"""Return :math:`E\|Z\|=\sqrt2\,\Gamma(\frac{d+1}2)/\Gamma(\frac d2)`, Z normal."""
     require(d >= 1, "d", "a positive integer", d)
     return math.sqrt(2) * math.exp(float(gammaln((d + 1) / 2)) - float(gammaln(d / 2)))
 

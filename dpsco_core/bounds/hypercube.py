@@ -17,7 +17,7 @@ import numpy as np
 
 from dpsco_core.bounds.binomial import Floats, expectation, log_pmf, maximise, search_range
 from dpsco_core.bounds.fano import LOG_2
-from dpsco_core.bounds.spikes import spike_exponent
+from dpsco_core.bounds.spikes import mean_scale, spike_exponent
 from dpsco_core.errors import require
 
 
@@ -95,7 +95,7 @@ def _cdp_values(
 
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
     mean = expectation(wrong_signs, n, p, largest=largest, fine=fine)
-    return np.asarray(2 * math.sqrt(d) * mean_scale(p, moment_order) * mean)
+    return np.asarray(2 * math.sqrt(d) * p ** spike_exponent(moment_order) * mean)
 
 
 def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
@@ -211,31 +211,33 @@ def hypercube_pure_squared(p: float, n: int, d: int, moment_order: float, epsilo
     r"""Bound on the squared error, :math:`2d\,p^{2a}E[g_d(\varepsilon B)]` (P4 of the note)."""
     _check(p, n, d)
     mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
-    return 2 * d * p ** (2 * spike_exponent(moment_order)) * float(mean[0])
+    return 2 * d * mean_scale(p, moment_order) ** 2 * float(mean[0])
 
 
-def _wrong_signs(p: Floats, n: int, d: int, epsilon: float, *, fine: bool = False) -> Floats:
+def _wrong_signs(
+    p: Floats, n: int, d: int, epsilon: float, *, step: float = 1 / 3, fine: bool = False
+) -> Floats:
     def fraction(count: Floats) -> Floats:
         return wrong_sign_fraction(d, epsilon * count)
 
     # Beyond d ln 2 the fraction falls like exp(-t); drop what is below 1e-26.
     largest = math.floor((d * LOG_2 + 60) / epsilon)
     scale = 0.7 * math.sqrt(d) / epsilon
-    return expectation(fraction, n, p, scale=scale, largest=largest, fine=fine)
+    return expectation(fraction, n, p, scale=scale, largest=largest, step=step, fine=fine)
 
 
 @lru_cache(maxsize=4096)
 def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
     """Return the p in (0, largest] that maximises `hypercube_cdp`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high)
+    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high, rounds=5)
 
 
 @lru_cache(maxsize=4096)
 def best_cdp_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
     """Return the p in (0, largest] that maximises `hypercube_cdp_squared`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high)
+    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high, rounds=5)
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
@@ -248,10 +250,35 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
 def best_pure(
     n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool = False
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_pure`, or its square's bound."""
+    """Return the p in (0, largest] that maximises `hypercube_pure`, or its square's bound.
+
+    `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
+    their spread does not blur the kinks, each is a local maximum, and those near the best grid
+    point are tried one by one.
+    """
     power = spike_exponent(moment_order) * (2 if squared else 1)
     low, high = search_range(d / epsilon, n, largest)
-    return maximise(lambda p: p**power * _wrong_signs(p, n, d, epsilon), low, high)
+
+    def values(p: Floats, step: float) -> Floats:
+        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step))
+
+    best = maximise(
+        lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)
+    )
+    if n * best < d * d / 9:
+        return best
+    kinks = np.logaddexp(0.0, _sign_table(d)[2]) / (epsilon * n)
+    near = kinks[(kinks > best / 1.3) & (kinks < min(high, 1.3 * best))]
+    near = near[:: max(1, len(near) // 128)]
+    if not len(near):
+        return best
+    highest = near[np.argsort(values(near, 1 / 12))[-3:]]
+    width = 1 + 1 / d
+    tried = [best]
+    for kink in highest:
+        top = min(high, float(kink) * width)
+        tried.append(maximise(lambda p: values(p, 1 / 16), float(kink) / width, top, points=17))
+    return tried[int(np.argmax(values(np.array(tried), 1 / 16)))]
 
 
 def _check(p: float, n: int, d: int) -> None:

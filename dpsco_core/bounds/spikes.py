@@ -15,6 +15,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, gammaln
 
 from dpsco_core.bounds.binomial import Floats, expectation, maximise, search_range
@@ -26,6 +27,11 @@ def spike_exponent(moment_order: float) -> float:
     """Return a = 1 - 1/k, the power of p in the mean and of the private rates."""
     require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
     return 1 - 1 / moment_order
+
+
+def mean_scale(p: float, moment_order: float) -> float:
+    r"""Return :math:`p^a`: a coordinate of the mean where the word has a one."""
+    return math.pow(p, spike_exponent(moment_order))
 
 
 def paper_packing(d: int) -> tuple[float, float]:
@@ -133,7 +139,7 @@ def _useful_codes(d: int) -> tuple[Floats, Floats]:
     """Log sizes above ln 2 and their distances."""
     sizes = _gilbert_log_sizes(d)
     useful = sizes[sizes > LOG_2 * (1 + 1e-12)]
-    return useful, 2.0 * np.arange(1, len(useful) + 1)
+    return useful, np.arange(2.0, 2 * len(useful) + 1, 2.0)
 
 
 def spike_closed_form_cdp(n: int, d: int, moment_order: float, rho: float) -> float:
@@ -204,7 +210,7 @@ def _spike_pure_values(
     # Beyond this count the integrand is below 1e-26 and may be dropped.
     largest = math.floor((log_rest + 60) / epsilon)
     mean = expectation(error, n, p, scale=0.7 / epsilon, largest=largest, fine=fine)
-    return np.asarray(mean_scale(p, moment_order) * math.sqrt(distance) / 2 * mean)
+    return np.asarray(p ** spike_exponent(moment_order) * math.sqrt(distance) / 2 * mean)
 
 
 def spike_markov_pure(
@@ -250,9 +256,7 @@ def _fano_stationary(slack: Floats, n: int, power: float, rho: float) -> Floats:
     quadratic = (power + 2) * rho * n * (n - 1.0)
     linear = (power + 1) * rho * n
     constant = power * np.maximum(slack, 0.0)
-    return np.asarray(
-        2 * constant / (linear + np.sqrt(linear**2 + 4 * quadratic * constant))
-    )
+    return np.asarray(2 * constant / (linear + np.sqrt(linear**2 + 4 * quadratic * constant)))
 
 
 @lru_cache(maxsize=4096)
@@ -270,23 +274,18 @@ def best_pure(n: int, d: int, moment_order: float, epsilon: float, largest: floa
 def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, largest: float) -> float:
     r"""Return the p in (0, largest] that maximises `spike_markov_pure`.
 
-    Given t, the bound is :math:`p^a` times a logistic function of p, so that the search is over
-    t and p together on logarithmic grids.
+    In :math:`x=t\varepsilon np` the bound separates into :math:`(1-\frac1t)t^{-a}` and
+    :math:`x^a\,\mathrm{expit}(\ln(N-1)-x)`: the first is largest at t = (1+a)/a, the second where
+    x expit(x - ln(N-1)) = a. It is log-concave, so a cap on p binds at the cap.
     """
     log_size, _ = paper_packing(d)
     if log_size < LOG_2 - 1e-12:
         return min(largest, 1 / n)
     log_rest = log_size + math.log(-math.expm1(-log_size))
     a = spike_exponent(moment_order)
-    t = np.geomspace(1e-3, 1e5, 161)[:, None]  # t - 1
-
-    def values(p: Floats) -> Floats:
-        inside = t / (1 + t) * expit(log_rest - (1 + t) * epsilon * n * p[None, :])
-        return np.asarray(p**a * inside.max(axis=0))
-
-    centre = max(1.0, log_rest) / (epsilon * n)
-    low = min(1e-3 * centre, largest / 50)
-    return maximise(values, low, min(largest, max(4 * centre, 2 * low)), points=61, rounds=4)
+    high = max(2.0, log_rest) + 1
+    x = float(brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12))
+    return min(largest, x * a / (1 + a) / (epsilon * n))
 
 
 def _check(p: float, n: int, d: int) -> None:

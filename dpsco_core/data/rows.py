@@ -42,7 +42,7 @@ class Rows(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DenseRows:
     """Rows held as one (n, d) array of float64.
 

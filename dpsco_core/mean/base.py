@@ -12,13 +12,17 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import MethodCard
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.errors import NotApplicable
+from dpsco_core.errors import NotApplicable, require
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 # The failure probability beta of every high-probability statement.
 FAILURE_PROBABILITY = 0.05
+
+# Clip levels outside this range would let products of doubles overflow or lose all digits for
+# some records, and a release that fails, or that moves further, for one record is not private.
+SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
 
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
@@ -52,11 +56,36 @@ class MeanEstimator(Protocol):
 
     card: ClassVar[MethodCard]
 
+    def plan(self, setting: Setting) -> object:
+        """Return the parameters of a run at `setting`, chosen without any data.
+
+        Raises
+        ------
+        NotApplicable
+            Where the method cannot run at the setting.
+        """
+        ...
+
     def release(
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Estimate the mean of `rows`, all noise through `ledger`, all randomness from `rng`."""
         ...
+
+
+def check_level(name: str, value: float) -> None:
+    """Check a clip radius or threshold, given or chosen, before any record is looked at."""
+    must = f"between {SMALLEST_LEVEL:g} and {LARGEST_LEVEL:g}"
+    require(SMALLEST_LEVEL <= value <= LARGEST_LEVEL, name, must, value)
+
+
+def check_rows(rows: Rows, setting: Setting) -> None:
+    """Check that `rows` have the setting's size: the sensitivity of a plan holds for that n and d.
+
+    Both are public, so that a refusal tells nothing about a record.
+    """
+    require(rows.n == setting.n, "n", f"the number of rows, {rows.n}", setting.n)
+    require(rows.d == setting.d, "d", f"the dimension of the rows, {rows.d}", setting.d)
 
 
 def gaussian_share(setting: Setting, calibration: Calibration) -> float:
@@ -107,22 +136,21 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     r"""Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
 
     Rows inside the ball have weight 1; a row with a NaN or an infinite entry becomes the zero
-    row, a fixed vector inside the ball, so that the sensitivity holds for every record.
+    row, a fixed vector inside the ball, so that the sensitivity holds for every record. `radius`
+    is a level that `check_level` allows.
     """
     norms = row_norms(block)
     with np.errstate(divide="ignore", over="ignore"):
         weights = np.minimum(1.0, radius / norms)
-    broken = ~np.isfinite(norms)
-    if broken.any():
+    far = ~(norms <= LARGEST_LEVEL)
+    if far.any():
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
-        # A finite row whose norm overflows keeps its direction.
-        block[broken & ~finite] = 0.0
-        huge = broken & finite
-        block[huge] *= 2.0**-64
-        norms = row_norms(block)
-        weights = np.minimum(1.0, radius / np.where(norms > 0, norms, 1.0))
-        weights[huge] = radius / norms[huge]
+        block[far & ~finite] = 0.0
+        # Further out radius/norm would underflow, and its rounding could leave the ball.
+        huge = far & finite
+        block[huge] *= 2.0**-600
+        weights[huge] = radius / row_norms(block[huge])
     return block, weights
 
 

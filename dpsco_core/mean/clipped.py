@@ -17,6 +17,8 @@ from dpsco_core.mean.base import (
     Calibration,
     Release,
     Tuning,
+    check_level,
+    check_rows,
     clipped_mean,
     hinge_bias,
     zhao_share,
@@ -49,13 +51,15 @@ class SimpleClipping:
     Parameters
     ----------
     radius : float, optional
-        The clip radius R > 0. If None it is chosen from the setting, never from the data.
+        The clip radius R, in [1e-150, 1e150]. If None it is chosen from the setting, never from
+        the data.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from the paper's
         equation (15). The noise at a given rho is the same.
     tuning : {"practical", "theory"}
-        ``"theory"``: the radius that minimises Theorem 2. ``"practical"``: the radius that balances
-        squared bias and noise when coordinates are independent, see `practical_radius`.
+        ``"theory"``: the radius that minimises the terms of Theorem 2 that depend on it.
+        ``"practical"``: the radius that balances squared bias and noise when coordinates are
+        independent, see `practical_radius`.
     """
 
     radius: float | None = None
@@ -82,6 +86,7 @@ class SimpleClipping:
             radius = theorem_radius(setting, rho)
         else:
             radius = practical_radius(setting, rho)
+        check_level("radius", radius)
         sensitivity = 2 * radius / setting.n
         return ClippedPlan(
             clip_radius=radius,
@@ -94,6 +99,7 @@ class SimpleClipping:
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         average = clipped_mean(rows, plan.clip_radius)  # steps 1 and 2
         value = ledger.gaussian(
@@ -111,15 +117,17 @@ class SimpleClipping:
 
 
 def theorem_radius(setting: Setting, rho: float) -> float:
-    r"""Return the radius that minimises the bound of Theorem 2, equation (14).
+    r"""Return the radius that minimises the terms of Theorem 2, equation (14), that depend on it.
 
+    The maximum in (14) counts as its second entry, :math:`8R\Lambda/n`:
     :math:`R^* = \sqrt d M c_1^{-1/p}`, :math:`c_1 = \frac{4\sqrt\Lambda}{n\sqrt\rho} +
     \frac{8\Lambda}n`, :math:`\Lambda = d\ln 6 + \ln(2/\beta)`, at beta = 0.05.
     """
     size = setting.d * math.log(6) + math.log(2 / FAILURE_PROBABILITY)
     slope = 4 * math.sqrt(size / rho) / setting.n + 8 * size / setting.n
     moment = setting.constants.directional_moment
-    return math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order)
+    radius: float = math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order)
+    return radius
 
 
 @lru_cache(maxsize=4096)
@@ -128,7 +136,7 @@ def practical_radius(setting: Setting, rho: float) -> float:
 
     Far out, the norm of a record with independent coordinates is large because *one* coordinate
     is. Below :math:`R_0 + \sqrt d` (mean and bulk) nothing should be clipped; beyond, by t, each
-    coordinate loses at most :math:`\kappa_p t^{1-p}` (the sharp form of Lemma B.1 of Kamath et al.).
+    coordinate loses at most :math:`\kappa_p t^{1-p}` (`hinge_bias`).
     So :math:`R = R_0 + \sqrt d + t` with t the minimiser of
     :math:`d\kappa_p^2 t^{2-2p} + 2dR^2/(\rho n^2)`. For other laws this is a heuristic of accuracy;
     privacy holds for every radius.
@@ -140,7 +148,8 @@ def practical_radius(setting: Setting, rho: float) -> float:
 
     def squared_error(log_t: float) -> float:
         t = math.exp(log_t)
-        return hinge_bias(t, order) ** 2 + noise * (bulk + t) ** 2
+        error: float = hinge_bias(t, order) ** 2 + noise * (bulk + t) ** 2
+        return error
 
     found = minimize_scalar(squared_error, bounds=(-12.0, 40.0), method="bounded")
-    return scale * (bulk + math.exp(float(found.x)))
+    return float(scale * (bulk + math.exp(float(found.x))))

@@ -18,6 +18,8 @@ from dpsco_core.mean.base import (
     Calibration,
     Release,
     Tuning,
+    check_level,
+    check_rows,
     clipped_block_means,
     gaussian_share,
     hinge_bias,
@@ -88,7 +90,7 @@ class CoordinatewiseCDP:
     Parameters
     ----------
     threshold : float, optional
-        tau > 0. If None it is chosen from the setting.
+        tau, in [1e-150, 1e150]. If None it is chosen from the setting.
     blocks : int, optional
         m >= 1. If None it is chosen from the setting.
     calibration : {"tight", "paper"}
@@ -96,8 +98,8 @@ class CoordinatewiseCDP:
     tuning : {"practical", "theory"}
         ``"theory"``: m = 4 ln(2d/beta) rounded up (to an even number if tight) and
         tau = max(10, (sqrt(rho) n/sqrt(d))^(1/p)) (Corollary 4.2). ``"practical"``: the m and the
-        tau that minimise the explicit bound on the mean squared error; that m is 2, where the
-        median is the mean of the clipped entries (the median buys only high probability).
+        tau that minimise the explicit bound on the mean squared error; that m is 1, the mean of
+        the clipped entries (the median buys only high probability).
     """
 
     threshold: float | None = None
@@ -116,6 +118,9 @@ class CoordinatewiseCDP:
         rate="upper.mean.cwme-cdp",
     )
 
+    def __post_init__(self) -> None:
+        _check_blocks(self.blocks)
+
     def plan(self, setting: Setting) -> CoordinatewisePlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = gaussian_share(setting, self.calibration)
@@ -127,6 +132,7 @@ class CoordinatewiseCDP:
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run CDPCWME."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
         median = np.median(means, axis=0)  # step 2.3, midpoint for even m
@@ -142,7 +148,10 @@ class CoordinatewiseCDP:
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewisePure:
-    r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise of scale :math:`d\Delta_\infty/\varepsilon`.
+    r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
+
+    .. math:: \tilde\mu_j = \mathrm{median}(\hat\mu^1_j, \dots, \hat\mu^m_j)
+        + \mathrm{Lap}\Big(0, \frac{d\Delta_\infty}\varepsilon\Big)
 
     Pure epsilon-DP, hence it also serves the other budgets: epsilon of an (epsilon, delta)
     budget, :math:`\sqrt{2\rho}` of a zCDP one.
@@ -169,6 +178,9 @@ class CoordinatewisePure:
         rate="upper.mean.cwme-pure",
     )
 
+    def __post_init__(self) -> None:
+        _check_blocks(self.blocks)
+
     def plan(self, setting: Setting) -> CoordinatewisePlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         epsilon = setting.pure_epsilon
@@ -180,6 +192,7 @@ class CoordinatewisePure:
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run DPCWME."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)
         median = np.median(means, axis=0)
@@ -198,6 +211,11 @@ def theory_blocks(d: int) -> int:
     return math.ceil(4 * math.log(2 * d / FAILURE_PROBABILITY))
 
 
+def _check_blocks(blocks: int | None) -> None:
+    ok = blocks is None or (isinstance(blocks, int) and blocks >= 1)
+    require(ok, "blocks", "a positive integer", blocks)
+
+
 def _choose(
     method: CoordinatewiseCDP | CoordinatewisePure,
     setting: Setting,
@@ -212,7 +230,7 @@ def _choose(
         if method.calibration == "tight":
             blocks += blocks % 2
     else:
-        blocks = min(2, n)
+        blocks = 1
     if n < blocks:
         raise NotApplicable(
             f"{blocks} blocks need at least as many records, and n={n}.",
@@ -230,6 +248,7 @@ def _choose(
             else median_sensitivity(1.0, blocks, n // blocks)
         )
         threshold = practical_threshold(setting, share, noise, per_unit)
+    check_level("threshold", threshold)
     sensitivity = (
         printed_sensitivity(threshold, blocks, n)
         if method.calibration == "paper"
@@ -256,7 +275,7 @@ def theory_threshold(
     scale = setting.constants.coordinate_moment ** (1 / order)
     signal = math.sqrt(share / d) * n if noise == "gaussian" else share * n / d
     bound = setting.constants.mean_gradient_bound / scale
-    return scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3)
+    return float(scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3))
 
 
 @lru_cache(maxsize=4096)
@@ -282,10 +301,10 @@ def practical_threshold(
         limit = bound + math.exp(log_t)
         spread = d * hinge_bias(limit - bound / math.sqrt(d), order) ** 2
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2
-        return max(spread, axis) + energy * (limit / 3) ** 2
+        return float(max(spread, axis) + energy * (limit / 3) ** 2)
 
     found = minimize_scalar(squared_error, bounds=(-12.0, 40.0), method="bounded")
-    return scale * (bound + math.exp(float(found.x))) / 3
+    return float(scale * (bound + math.exp(float(found.x))) / 3)
 
 
 def _result(value: np.ndarray, ledger: Ledger, plan: CoordinatewisePlan) -> Release:

@@ -2,10 +2,12 @@ r"""The inner search of iterative updating, on public points Q_1..Q_k: pure post
 
 At a centre c, with :math:`v_j = Q_j - c`, the program (27) of Zhao et al. (2024) is
 
-.. math:: d = \max_{\|u\|=1} s(u), \qquad s(u) = \text{the $r$-th largest of } \langle v_j, u\rangle.
+.. math:: \max_{\|u\|=1} s(u), \qquad
+    s(u) = \text{the $r$-th largest of } \langle v_j, u\rangle.
 
-It is solved exactly for d = 1 and d = 2. For d >= 3 it is NP-hard, and a multi-start ascent is used:
-a feasible direction gives a value that is never above the maximum.
+It is solved exactly in one and two dimensions. It is NP-hard where the dimension is part of the
+input, and from three dimensions on a multi-start ascent is used: a feasible direction gives a value
+that is never above the maximum.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ INNER_STEP = 0.25  # eta of Lemma 8
 RANDOM_DIRECTIONS = 24
 POINT_DIRECTIONS = 16
 ASCENTS = 4
-ASCENT_STEPS = 25
+ASCENT_STEPS = 16
 EXACT_PLANE_POINTS = 64
 
 
@@ -172,7 +174,8 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
 
 
 def _unit(vectors: Vector) -> Vector:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vector = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit
 
 
 def _unit_or_zero(vectors: Vector) -> Vector:

@@ -1,4 +1,4 @@
-"""Iterative updating: Zhao et al. (2024), Algorithm 3, with a private split and a direction search."""
+"""Iterative updating: Zhao et al. (2024), Algorithm 3, with a secret split and a search."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import ZHAO_2024, MethodCard
 from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.errors import NotApplicable
+from dpsco_core.errors import NotApplicable, require
 from dpsco_core.mean.base import (
     FAILURE_PROBABILITY,
     Calibration,
     Release,
     Tuning,
+    check_level,
+    check_rows,
     clip_to_ball,
     zhao_share,
 )
@@ -90,9 +92,9 @@ class IterativeUpdating:
     Parameters
     ----------
     radius : float, optional
-        Clip radius R > 0. If None it is chosen from the setting.
+        Clip radius R, in [1e-150, 1e150]. If None it is chosen from the setting.
     groups : int, optional
-        k. If None: :math:`\lceil 800\ln(1/\beta)\rceil = 2397` in theory, 8 in practice.
+        k >= 1. If None: :math:`\lceil 800\ln(1/\beta)\rceil = 2397` in theory, 8 in practice.
     quantile : float, optional
         Share of the projections that must lie beyond, in (0.5, 1): 0.9 in theory, 0.6 in practice.
     calibration : {"tight", "paper"}
@@ -120,6 +122,12 @@ class IterativeUpdating:
         "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
     )
 
+    def __post_init__(self) -> None:
+        ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)
+        require(ok, "groups", "a positive integer", self.groups)
+        ok = self.quantile is None or 0.5 < self.quantile < 1
+        require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
+
     def plan(self, setting: Setting) -> IterativePlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         n = setting.n
@@ -144,6 +152,7 @@ class IterativeUpdating:
             # Averaging k group means leaves k times the noise energy of a single clipped mean.
             choose = theorem_radius if theory else practical_radius
             radius = choose(setting, rho / groups)
+        check_level("radius", radius)
         sensitivity = 2 * radius / size
         left_out = math.floor((1 - quantile) * groups + 1e-9)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
@@ -164,6 +173,7 @@ class IterativeUpdating:
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         split = secret_split(rows.n, plan.groups, rng)  # step 1
         means = clipped_group_means(rows, split, plan.clip_radius)  # step 2
@@ -186,7 +196,7 @@ class IterativeUpdating:
             )
         centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
         bound = setting.constants.mean_gradient_bound
-        notes = ()
+        notes: tuple[str, ...] = ()
         if 4 * plan.group_radius >= bound:
             notes = (
                 f"Theorem 5 says nothing here: 4 r0 = {4 * plan.group_radius:.3g} is not below "
@@ -216,9 +226,7 @@ def theory_groups() -> int:
     return math.ceil(800 * math.log(1 / FAILURE_PROBABILITY))
 
 
-def group_radius(
-    setting: Setting, radius: float, groups: int, rho: float, level: float
-) -> float:
+def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
     r"""Return r_0 of Lemma 6, explicit form (91), at quantile level tau (0.1 in the paper).
 
     .. math:: \max\Big\{\tfrac{16}\tau M\sqrt{\tfrac dn},
@@ -254,12 +262,11 @@ def secret_split(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.in
     are left out, uniformly at random. Privacy by amplification is void if it is released.
     """
     size = n // groups
-    return rng.permutation(n)[: groups * size].reshape(groups, size)
+    split: NDArray[np.intp] = rng.permutation(n)[: groups * size].reshape(groups, size)
+    return split
 
 
-def clipped_group_means(
-    rows: Rows, split: NDArray[np.intp], radius: float
-) -> NDArray[np.float64]:
+def clipped_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> NDArray[np.float64]:
     """Return the mean of every group after clipping records to norm `radius`, shape (k, d)."""
     groups, size = split.shape
     step = rows_per_block(rows.d)

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpsco_core.card import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.errors import NotApplicable
-from dpsco_core.mean.base import FAILURE_PROBABILITY, Release, sum_of_rows
+from dpsco_core.errors import NotApplicable, require
+from dpsco_core.mean.base import FAILURE_PROBABILITY, Release, check_rows, sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -48,6 +48,10 @@ class MedianOfMeans:
         rate="upper.mean.median-of-means",
     )
 
+    def __post_init__(self) -> None:
+        ok = self.blocks is None or (isinstance(self.blocks, int) and self.blocks >= 1)
+        require(ok, "blocks", "a positive integer", self.blocks)
+
     def plan(self, setting: Setting) -> MedianOfMeansPlan:
         """Return the number and the size of the blocks."""
         blocks = self.blocks
@@ -65,6 +69,7 @@ class MedianOfMeans:
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Return the median of the block means; nothing is spent and nothing is protected."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         size = plan.block_size
         means = np.stack(

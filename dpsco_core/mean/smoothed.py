@@ -15,15 +15,26 @@ from scipy.special import ndtr
 from dpsco_core.card import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.errors import require
-from dpsco_core.mean.base import Calibration, Release, Tuning, gaussian_share
+from dpsco_core.mean.base import (
+    Calibration,
+    Release,
+    Tuning,
+    check_level,
+    check_rows,
+    gaussian_share,
+)
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_TAU = 10.0
+SMALL = 1e-9  # below it psi(u) is u to the last bit
 LARGE = 200.0  # beyond it the closed form cancels; the expansion in 1/u is exact to 2e-9
+SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
 VARIANCES = (0.1, 0.25, 0.5, 1.0)
+PRINTED_VARIANCES = (1.0,)  # where the printed noise is enough
+PIECE = 8192  # entries whose intermediate results fit the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,54 +83,49 @@ def smoothed_clip(u: NDArray[np.float64], smoothing_variance: float) -> NDArray[
     :math:`\phi(x) = x - x^3/6` on :math:`|x| \le \sqrt2` and constant beyond. Odd, non-decreasing,
     and never above `smoothed_supremum` in absolute value: the closed form is replaced by its
     expansion for large u, and clamped, so that rounding cannot widen the sensitivity. NaN counts
-    as 0. Accurate to 2e-9 for c in (0, 2].
+    as 0. Accurate to 2e-9.
 
     Parameters
     ----------
     u : array of any shape
         Entries divided by tau.
     smoothing_variance : float
-        c, in (0, 2].
+        c, in [1e-4, 2].
+
+    Notes
+    -----
+    For u > 0, with :math:`l, h = (\mp\sqrt2/u - 1)/\sqrt c` and
+    :math:`q = u^2(\frac16 + \frac c3)`,
+
+    .. math:: \psi = u\Big(1 - u^2\big(\tfrac16 + \tfrac c2\big)\Big)(\Phi(h) - \Phi(l))
+        + u\sqrt c\Big[\big(\tfrac23 - q\big)(\varphi(l) - \varphi(h))
+        + \tfrac{\sqrt2u}6(\varphi(l) + \varphi(h))\Big]
+        + \tfrac{2\sqrt2}3(\Phi(-h) - \Phi(l)).
     """
-    require(
-        0 < smoothing_variance <= 2,
-        "smoothing_variance",
-        "a number above 0 and at most 2",
-        smoothing_variance,
-    )
+    _check_variance(smoothing_variance)
     s = math.sqrt(smoothing_variance)
     top = smoothed_supremum(smoothing_variance)
     size = np.abs(u)
     size = np.where(np.isnan(size), 0.0, size)
-    a = np.clip(size, 1e-100, LARGE)
-    inverse = 1 / (a * s)
-    low = -(SQRT2 * inverse) - 1 / s
-    high = SQRT2 * inverse - 1 / s
-    pdf_low = _normal_pdf(low)
-    pdf_high = _normal_pdf(high)
-    cdf_low = ndtr(low)
-    tail_high = ndtr(-high)
-    b = a * s
-    m0 = 1 - tail_high - cdf_low
-    m1 = pdf_low - pdf_high
-    m2 = m0 + low * pdf_low - high * pdf_high
-    m3 = (low * low + 2) * pdf_low - (high * high + 2) * pdf_high
-    a2 = a * a
-    value = (
-        a * (1 - a2 / 6) * m0
-        + b * (1 - a2 / 2) * m1
-        - a * b * b / 2 * m2
-        - b**3 / 6 * m3
-        + (2 * SQRT2 / 3) * (tail_high - cdf_low)
-    )
+    a = np.clip(size, SMALL, LARGE)
+    edge = (SQRT2 / s) / a
+    low, high = -1 / s - edge, edge - 1 / s
+    cdf_low, tail_high = ndtr(low), ndtr(-high)
+    pdf_low, pdf_high = _normal_pdf(low), _normal_pdf(high)
+    squares = a * a
+    value = a * (1 - squares * (1 / 6 + smoothing_variance / 2)) * (1 - tail_high - cdf_low)
+    even = (2 / 3 - squares * (1 / 6 + smoothing_variance / 3)) * (pdf_low - pdf_high)
+    value += a * s * (even + SQRT2 / 6 * a * (pdf_low + pdf_high))
+    value += 2 * SQRT2 / 3 * (tail_high - cdf_low)
     large = size > LARGE
     if large.any():
         value[large] = _smoothed_clip_of_large(size[large], s)
-    tiny = size < 1e-100
+    tiny = size < SMALL
     if tiny.any():
         value[tiny] = size[tiny]
     np.clip(value, 0.0, top, out=value)
-    return np.where(u < 0, -value, value)
+    signed: NDArray[np.float64] = np.copysign(value, u)
+    return signed
 
 
 def _smoothed_clip_of_large(g: NDArray[np.float64], s: float) -> NDArray[np.float64]:
@@ -131,15 +137,29 @@ def _smoothed_clip_of_large(g: NDArray[np.float64], s: float) -> NDArray[np.floa
 
 def _normal_pdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
     with np.errstate(under="ignore"):
-        return np.exp(-0.5 * np.minimum(z * z, 1400.0)) / math.sqrt(2 * math.pi)
+        density: NDArray[np.float64] = np.exp(-0.5 * z * z)
+    density /= math.sqrt(2 * math.pi)
+    return density
+
+
+def _check_variance(smoothing_variance: float) -> None:
+    require(
+        SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE,
+        "smoothing_variance",
+        f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}",
+        smoothing_variance,
+    )
 
 
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:
     r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     total = np.zeros(rows.d)
+    step = max(1, PIECE // rows.d)
     for block in rows.blocks():
-        with np.errstate(over="ignore"):
-            total += smoothed_clip(block / tau, smoothing_variance).sum(axis=0)
+        for low in range(0, len(block), step):
+            with np.errstate(over="ignore", under="ignore"):
+                u = block[low : low + step] / tau
+            total += smoothed_clip(u, smoothing_variance).sum(axis=0)
     return tau * total / rows.n
 
 
@@ -153,14 +173,14 @@ class NoiseSmoothing:
     Parameters
     ----------
     tau : float, optional
-        Truncation level > 0. If None it is chosen from the setting.
+        Truncation level, in [1e-150, 1e150]. If None it is chosen from the setting.
     smoothing_variance : float, optional
-        c in (0, 2], which the paper leaves open. If None: 1 in theory, chosen from the setting
-        among 0.1, 0.25, 0.5 and 1 in practice.
+        c in [1e-4, 2], which the paper leaves open. If None: 1 in theory and with the printed
+        noise; otherwise chosen from the setting among 0.1, 0.25, 0.5 and 1.
     calibration : {"tight", "paper"}
-        ``"paper"``: the printed variance :math:`\tau^2d/(\rho n^2)`. It is what rho-zCDP needs only
-        for :math:`c \ge 0.7557`; below, the release is :math:`2S_c^2\rho`-zCDP, and its ledger entry
-        says so.
+        ``"paper"``: the printed variance :math:`\tau^2d/(\rho n^2)`. It is enough for rho-zCDP
+        where :math:`c \ge 0.7557`; below, the release is :math:`2S_c^2\rho`-zCDP, and its ledger
+        entry says so.
     tuning : {"practical", "theory"}
         ``"theory"``: tau = max(10, (sqrt(rho) n/sqrt(d))^(1/2)), the balance of bias and noise for
         second moments; the paper states no mean-estimation theorem for it. ``"practical"``: tau and
@@ -185,13 +205,17 @@ class NoiseSmoothing:
         "calibration 'paper' then overstates its privacy, and says so.",
     )
 
+    def __post_init__(self) -> None:
+        if self.smoothing_variance is not None:
+            _check_variance(self.smoothing_variance)
+
     def plan(self, setting: Setting) -> SmoothedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
         rho = gaussian_share(setting, self.calibration)
         tau, variance = self._parameters(setting, rho)
-        root_d = math.sqrt(setting.d)
-        proven = 2 * tau * smoothed_supremum(variance) * root_d / setting.n
-        used = SQRT2 * tau * root_d / setting.n if self.calibration == "paper" else proven
+        check_level("tau", tau)
+        proven = tau * unit_sensitivity(setting, variance)
+        used = tau * self._unit_sensitivity(setting, variance)
         return SmoothedPlan(
             tau=tau,
             smoothing_variance=variance,
@@ -208,17 +232,27 @@ class NoiseSmoothing:
             scale = setting.constants.coordinate_moment ** (1 / setting.moment_order)
             tau = self.tau if self.tau is not None else scale * max(SMALLEST_TAU, balance)
             return tau, 1.0 if variance is None else variance
-        choices = VARIANCES if variance is None else (variance,)
+        choices = PRINTED_VARIANCES if self.calibration == "paper" else VARIANCES
+        if variance is not None:
+            choices = (variance,)
         if self.tau is not None:
             return self.tau, choices[-1]
-        found = [practical_tau(setting, rho, c) for c in choices]
+        found = [
+            practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
+        ]
         best = min(range(len(choices)), key=lambda i: found[i][1])
         return found[best][0], choices[best]
+
+    def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
+        if self.calibration == "paper":
+            return printed_unit_sensitivity(setting)
+        return unit_sensitivity(setting, variance)
 
     def release(
         self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run CDPNSME."""
+        check_rows(rows, setting)
         plan = self.plan(setting)
         average = smoothed_mean(rows, plan.tau, plan.smoothing_variance)  # step 1
         value = ledger.gaussian(  # step 2
@@ -241,14 +275,26 @@ class NoiseSmoothing:
         )
 
 
+def unit_sensitivity(setting: Setting, smoothing_variance: float) -> float:
+    r"""Return the l2 sensitivity at tau = 1, :math:`2S_c\sqrt d/n`."""
+    return 2 * smoothed_supremum(smoothing_variance) * math.sqrt(setting.d) / setting.n
+
+
+def printed_unit_sensitivity(setting: Setting) -> float:
+    r"""Return what the printed noise is calibrated to at tau = 1, :math:`\sqrt{2d}/n`."""
+    return SQRT2 * math.sqrt(setting.d) / setting.n
+
+
 @lru_cache(maxsize=4096)
-def practical_tau(setting: Setting, rho: float, smoothing_variance: float) -> tuple[float, float]:
+def practical_tau(
+    setting: Setting, rho: float, smoothing_variance: float, sensitivity_per_unit: float
+) -> tuple[float, float]:
     r"""Return the tau that minimises the explicit error bound, and the minimum.
 
     Squared bias plus noise energy: with :math:`v = 1 + \mu_j^2` and the mean spread over the
     coordinates, the bias of one is at most :math:`\frac{3(1+c)v}{8\sqrt2\tau}`, and for p >= 3 at
-    most :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`; the noise is that of the tight calibration.
-    The variance term :math:`(1+c)v/n` does not depend on tau.
+    most :math:`E|1+\sqrt cZ|^3(1+|\mu_j|)^3/(6\tau^2)`; the noise is that of the sensitivity
+    ``tau * sensitivity_per_unit``. The variance term :math:`(1+c)v/n` does not depend on tau.
     """
     d, order, c = setting.d, setting.moment_order, smoothing_variance
     scale = setting.constants.coordinate_moment ** (1 / order)
@@ -256,13 +302,14 @@ def practical_tau(setting: Setting, rho: float, smoothing_variance: float) -> tu
     second = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
     # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
     third = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6
-    energy = 2 * smoothed_supremum(c) ** 2 * d / (rho * setting.n**2)
+    energy = sensitivity_per_unit**2 / (2 * rho)
 
     def squared_error(log_tau: float) -> float:
         tau = math.exp(log_tau)
         bias = second / tau if order < 3 else min(second / tau, third / tau**2)
-        return d * (bias**2 + energy * tau**2)
+        return float(d * (bias**2 + energy * tau**2))
 
     found = minimize_scalar(squared_error, bounds=(-6.0, 40.0), method="bounded")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
-    return scale * math.exp(float(found.x)), scale**2 * (float(found.fun) + sampling)
+    tau = float(scale * math.exp(float(found.x)))
+    return tau, float(scale**2 * (float(found.fun) + sampling))

@@ -5,8 +5,8 @@ k records sit in uniformly random, secret order; position j applies a randomiser
 :math:`(\varepsilon, \delta)`-DP (Feldman, McMillan and Talwar 2021, the "clones" argument).
 
 For groups of m records the same holds with k the number of *groups*, provided that the assignment
-of records to the k x m slots is uniformly random, freshly drawn for this release, independent of the
-data, and never released (Zhao et al. 2024, Theorem 6, with the condition that it omits).
+of records to the k x m slots is uniformly random, freshly drawn for this release, independent of
+the data, and never released (Zhao et al. 2024, Theorem 6, with the condition that it omits).
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.stats import binom
 
 from dpsco_core.errors import require
-from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
+from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
 
 Route = Literal["printed", "closed", "numerical"]
+
+LARGEST_EPSILON = 600.0  # beyond, e^epsilon leaves the range of doubles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +71,9 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
     -----
     Feldman, McMillan and Talwar (2021), Theorem 3.1.
     """
+    _check_groups(groups)
+    _positive("epsilon_group", epsilon_group, EPSILON_MAX)
+    _check_delta(delta)
     require(
         _side_condition(epsilon_group, groups, delta),
         "epsilon_group",
@@ -78,8 +83,13 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
     return min(_clones_formula(epsilon_group, groups, delta), epsilon_group)
 
 
+def _check_groups(groups: int) -> None:
+    ok = isinstance(groups, (int, np.integer)) and groups >= 1
+    require(ok, "groups", "a positive integer", groups)
+
+
 def _side_condition(epsilon_group: float, groups: int, delta: float) -> bool:
-    return math.exp(epsilon_group) * 16 * math.log(2 / delta) <= groups
+    return epsilon_group + math.log(16 * math.log(2 / delta)) <= math.log(groups)
 
 
 def _clones_formula(epsilon_group: float, groups: int, delta: float) -> float:
@@ -95,13 +105,15 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     :math:`(\varepsilon, H)`-DP, for every k, with no side condition. The sum over the number of
     clones is truncated, and the probability that is left out is added.
     """
+    _check_groups(groups)
+    _positive("epsilon_group", epsilon_group, EPSILON_MAX)
+    require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     if epsilon >= epsilon_group:
         return 0.0
+    epsilon = min(epsilon, LARGEST_EPSILON)  # the divergence falls with epsilon
     share = 1 / (1 + math.exp(-epsilon_group))  # a
-    first = share - math.exp(epsilon) * (1 - share)  # A
-    second = math.exp(epsilon) * share - (1 - share)  # B
-    if first <= 0:
-        return 0.0
+    first = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
+    second = (math.exp(epsilon) - math.exp(-epsilon_group)) * share  # B = e^epsilon a - (1 - a)
     q = math.exp(-epsilon_group)
     trials = groups - 1
     mean, std = trials * q, math.sqrt(trials * q * (1 - q))
@@ -109,7 +121,8 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     high = min(trials, math.ceil(mean + 10 * std + 80))
     clones = np.arange(low, high + 1)
     weights = binom.pmf(clones, trials, q)
-    start = np.floor((clones + 1) * second / (first + second)) + 1
+    # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
+    start = clones + 2 - np.maximum(np.ceil((clones + 1) * (first / (first + second))), 1)
     inner = first * binom.sf(start - 2, clones, 0.5) - second * binom.sf(start - 1, clones, 0.5)
     total = float(np.sum(weights * np.maximum(inner, 0.0)))
     left_out = float(binom.cdf(low - 1, trials, q)) + float(binom.sf(high, trials, q))
@@ -137,8 +150,12 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
         :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
         :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
     """
-    require(groups >= 1, "groups", "a positive integer", groups)
-    ApproxDP(epsilon=epsilon, delta=delta)
+    _check_groups(groups)
+    _positive("epsilon", epsilon, EPSILON_MAX)
+    _check_delta(delta)
+    require(route in get_args(Route), "route", f"one of {get_args(Route)}", route)
+    if epsilon > LARGEST_EPSILON:
+        return None
     if route == "printed":
         return _printed(groups, epsilon, delta)
     delta_shuffle = delta / 2

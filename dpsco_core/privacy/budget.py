@@ -10,19 +10,24 @@ hold for (compositions of) Gaussian mechanisms only.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import log_ndtr
+from scipy.special import erfcx, ndtr
 
 from dpsco_core.errors import require
 
 Conversion = Literal["tight", "paper"]
 
 EPSILON_MAX = 1e6
-RHO_MAX = 1e9
+RHO_MAX = 1e12  # of every epsilon up to EPSILON_MAX, epsilon^2/2 is a rho
+# The exact Gaussian curve is computed to this relative accuracy, and inverted on the safe side.
+CURVE_ACCURACY = 1e-12
 
 
 def _positive(name: str, value: float, largest: float) -> None:
@@ -67,7 +72,7 @@ class ZCDP:
     Parameters
     ----------
     rho : float
-        In (0, 1e9].
+        In (0, 1e12].
     """
 
     rho: float
@@ -168,22 +173,29 @@ def zcdp_rho(epsilon: float, delta: float, conversion: Conversion = "tight") -> 
     """
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
-    log_1_delta = -math.log(delta)
-    # (sqrt(e+l)-sqrt(l))^2 without cancellation
-    paper = (epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2
+    paper = _paper_rho(epsilon, delta)
     if conversion == "paper":
         return paper
-    low = math.log(paper)
-    # A zCDP guarantee cannot beat the Gaussian mechanism that attains it.
-    high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
 
     def excess(log_rho: float) -> float:
         return zcdp_epsilon(math.exp(log_rho), delta) - epsilon
 
+    low = math.log(paper)
+    # A zCDP guarantee cannot beat the Gaussian mechanism that attains it.
+    high = math.log(gaussian_rho(epsilon, delta)) + 1e-6
     if excess(low) > 0:  # the paper's formula is already the optimum, to rounding
         return paper * (1 - 1e-9)
     root = float(brentq(excess, low, high, xtol=1e-13))
-    return _step_down(root, lambda log_rho: excess(log_rho) <= 0)
+    step = 1e-13
+    while excess(root) > 0:
+        root -= step
+        step *= 2
+    return math.exp(root)
+
+
+# Gauss's rule on [0, 1].
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
 
 def gaussian_delta(rho: float, epsilon: float) -> float:
@@ -193,14 +205,37 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     :math:`\delta = \Phi(\nu/2 - \varepsilon/\nu) - e^\varepsilon\Phi(-\nu/2 - \varepsilon/\nu)`
     (Balle and Wang 2018, Theorem 8). Adaptive compositions of Gaussian mechanisms whose ratios are
     fixed in advance have the curve of their total rho.
+
+    Parameters
+    ----------
+    rho : float
+        Positive.
+    epsilon : float
+        At least 0.
+
+    Returns
+    -------
+    float
+        Accurate to a relative 1e-12.
     """
     _positive("rho", rho, RHO_MAX)
+    require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)
     nu = math.sqrt(2 * rho)
-    log_first = float(log_ndtr(nu / 2 - epsilon / nu))
-    log_second = epsilon + float(log_ndtr(-nu / 2 - epsilon / nu))
-    if log_second >= log_first:
-        return 0.0
-    return math.exp(log_first) * -math.expm1(log_second - log_first)
+    low = (epsilon - rho) / nu
+    high = (epsilon + rho) / nu
+    # e^epsilon phi(high) = phi(low): with Mills' ratio m = Phi(-x)/phi(x) nothing large cancels.
+    density = math.exp(-low * low / 2) / math.sqrt(2 * math.pi)
+    if nu < 1:  # m(low) - m(high) is the integral of -m' = 1 - x m
+        points = low + nu * _NODES
+        return density * nu * float(_WEIGHTS @ (1 - points * _mills(points)))
+    ratio_low, ratio_high = _mills(np.array([low, high]))
+    if low > 0:
+        return density * float(ratio_low - ratio_high)
+    return float(ndtr(-low)) - density * float(ratio_high)
+
+
+def _mills(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
 
 
 @lru_cache(maxsize=4096)
@@ -214,15 +249,15 @@ def gaussian_epsilon(rho: float, delta: float) -> float:
     """
     _positive("rho", rho, RHO_MAX)
     _check_delta(delta)
-    if gaussian_delta(rho, 0.0) <= delta:
+    safe = delta * (1 - CURVE_ACCURACY)
+
+    def meets(epsilon: float) -> bool:
+        return gaussian_delta(rho, epsilon) <= safe
+
+    if meets(0.0):
         return 0.0
-    high = rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-9
-    root = float(brentq(lambda e: gaussian_delta(rho, e) - delta, 0.0, high, xtol=1e-14))
-    for _ in range(200):
-        if gaussian_delta(rho, root) <= delta:
-            return root
-        root += 1e-15 + abs(root) * 2e-16 * 4
-    return high
+    largest = (rho + 2 * math.sqrt(rho * -math.log(delta))) * (1 + 1e-9)  # Bun and Steinke's
+    return _bisect(meets, holds=largest, fails=0.0)
 
 
 @lru_cache(maxsize=4096)
@@ -239,37 +274,39 @@ def gaussian_rho(epsilon: float, delta: float) -> float:
     """
     _positive("epsilon", epsilon, EPSILON_MAX)
     _check_delta(delta)
-    log_1_delta = -math.log(delta)
-    low = math.log((epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2)
+    safe = delta * (1 - CURVE_ACCURACY)
 
     def meets(log_rho: float) -> bool:
-        return gaussian_delta(math.exp(log_rho), epsilon) <= delta
+        return gaussian_delta(math.exp(log_rho), epsilon) <= safe
 
+    low = math.log(_paper_rho(epsilon, delta)) - 1e-9
     high = low + 1.0
-    while meets(high) and high < math.log(RHO_MAX):
-        high += 1.0
-    if meets(high):
-        return RHO_MAX
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if meets(middle) else (low, middle)
-    return math.exp(low) * (1 - 1e-15)
+    while meets(high):
+        low, high = high, high + 1.0
+    return math.exp(_bisect(meets, holds=low, fails=high))
 
 
-def _step_down(root: float, meets: object) -> float:
-    """Move a logarithm down by a few ulps until its value meets the condition."""
-    assert callable(meets)
-    step = 1e-13
-    while not meets(root):
-        root -= step
-        step *= 2
-    return math.exp(root)
+def _bisect(meets: Callable[[float], bool], *, holds: float, fails: float) -> float:
+    """Return the last number, seen from `holds`, at which `meets` is still seen to hold."""
+    for _ in range(200):
+        middle = (holds + fails) / 2
+        if middle in (holds, fails):
+            break
+        holds, fails = (middle, fails) if meets(middle) else (holds, middle)
+    return holds
+
+
+def _paper_rho(epsilon: float, delta: float) -> float:
+    # (sqrt(e+l)-sqrt(l))^2 without cancellation
+    log_1_delta = -math.log(delta)
+    return (epsilon / (math.sqrt(epsilon + log_1_delta) + math.sqrt(log_1_delta))) ** 2
 
 
 def pure_epsilon(budget: Budget) -> float:
-    r"""Largest epsilon such that every epsilon-DP algorithm meets `budget`.
+    r"""Return an epsilon such that every epsilon-DP algorithm meets `budget`.
 
-    :math:`\sqrt{2\rho}` for zCDP (Bun and Steinke 2016, Proposition 1.4), epsilon otherwise.
+    :math:`\sqrt{2\rho}` for zCDP (Bun and Steinke 2016, Proposition 1.4), epsilon otherwise. What
+    the papers use; slightly larger ones would do (delta would pay for some of it).
     """
     match budget:
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):

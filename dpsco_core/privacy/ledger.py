@@ -18,10 +18,12 @@ from dpsco_core.card import Privacy
 from dpsco_core.errors import require
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import (
+    EPSILON_MAX,
+    RHO_MAX,
+    ZCDP,
     ApproxDP,
     Budget,
     PureDP,
-    ZCDP,
     gaussian_allowance,
     gaussian_epsilon,
     zcdp_epsilon,
@@ -153,9 +155,12 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        _check_sensitivity(l2_sensitivity)
-        require(rho > 0 and math.isfinite(rho), "rho", "a positive number", rho)
+        _check_positive("l2_sensitivity", l2_sensitivity)
+        _check_positive("rho", rho)
+        if proven_l2_sensitivity is not None:
+            _check_positive("proven_l2_sensitivity", proven_l2_sensitivity)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
+        _check_release(value, noise_std)
         self._record(
             Entry(
                 mechanism="gaussian",
@@ -188,7 +193,7 @@ class Ledger:
         released, reused, or depends on the data. It is no zCDP guarantee at the budget's rho, so
         it cannot be made under a zCDP budget.
         """
-        _check_sensitivity(l2_sensitivity)
+        _check_positive("l2_sensitivity", l2_sensitivity)
         require(
             len(value) == amplification.groups,
             "value",
@@ -196,6 +201,7 @@ class Ledger:
             len(value),
         )
         noise_std = gaussian_noise_std(l2_sensitivity, amplification.rho_group)
+        _check_release(value, noise_std)
         self._record(
             Entry(
                 mechanism="shuffled gaussian",
@@ -227,9 +233,10 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        _check_sensitivity(l1_sensitivity)
-        require(epsilon > 0 and math.isfinite(epsilon), "epsilon", "a positive number", epsilon)
+        _check_positive("l1_sensitivity", l1_sensitivity)
+        _check_positive("epsilon", epsilon)
         noise_scale = laplace_noise_scale(l1_sensitivity, epsilon)
+        _check_release(value, noise_scale)
         self._record(
             Entry(
                 mechanism="laplace",
@@ -258,9 +265,9 @@ class Ledger:
         ``"pure"``: it is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"``: it is zCDP at
         `concentrated_rho` of the budget. A pure run under an (epsilon, delta) budget is not the
         latter, because its own rho, epsilon^2/2, is larger; nor is a shuffled one. An
-        (epsilon, delta) guarantee alone is bound by neither.
+        (epsilon, delta) guarantee alone is bound by neither, nor is a run with `flaws`.
         """
-        if not self._entries:
+        if not self._entries or self.flaws:
             return ()
         used = {e.mechanism for e in self._entries}
         pure: tuple[Privacy, ...] = ("pure",) if used == {"laplace"} else ()
@@ -277,23 +284,40 @@ class Ledger:
         self._entries.append(entry)
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Totals:
+    """The shares of some entries, added up exactly and rounded once."""
+
+    rho: float
+    pure: float
+    shuffled_epsilon: float
+    shuffled_delta: float
+
+
+def _totals(entries: tuple[Entry, ...]) -> _Totals:
+    shuffled = [e for e in entries if e.mechanism == "shuffled gaussian"]
+    return _Totals(
+        rho=math.fsum(e.rho for e in entries),
+        pure=math.fsum(e.epsilon for e in entries if e.mechanism == "laplace"),
+        shuffled_epsilon=math.fsum(e.epsilon for e in shuffled),
+        shuffled_delta=math.fsum(e.delta for e in shuffled),
+    )
+
+
 def fits(entries: tuple[Entry, ...], budget: Budget) -> bool:
     """Whether the composition of `entries` meets `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    rho = math.fsum(e.rho for e in entries)
-    pure = math.fsum(e.epsilon for e in entries if e.mechanism == "laplace")
-    shuffled = [e for e in entries if e.mechanism == "shuffled gaussian"]
+    total = _totals(entries)
     match budget:
         case PureDP(epsilon=epsilon):
-            return not rho and not shuffled and pure <= epsilon * slack
+            return not total.rho and not total.shuffled_epsilon and total.pure <= epsilon * slack
         case ZCDP(rho=limit):
-            return not shuffled and rho + pure**2 / 2 <= limit * slack
+            return not total.shuffled_epsilon and _concentrated(total) <= limit * slack
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if not pure and not shuffled:
-                return rho <= gaussian_allowance(budget) * slack
-            spent = compose(entries, budget)
-            assert isinstance(spent, ApproxDP)
-            return spent.epsilon <= epsilon * slack and spent.delta <= delta * slack
+            if not total.pure and not total.shuffled_epsilon:
+                return total.rho <= gaussian_allowance(budget) * slack
+            fits_delta = total.shuffled_delta <= delta * slack
+            return fits_delta and _approximate(total, delta) <= epsilon * slack
 
 
 def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
@@ -302,30 +326,48 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     Pure shares add in epsilon, and Gaussian shares in rho (adaptive composition, Bun and Steinke
     2016, Lemma 2.3). Mixed releases of an (epsilon, delta) budget use the better of basic
     composition and of zCDP with :math:`\varepsilon^2/2` for the pure part.
+
+    Raises
+    ------
+    InvalidInput
+        If an entry has no guarantee in that notion, or all of them together have none.
     """
-    rho = math.fsum(e.rho for e in entries)
-    pure = math.fsum(e.epsilon for e in entries if e.mechanism == "laplace")
-    shuffled = [e for e in entries if e.mechanism == "shuffled gaussian"]
+    total = _totals(entries)
+    only_pure = not total.rho and not total.shuffled_epsilon
     match budget:
         case PureDP():
-            return PureDP(epsilon=pure)
+            require(only_pure, "entries", "pure releases under a pure budget", str(total))
+            return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
         case ZCDP():
-            return ZCDP(rho=rho + pure**2 / 2)
+            concentrated = not total.shuffled_epsilon
+            require(concentrated, "entries", "not shuffled under a zCDP budget", str(total))
+            return ZCDP(rho=_at_most(_concentrated(total), RHO_MAX))
         case ApproxDP(delta=delta):
-            shuffled_epsilon = math.fsum(e.epsilon for e in shuffled)
-            shuffled_delta = math.fsum(e.delta for e in shuffled)
-            if not rho:
-                return ApproxDP(
-                    epsilon=shuffled_epsilon + pure,
-                    delta=shuffled_delta if shuffled else delta,
-                )
-            rest = delta - shuffled_delta
-            if rest <= 0:
-                return ApproxDP(epsilon=math.inf, delta=delta)  # pragma: no cover
-            own = gaussian_epsilon(rho, rest) + pure
-            if pure:
-                own = min(own, zcdp_epsilon(rho + pure**2 / 2, rest))
-            return ApproxDP(epsilon=max(shuffled_epsilon + own, 1e-300), delta=delta)
+            epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
+            only_shuffled = total.shuffled_delta and not total.rho
+            return ApproxDP(epsilon=epsilon, delta=total.shuffled_delta if only_shuffled else delta)
+
+
+def _concentrated(total: _Totals) -> float:
+    return total.rho + total.pure**2 / 2
+
+
+def _approximate(total: _Totals, delta: float) -> float:
+    """Return the epsilon at `delta`; infinite where the shuffled releases leave no delta."""
+    if not total.rho:
+        return total.shuffled_epsilon + total.pure
+    rest = delta - total.shuffled_delta
+    if rest <= 0:
+        return math.inf
+    own = gaussian_epsilon(total.rho, rest) + total.pure
+    if total.pure:
+        own = min(own, zcdp_epsilon(_concentrated(total), rest))
+    return total.shuffled_epsilon + own
+
+
+def _at_most(value: float, largest: float) -> float:
+    """Return `largest` where `value` exceeds it by rounding only."""
+    return min(value, largest) if value <= largest * (1 + ROUNDING) else value
 
 
 def _snap(spent: Budget, budget: Budget) -> Budget:
@@ -337,5 +379,11 @@ def _snap(spent: Budget, budget: Budget) -> Budget:
     return budget if same else spent
 
 
-def _check_sensitivity(value: float) -> None:
-    require(value > 0 and math.isfinite(value), "sensitivity", "a positive number", value)
+def _check_positive(name: str, value: float) -> None:
+    require(value > 0 and math.isfinite(value), name, "a positive number", value)
+
+
+def _check_release(value: NDArray[np.float64], noise: float) -> None:
+    """Refuse what noise cannot hide: a NaN or an infinity, and noise that is no number."""
+    require(bool(np.isfinite(value).all()), "value", "finite in every entry", "not finite")
+    require(1e-300 < noise < 1e300, "noise", "between 1e-300 and 1e300", noise)

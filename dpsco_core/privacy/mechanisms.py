@@ -23,7 +23,10 @@ def gaussian_noise_std(l2_sensitivity: float, rho: float) -> float:
 
 
 def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
-    r"""Per-coordinate scale :math:`\Delta_1/\varepsilon` that gives epsilon-DP (Dwork et al. 2006)."""
+    r"""Per-coordinate scale :math:`\Delta_1/\varepsilon` that gives epsilon-DP.
+
+    Dwork, McSherry, Nissim and Smith (2006), Proposition 1.
+    """
     return l1_sensitivity / epsilon
 
 

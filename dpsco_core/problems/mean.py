@@ -70,9 +70,7 @@ class MeanEstimation:
             mean_gradient_bound=self.mean_bound,
         )
 
-    def setting(
-        self, n: int, budget: Budget, *, spike_probability: float | None = None
-    ) -> Setting:
+    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
         """Return what methods and bounds may know about this problem at n records."""
         return Setting(
             n=n,

@@ -18,23 +18,42 @@ from dpsco_core.scenario import Limits, Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Coefficients:
-    """Seconds = fixed + per_row * n + per_element * n * d, on the reference machine, in ns."""
+    """Nanoseconds on the reference machine: fixed, and for each row, column and element."""
 
     fixed: float
     per_row: float
     per_element: float
+    per_column: float = 0.0
 
     def seconds(self, n: int, d: int) -> float:
         """Return the seconds at n rows of dimension d."""
-        return 1e-9 * (self.fixed + self.per_row * n + self.per_element * n * d)
+        return 1e-9 * (
+            self.fixed + self.per_row * n + self.per_column * d + self.per_element * n * d
+        )
 
 
-REFERENCE_SECONDS = 1.35e-3
+REFERENCE_SECONDS = 1.04e-3
+OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
 
-SAMPLING: dict[str, Coefficients] = {}
-RELEASE: dict[str, Coefficients] = {}
-# Iterative updating also searches directions among its k group means.
-SEARCH_NS = 6.0
+SAMPLING = {
+    "student-t": Coefficients(fixed=2.1e4, per_row=7.3, per_element=14),
+    "pareto": Coefficients(fixed=1.4e4, per_row=4.1, per_element=7.5),
+    "skewed-pareto": Coefficients(fixed=7e3, per_row=2.9, per_element=5.2),
+    "log-normal": Coefficients(fixed=7e3, per_row=5.7, per_element=10.2),
+    "gaussian": Coefficients(fixed=5e3, per_row=5.1, per_element=9.2),
+    "elliptical-t": Coefficients(fixed=1.1e4, per_row=26, per_element=9.6),
+    "spike": Coefficients(fixed=1.3e4, per_row=0, per_element=0.12),
+    "hypercube": Coefficients(fixed=1.3e4, per_row=0, per_element=0.11),
+}
+RELEASE = {
+    "mean.sample": Coefficients(fixed=8e3, per_row=0.2, per_element=0.27),
+    "mean.median-of-means": Coefficients(fixed=1.5e5, per_row=0.1, per_element=0.31),
+    "mean.clipped": Coefficients(fixed=3.9e4, per_row=4.1, per_element=0.7),
+    "mean.iterative": Coefficients(fixed=3.3e7, per_row=20, per_element=5, per_column=6e4),
+    "mean.cwme-cdp": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
+    "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
+    "mean.smoothed": Coefficients(fixed=1.1e5, per_row=0, per_element=47),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +82,7 @@ def cost(scenario: Scenario) -> Cost:
     for _, point in scenario.points():
         sampling = SAMPLING[point.distribution].seconds(point.n, point.d)
         releases = [RELEASE[m].seconds(point.n, point.d) for m in scenario.methods]
-        total += sampling + sum(releases)
+        total += sampling + sum(releases) + OVERHEAD * len(releases)
         largest = max(largest, sampling + max(releases, default=0.0))
     return Cost(
         cells=scenario.cells,
@@ -77,11 +96,11 @@ def too_large(scenario: Scenario, limits: Limits) -> str:
     predicted = cost(scenario)
     if predicted.seconds <= limits.seconds:
         return ""
-    trials = max(1, math.floor(scenario.trials * limits.seconds / predicted.seconds))
+    trials = math.floor(scenario.trials * limits.seconds / predicted.seconds)
+    fewer = f"at most {trials} trials, " if trials > 1 else ""
     return (
         f"This run would take about {predicted.seconds:,.0f} s, and {limits.where} allows "
-        f"{limits.seconds:,.0f} s: use at most {trials} trials, a smaller n or d, or the "
-        "command line."
+        f"{limits.seconds:,.0f} s: use {fewer}a smaller n or d, or the command line."
     )
 
 

@@ -1,0 +1,295 @@
+"""Tidy frames and evaluated bounds become a Plotly figure; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpsco_app.look import (
+    COLOURS,
+    FADED,
+    REGION,
+    SYMBOLS,
+    Label,
+    Look,
+    lay_out,
+    log_ticks,
+    place_labels,
+    translucent,
+    wrapped,
+)
+from dpsco_app.options import SYMBOL, number_text
+from dpsco_core.card import BoundCard
+from dpsco_core.catalogue import method_card
+from dpsco_core.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+AXIS_TITLES = {
+    "n": "Number of records n",
+    "d": "Dimension d",
+    "epsilon": "Privacy budget ε (epsilon)",
+    "p": "Tail index p",
+}
+
+
+def error_figure(
+    scenario: Scenario, table: pd.DataFrame, bounds: Sequence[Evaluation], look: Look
+) -> go.Figure:
+    """Return the figure of a study: measured errors between their bounds.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With an axis; its own value on the axis is marked.
+    table : DataFrame
+        The `summary` of the cells that have finished; may be empty.
+    bounds : sequence of Evaluation
+        What to draw besides, at the points of the grid.
+    look : Look
+    """
+    assert scenario.axis is not None
+    figure = go.Figure()
+    curves = _group(bounds)
+    methods = [m for m in scenario.methods if m in set(table["method"])]
+    low, high = _range(table, curves)
+    labels: list[Label] = []
+    floors = [c for c in curves if is_floor(c[0].bound.card)]
+    for curve in floors:
+        _draw_region(figure, curve, look, low)
+    _name_region(figure, floors, scenario, look, low)
+    for curve in curves:
+        _draw_bound(figure, curve, look, labels)
+    for method in methods:
+        _draw_method(figure, scenario, table[table["method"] == method], method, look, labels)
+    xs = scenario.grid
+    if not look.compact:
+        place_labels(figure, labels, low, high)
+    _mark_chosen(figure, scenario, look)
+    logarithmic = scenario.axis != "p"
+    figure.update_xaxes(
+        type="log" if logarithmic else "linear",
+        title_text=AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else ""),
+        tickvals=list(xs),
+        ticktext=[number_text(x) for x in xs],
+        range=_x_range(xs, logarithmic),
+        gridcolor=look.grid,
+        minor_ticks="",
+        zeroline=False,
+    )
+    figure.update_yaxes(
+        type="log",
+        title_text="Error ‖μ̂ − μ‖₂ (log)",
+        range=[math.log10(low), math.log10(high)],
+        tickvals=log_ticks(low, high),
+        ticktext=[number_text(t) for t in log_ticks(low, high)],
+        gridcolor=look.grid,
+        zeroline=False,
+    )
+    lay_out(figure, look)
+    return figure
+
+
+def _group(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
+    """Return the evaluations curve by curve; those without a positive value are left out."""
+    curves: dict[str, list[Evaluation]] = {}
+    for e in bounds:
+        if e.x is not None and 0 < e.value < math.inf:
+            curves.setdefault(e.bound.card.slug, []).append(e)
+    return list(curves.values())
+
+
+def is_floor(card: BoundCard) -> bool:
+    """Whether the region below a bound is shaded."""
+    return card.kind == "lower" and card.constant == "explicit"
+
+
+def _range(table: pd.DataFrame, curves: list[list[Evaluation]]) -> tuple[float, float]:
+    """Return the vertical range: all measured errors, and the bounds that are near them."""
+    measured = [float(v) for c in ("q10", "q90", "median_error") for v in table[c] if v > 0]
+    lower = [e.value for c in curves if c[0].bound.card.kind == "lower" for e in c]
+    upper = [e.value for c in curves if c[0].bound.card.kind == "upper" for e in c]
+    values = measured + lower
+    if not values:
+        values = upper or [0.01, 1.0]
+    top = max(measured or values)
+    above = [u for u in upper if u < 30 * top]
+    low = min(min(measured, default=math.inf), max(min(lower, default=math.inf), top * 1e-4))
+    low = low if math.isfinite(low) else min(values)
+    return low / 1.8, max([top, *above, *(v for v in lower if v < 10 * top)]) * 1.6
+
+
+def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
+    a, b = (math.log10(xs[0]), math.log10(xs[-1])) if logarithmic else (xs[0], xs[-1])
+    pad = 0.03 * (b - a) or 0.3
+    return [a - pad, b + pad]
+
+
+def _draw_region(figure: go.Figure, curve: list[Evaluation], look: Look, low: float) -> None:
+    """Fill from below: where no private algorithm can be, on the hardest input."""
+    colour = look.colour(REGION)
+    x = [e.x for e in curve]
+    y = [max(e.value, low * 1.0001) for e in curve]
+    figure.add_trace(
+        go.Scatter(
+            x=[*x, *reversed(x)],
+            y=[*y, *([low / 10] * len(y))],
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=translucent(colour, 0.13),
+            hoverinfo="skip",
+            name=curve[0].bound.card.slug,
+            showlegend=False,
+        )
+    )
+
+
+def _name_region(
+    figure: go.Figure, curves: list[list[Evaluation]], scenario: Scenario, look: Look, low: float
+) -> None:
+    """Write what the shaded region means into it, where it is high enough."""
+    top = max((curve[0].value for curve in curves), default=0.0)
+    if top < 1.6 * low:
+        return
+    who = "No private algorithm gets here"
+    mine = any(c[0].bound.card.instance == scenario.distribution for c in curves)
+    figure.add_annotation(
+        text=who if mine else who + ("<br>" if look.compact else " ") + "on its hardest input",
+        xref="paper",
+        x=0.04,
+        y=math.log10(low) + 0.04 * math.log10(top / low),
+        yanchor="bottom",
+        xanchor="left",
+        align="left",
+        showarrow=False,
+        font={"size": 12 if look.compact else 13, "color": look.colour(REGION)},
+    )
+
+
+def _draw_bound(
+    figure: go.Figure, curve: list[Evaluation], look: Look, labels: list[Label]
+) -> None:
+    card = curve[0].bound.card
+    lower = card.kind == "lower"
+    colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
+    failing = [bool(e.failures) for e in curve]
+    rate = card.constant == "rate"
+    hover = [_bound_hover(e) for e in curve]
+    # A line is drawn faded where a hypothesis fails at either end of a piece.
+    for faded in (False, True):
+        keep = [f == faded or _beside(failing, i, faded) for i, f in enumerate(failing)]
+        if not any(f == faded for f in failing):
+            continue
+        figure.add_trace(
+            go.Scatter(
+                x=[e.x for e in curve],
+                y=[e.value if k else None for e, k in zip(curve, keep, strict=True)],
+                mode="lines",
+                line={
+                    "color": colour,
+                    "width": 1.4,
+                    "dash": "dash" if rate else "solid",
+                },
+                opacity=FADED if faded else 0.9,
+                hovertext=hover,
+                hoverinfo="text",
+                name=card.name,
+                showlegend=faded == failing[-1],
+            )
+        )
+    suffix = " (constant 1)" if rate else ""
+    labels.append(Label(text=card.name + suffix, y=curve[-1].value, colour=colour))
+
+
+def _beside(failing: list[bool], i: int, faded: bool) -> bool:
+    """Whether point i ends a faded piece that starts at a neighbour."""
+    return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
+
+
+def _bound_hover(e: Evaluation) -> str:
+    card = e.bound.card
+    lines = [
+        f"<b>{card.name}</b>",
+        f"{card.paper}, {card.statement}",
+        f"value {e.value:.3g} · {_constant(card.constant)} · {card.guarantee}",
+    ]
+    if len(e.terms) > 1:
+        lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
+    lines += [f"⚠ {failure}" for failure in e.failures]
+    return "<br>".join(wrapped(line, 70) for line in lines)
+
+
+def _constant(constant: str) -> str:
+    return "explicit constant" if constant == "explicit" else "rate, drawn with constant 1"
+
+
+def _draw_method(
+    figure: go.Figure,
+    scenario: Scenario,
+    rows: pd.DataFrame,
+    method: str,
+    look: Look,
+    labels: list[Label],
+) -> None:
+    rows = rows[rows["median_error"] > 0].sort_values("x")
+    if rows.empty:
+        return
+    name = method_card(method).name
+    colour = look.colour(COLOURS[method])
+    x, median = rows["x"].tolist(), rows["median_error"].tolist()
+    upper, lower = rows["q90"].tolist(), rows["q10"].tolist()
+    figure.add_trace(
+        go.Scatter(
+            x=[*x, *reversed(x)],
+            y=[*upper, *reversed(lower)],
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=translucent(colour, 0.16),
+            hoverinfo="skip",
+            name=f"{name}, 10-90 %",
+            showlegend=False,
+        )
+    )
+    hover = [
+        f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
+        f"<br>median {r.median_error:.3g}"
+        f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
+        f"<br>10-90 % of trials {r.q10:.3g} to {r.q90:.3g}"
+        f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
+        for r in rows.itertuples()
+    ]
+    private = method_card(method).privacy != "none"
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=median,
+            mode="lines+markers",
+            line={"color": colour, "width": 2.6 if private else 2},
+            marker={"symbol": SYMBOLS[method], "size": 8, "color": colour},
+            hovertext=hover,
+            hoverinfo="text",
+            name=name,
+        )
+    )
+    labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, measured=True))
+
+
+def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:
+    assert scenario.axis is not None
+    value = getattr(scenario, scenario.axis)
+    if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
+        return
+    figure.add_vline(x=value, line={"color": look.ink, "width": 1, "dash": "dot"}, opacity=0.6)
+    figure.add_annotation(
+        text=f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
+        x=math.log10(value) if scenario.axis != "p" else value,
+        y=1.0,
+        yref="paper",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": look.ink},
+    )

@@ -1,0 +1,173 @@
+"""How figures look: colours, labels at the lines' ends, layout; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from dpsco_core.catalogue import METHOD_SLUGS
+
+# One colour a method everywhere: (light theme, dark theme). Families are shades.
+COLOURS: dict[str, tuple[str, str]] = {
+    "mean.sample": ("#5f6368", "#b8bcc2"),
+    "mean.median-of-means": ("#8d949c", "#8a9199"),
+    "mean.clipped": ("#0b57d0", "#7fb1ff"),
+    "mean.iterative": ("#7b3fb3", "#c59bff"),
+    "mean.cwme-cdp": ("#0a7d4f", "#3ddc97"),
+    "mean.cwme-pure": ("#5c8a0a", "#b6d94c"),
+    "mean.smoothed": ("#c2570c", "#ffab66"),
+}
+SYMBOLS = dict(
+    zip(
+        METHOD_SLUGS,
+        ("circle", "circle-open", "square", "star", "diamond", "diamond-open", "triangle-up"),
+        strict=True,
+    )
+)
+REGION = ("#b3261e", "#f2b8b5")
+FADED = 0.33
+MOST_LABELS = 22  # lines of names at the right edge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a figure is drawn.
+
+    Parameters
+    ----------
+    dark : bool
+        Colours for a dark page.
+    title : str
+        What the figure shows for this run.
+    stale : bool
+        Whether the settings have changed since.
+    compact : bool
+        For a phone: names in a legend below instead of at the lines' ends.
+    """
+
+    dark: bool = False
+    title: str = ""
+    stale: bool = False
+    compact: bool = False
+
+    def colour(self, pair: tuple[str, str]) -> str:
+        """Return the colour of the pair for the theme."""
+        return pair[1] if self.dark else pair[0]
+
+    @property
+    def ink(self) -> str:
+        """Colour of the text."""
+        return "#e3e3e3" if self.dark else "#1f1f1f"
+
+    @property
+    def grid(self) -> str:
+        """Colour of the grid, fainter than any datum."""
+        return "rgba(255,255,255,0.09)" if self.dark else "rgba(0,0,0,0.07)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """A name at the end of a line."""
+
+    text: str
+    y: float
+    colour: str
+    measured: bool = False
+
+
+def lay_out(figure: go.Figure, look: Look) -> None:
+    """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
+    width = 40 if look.compact else 95
+    figure.update_layout(
+        title={
+            "text": wrapped(look.title, width),
+            "x": 0,
+            "xanchor": "left",
+            "font": {"size": 15 if look.compact else 17},
+        },
+        showlegend=look.compact,
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
+        height=560 if look.compact else 540,
+        margin=(
+            {"l": 50, "r": 10, "t": 90, "b": 60}
+            if look.compact
+            else {"l": 60, "r": 185, "t": 70, "b": 60}
+        ),
+        hovermode="closest",
+        font={"size": 12 if look.compact else 14},
+    )
+    if look.stale:
+        figure.add_annotation(
+            text="previous settings",
+            xref="paper",
+            yref="paper",
+            x=0.5,
+            y=0.5,
+            showarrow=False,
+            opacity=0.25,
+            font={"size": 28 if look.compact else 44},
+            textangle=-18,
+        )
+
+
+def place_labels(figure: go.Figure, labels: list[Label], low: float, high: float) -> None:
+    """Write the names at the right edge, moved apart where they would overlap."""
+    span = math.log(high / low)
+    # Names of measured lines come first; a bound's name that does not fit is left to its hover.
+    room = MOST_LABELS
+    fitting = []
+    for label in sorted(labels, key=lambda label: not label.measured):
+        room -= 1 + wrapped(label.text, 26).count("<br>")
+        if room >= 0 and low <= label.y <= high:
+            fitting.append(label)
+    ordered = sorted(fitting, key=lambda label: label.y)
+    texts = [wrapped(label.text, 26) for label in ordered]
+    sizes = [span / 23 * (1 + text.count("<br>")) for text in texts]
+    heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + (sizes[i] + sizes[i - 1]) / 2)
+    ceiling = span
+    for i in range(len(heights) - 1, -1, -1):
+        heights[i] = min(heights[i], ceiling)
+        ceiling = heights[i] - (sizes[i] + sizes[i - 1]) / 2
+    for label, text, height in zip(ordered, texts, heights, strict=True):
+        figure.add_annotation(
+            text=text,
+            xref="paper",
+            yref="y",
+            x=1.005,
+            y=math.log10(low) + height / math.log(10),
+            xanchor="left",
+            showarrow=False,
+            align="left",
+            font={"color": label.colour, "size": 12},
+        )
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return the 1-2-5 numbers between two positive ends, or the powers of ten if those suffice."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    digits = (1,) if last - first > 3 else (1, 2, 5)
+    ticks = [float(f"{d}e{e}") for e in range(first, last + 1) for d in digits]
+    return [t for t in ticks if low <= t <= high]
+
+
+def translucent(colour: str, alpha: float) -> str:
+    """Return a hexadecimal colour as rgba with the given opacity."""
+    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({r},{g},{b},{alpha})"
+
+
+def wrapped(line: str, width: int = 90) -> str:
+    """Return `line` with breaks for Plotly, which does not wrap."""
+    out: list[str] = []
+    length = 0
+    for word in line.split(" "):
+        if length + len(word) > width and out:
+            out.append("<br>")
+            length = 0
+        out.append(word + " ")
+        length += len(word) + 1
+    return "".join(out).strip()

@@ -1,0 +1,45 @@
+"""The values that controls offer, and how numbers and axes are written."""
+
+from __future__ import annotations
+
+
+def series(low: int, high: int) -> list[float]:
+    """Return the 1-2-5 numbers from 10**low to 10**high."""
+    out: list[float] = []
+    for exponent in range(low, high + 1):
+        for digit in (1, 2, 5):
+            value = float(f"{digit}e{exponent}")
+            out.append(int(value) if exponent >= 0 else value)
+    return out[: -2 if high >= low else None]
+
+
+OPTIONS: dict[str, list[float]] = {
+    "n": series(2, 6),
+    "d": series(0, 3),
+    "epsilon": [*series(-2, 1), 20],
+    "delta": [1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3],
+    "rho": [*series(-4, 1)],
+    "p": [2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20],
+    "margin": [0.1, 0.2, 0.5, 1, 2, 5],
+    "diameter": [1, 2, 4, 10, 20],
+    "offset": [0, 0.2, 0.5, 1, 2, 5, 10],
+    "trials": [5, 10, 20, 50, 100, 200],
+}
+NOTIONS = {
+    "approx": "(ε, δ)",
+    "zcdp": "zCDP",
+    "pure": "pure",
+}
+SHOW = "show"  # the state and the URL parameter of the views
+VIEWS = ("lower bounds", "rates", "upper bounds")
+SYMBOL = {"n": "n", "d": "d", "epsilon": "ε", "p": "p"}
+
+
+def number_text(value: float) -> str:
+    """Return a number as people write it: 10,000 and 1e-06 as 10⁻⁶."""
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return f"{value:,.12g}"
+    mantissa, exponent = f"{value:e}".split("e")
+    digits = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    front = float(mantissa)
+    return f"10{digits}" if front == 1 else f"{front:.12g}·10{digits}"

@@ -1,0 +1,258 @@
+"""Explore: the front page. Measured errors, live, between their bounds."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app import controls, words
+from dpsco_app.charts import error_figure
+from dpsco_app.details import draw_details
+from dpsco_app.link import read_address, write_address
+from dpsco_app.look import Look
+from dpsco_app.options import SHOW
+from dpsco_app.point_chart import point_figure
+from dpsco_app.presets import PRESETS, Preset
+from dpsco_app.running import (
+    DRAW_EVERY_SECONDS,
+    FIRST_DRAW_SECONDS,
+    WRITE_EVERY_SECONDS,
+    Pace,
+    Result,
+    evaluations,
+    run,
+)
+from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_core.costing import too_large
+from dpsco_core.errors import InvalidInput
+from dpsco_core.scenario import DASHBOARD, Scenario
+from dpsco_core.tables import frame, summary
+
+Places = dict[str, DeltaGenerator]
+
+# The phone's figure is shown in narrow windows, the other one elsewhere.
+STYLE = """<style>
+.st-key-figure_compact { display: none; }
+@media (max-width: 760px) {
+  .st-key-figure_compact { display: flex; }
+  .st-key-figure_wide { display: none; }
+}
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    problems = _restore()
+    with st.sidebar:
+        controls.draw(controls.read())
+    scenario, problem = _checked(controls.read())
+    for wrong in problems:
+        st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
+    if scenario is not None:
+        write_address(scenario, st.session_state[SHOW])
+    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
+    st.html(STYLE)
+    _presets()
+    result = _result(scenario)
+    running = st.session_state["running"]
+    status = _buttons(scenario, problem)
+    sentence = st.empty()
+    figure = _figure_places()
+    if result is None:
+        return
+    stale = result.scenario != scenario
+    if running:
+        _run_and_draw(result, status, sentence, figure)
+        st.session_state["running"] = False
+        st.rerun()
+    _draw(result, sentence, figure, stale=stale)
+    _say_status(result, status, stale=stale)
+    draw_details(result, _start)
+
+
+def _restore() -> list[str]:
+    """Load the address into the controls if it is new; return what is wrong with it."""
+    found = read_address()
+    if found is not None:
+        scenario, views, problems = found
+        controls.load(scenario)
+        st.session_state[SHOW] = views
+        st.session_state["start"] = True
+        st.session_state["address_problems"] = problems
+    return list(st.session_state["address_problems"])
+
+
+def _result(scenario: Scenario | None) -> Result | None:
+    """Return the result to show, a new one if a run was asked for; settle whether it is running.
+
+    A run goes on over reruns that leave its scenario as it is, and ends where the scenario changes.
+    """
+    result: Result | None = st.session_state.get("result")
+    asked = st.session_state.pop("start", False)
+    if asked and scenario is not None and (result is None or result.scenario != scenario):
+        result = st.session_state["result"] = Result(scenario)
+    going = asked or st.session_state.get("running", False)
+    same = result is not None and result.scenario == scenario
+    st.session_state["running"] = bool(going and same and result is not None and not result.done)
+    return result
+
+
+def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
+    """Return the scenario if the dashboard allows it, and otherwise one sentence."""
+    try:
+        scenario = scenario.validate(DASHBOARD)
+    except InvalidInput as problem:
+        return None, str(problem)
+    if not scenario.methods:
+        return None, "Choose at least one estimator."
+    heavy = too_large(scenario, DASHBOARD)
+    return (None, heavy) if heavy else (scenario, "")
+
+
+def _presets() -> None:
+    with st.container(horizontal=True, key="presets"):
+        for preset in PRESETS:
+            st.button(
+                preset.name,
+                key=f"preset_{preset.name}",
+                help=preset.look_for,
+                on_click=_start_preset,
+                args=(preset,),
+            )
+
+
+def _start_preset(preset: Preset) -> None:
+    _start(preset.scenario)
+
+
+def _start(scenario: Scenario) -> None:
+    controls.load(scenario)
+    _press_run()
+
+
+def _press_run() -> None:
+    st.session_state["start"] = True
+    st.session_state["address_problems"] = []
+
+
+def _press_cancel() -> None:
+    st.session_state["running"] = False
+
+
+def _buttons(scenario: Scenario | None, problem: str) -> DeltaGenerator:
+    """Draw Run, Cancel and the status line; return the place of the status line."""
+    with st.container(horizontal=True, vertical_alignment="center", key="run_row"):
+        st.button(
+            "Run",
+            icon=":material/play_arrow:",
+            shortcut="Ctrl+Enter",
+            on_click=_press_run,
+            disabled=scenario is None,
+        )
+        st.button("Cancel", on_click=_press_cancel, disabled=not st.session_state["running"])
+        status = st.empty()
+    if problem:
+        st.error(problem)
+    return status
+
+
+def _run_and_draw(
+    result: Result, status: DeltaGenerator, sentence: DeltaGenerator, figure: Places
+) -> None:
+    write = Pace(0.0, WRITE_EVERY_SECONDS)
+    draw = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
+    total = result.scenario.cells
+    _draw(result, sentence, figure, stale=False)
+    for done, left in run(result):
+        if write.due():
+            status.progress(done / total, text=left)
+        if draw.due():
+            _draw(result, sentence, figure, stale=False)
+
+
+def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
+    total = result.scenario.cells
+    done = len(result.outcomes)
+    if stale:
+        status.markdown(":orange[**Settings changed.** The figure shows the previous ones: Run.]")
+    elif result.done:
+        status.markdown(f"{total:,} cells finished.")
+    else:
+        status.markdown(f"Stopped at {done:,} of {total:,} cells. Run goes on from there.")
+
+
+def _slugs(scenario: Scenario) -> tuple[str, ...]:
+    """Return the bounds that are drawn: those of the chosen views, methods and budget.
+
+    Upper bounds: the published rate of each method, and its explicit bounds on the mean error.
+    All the others are in the table below the figure.
+    """
+    views = st.session_state[SHOW]
+    privacies = {method_card(m).privacy for m in scenario.methods}
+    drawn_upper = {method_card(m).rate for m in scenario.methods} | EXPLICIT_UPPER
+    chosen = []
+    for b in BOUNDS:
+        card = b.card
+        if card.quantity != "l2 error":
+            continue
+        if card.kind == "lower":
+            asked = ("lower bounds" if card.constant == "explicit" else "rates") in views
+            relevant = card.privacy in privacies and card.slug in DRAWN_LOWER
+        else:
+            asked = ("upper bounds" if card.constant == "explicit" else "rates") in views
+            relevant = card.method in scenario.methods and card.slug in drawn_upper
+        if asked and relevant:
+            chosen.append(card.slug)
+    return tuple(chosen)
+
+
+DRAWN_LOWER = (
+    "lower.mean.fano-cdp",
+    "lower.mean.hypercube-cdp",
+    "lower.mean.hypercube-pure",
+    "lower.mean.rate-cdp",
+    "lower.mean.rate-pure",
+)
+EXPLICIT_UPPER = {
+    b.card.slug
+    for b in BOUNDS
+    if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
+}
+PRIVATE_FLOORS = ("lower.mean.hypercube-cdp", "lower.mean.hypercube-pure", "lower.mean.fano-cdp")
+
+
+def _figure_places() -> Places:
+    """Return one place for wide windows and one for phones; the style sheet shows one of them."""
+    places = {}
+    for name in ("wide", "compact"):
+        with st.container(key=f"figure_{name}"):
+            places[name] = st.empty()
+    return places
+
+
+def _draw(result: Result, sentence: DeltaGenerator, figure: Places, *, stale: bool) -> None:
+    """Draw the sentence and the figure of what has finished."""
+    scenario = result.scenario
+    table = summary(frame(result.outcomes))
+    floors = evaluations(scenario, PRIVATE_FLOORS)
+    binding = {o.method: o.bound_by for o in result.outcomes}
+    said = words.state(scenario, table, floors, binding)
+    sentence.markdown(said.sentence or said.headline)
+    bounds = evaluations(scenario, _slugs(scenario))
+    dark = st.context.theme.type == "dark"
+    count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
+    for name, place in figure.items():
+        compact = name == "compact"
+        look = Look(dark=dark, title=said.headline, stale=stale, compact=compact)
+        drawn = (
+            point_figure(scenario, result.outcomes, bounds, look)
+            if scenario.axis is None
+            else error_figure(scenario, table, bounds, look)
+        )
+        place.plotly_chart(
+            drawn,
+            key=f"{name}_{count}",
+            width="stretch",
+            alt=said.headline,
+            config={"displaylogo": False, "displayModeBar": not compact},
+        )

@@ -1,0 +1,129 @@
+"""What a result says, in words that a student understands; every number is in the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from dpsco_app.options import SYMBOL, number_text
+from dpsco_core.catalogue import method_card
+from dpsco_core.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """The result of a run: a headline for the figure and a sentence with its numbers."""
+
+    headline: str
+    sentence: str
+
+
+def state(
+    scenario: Scenario,
+    table: pd.DataFrame,
+    bounds: Sequence[Evaluation],
+    binding: Mapping[str, tuple[str, ...]],
+) -> Statement:
+    """Return what the run shows at the grid point that is nearest to the chosen value.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    table : DataFrame
+        The `summary` of the finished cells.
+    bounds : sequence of Evaluation
+        The explicit lower bounds at the points of the grid.
+    binding : mapping
+        For every method, the classes of lower bounds that bind it ("zcdp", "pure").
+    """
+    done = table[table["median_error"] > 0]
+    private = [m for m in scenario.methods if m in set(done["method"]) and _is_private(m)]
+    if not private:
+        return _without_private(scenario, done)
+    at = _nearest(scenario, done)
+    here = done if at is None else done[done["x"] == at]
+    errors = {str(r.method): float(r.mean_error) for r in here.itertuples()}
+    private = [m for m in private if m in errors]
+    if not private:
+        return Statement(headline="The first cells are running.", sentence="")
+    best = min(private, key=lambda m: errors[m])
+    name = method_card(best).name
+    where = _where(scenario, at)
+    parts = [f"{where}, **{name.lower()}** errs by **{errors[best]:.2g}**"]
+    headline = f"{name} errs by {errors[best]:.2g} {where[0].lower()}{where[1:]}"
+    if "mean.sample" in errors:
+        ratio = errors[best] / errors["mean.sample"]
+        parts.append(f"**{ratio:.2g} times** the non-private mean")
+        headline = (
+            f"{name} errs {ratio:.2g} times as much as the non-private mean "
+            f"{where[0].lower()}{where[1:]}"
+        )
+    floor = _floor(bounds, at, binding.get(best, ()))
+    if floor is not None:
+        above = errors[best] / floor.value
+        who = "ε-DP" if floor.bound.card.privacy == "pure" else "CDP"
+        if above >= 1:
+            parts.append(
+                f"**{above:.2g} times** what any {who} algorithm must err on its hardest input "
+                f"({floor.value:.2g})"
+            )
+        else:
+            parts.append(
+                f"below the {floor.value:.2g} that any {who} algorithm must err on its hardest "
+                "input: these data are easier than that"
+            )
+    return Statement(headline=headline, sentence=_join(parts) + ".")
+
+
+def _without_private(scenario: Scenario, done: pd.DataFrame) -> Statement:
+    if done.empty:
+        return Statement(headline="The first cells are running.", sentence="")
+    return Statement(
+        headline="Without privacy: the error of the non-private estimators",
+        sentence="Choose a private estimator to see what privacy costs.",
+    )
+
+
+def _is_private(method: str) -> bool:
+    return method_card(method).privacy != "none"
+
+
+def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
+    """Return the finished grid point nearest to the chosen value, on a log scale."""
+    if scenario.axis is None:
+        return None
+    chosen = getattr(scenario, scenario.axis) or scenario.grid[-1]
+    xs = sorted(set(table["x"]))
+    return min(xs, key=lambda x: abs(math.log(x / chosen))) if xs else None
+
+
+def _where(scenario: Scenario, at: float | None) -> str:
+    axis = scenario.axis or "n"
+    value = scenario.n if at is None else at
+    return f"At {SYMBOL[axis]} = {number_text(value)}"
+
+
+def _floor(
+    bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
+) -> Evaluation | None:
+    """Return the largest explicit private lower bound at the point that binds the method."""
+    found = [
+        e
+        for e in bounds
+        if e.x == at
+        and e.bound.card.kind == "lower"
+        and e.bound.card.constant == "explicit"
+        and e.bound.card.privacy in binding
+        and 0 < e.value < math.inf
+    ]
+    return max(found, key=lambda e: e.value, default=None)
+
+
+def _join(parts: list[str]) -> str:
+    if len(parts) == 1:
+        return parts[0]
+    return f"{parts[0]}: " + " and ".join(parts[1:])

@@ -1,0 +1,103 @@
+"""Slow, plain evaluations of the lower bounds, and settings for the tests."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpsco_core.privacy.budget import ZCDP, Budget
+from dpsco_core.problems.base import Constants, Setting
+
+LOG_2 = math.log(2)
+
+
+def setting(
+    n: int = 10_000,
+    d: int = 20,
+    order: float = 4.0,
+    budget: Budget | None = None,
+    *,
+    coordinate_moment: float = 1.0,
+    directional_moment: float = 1.0,
+    mean_bound: float = 1.0,
+    spike_probability: float | None = None,
+) -> Setting:
+    """A setting with unit moments unless told otherwise."""
+    return Setting(
+        n=n,
+        d=d,
+        moment_order=order,
+        budget=ZCDP(rho=0.5) if budget is None else budget,
+        constants=Constants(
+            coordinate_moment=coordinate_moment,
+            directional_moment=directional_moment,
+            variance_trace=d * coordinate_moment ** (2 / order),
+            mean_gradient_bound=mean_bound,
+        ),
+        spike_probability=spike_probability,
+    )
+
+
+def pmf(n: int, p: float) -> list[float]:
+    """Binomial probabilities from exact integers and fractions."""
+    q = Fraction(p)
+    return [float(math.comb(n, b) * q**b * (1 - q) ** (n - b)) for b in range(n + 1)]
+
+
+def mean_over(n: int, p: float, f) -> float:
+    return math.fsum(weight * f(b) for b, weight in enumerate(pmf(n, p)))
+
+
+def entropy_inverse(y: float) -> float:
+    """Lower end of h(q) = (ln 2 - y)_+ by bisection."""
+    target = max(0.0, LOG_2 - y)
+    if target == 0:
+        return 0.0
+    low, high = 0.0, 0.5
+    for _ in range(200):
+        middle = (low + high) / 2
+        entropy = -middle * math.log(middle) - (1 - middle) * math.log1p(-middle)
+        low, high = (middle, high) if entropy <= target else (low, middle)
+    return (low + high) / 2
+
+
+def wrong_signs(d: int, t: float) -> float:
+    """Minimum over s of the weighted fraction of wrong signs, from the definition."""
+    e = math.exp(min(t, 690.0))
+    best = math.inf
+    for s in range(d + 1):
+        weights = [(e if i <= s else 1.0) * math.comb(d, i) for i in range(d + 1)]
+        fraction = math.fsum(i * w for i, w in enumerate(weights)) / d / math.fsum(weights)
+        best = min(best, fraction)
+    return best
+
+
+def spike_fano(p: float, n: int, d: int, k: float, rho: float, power: int = 1) -> float:
+    second = mean_over(n, p, lambda b: b * b)
+    words = d / 8 * LOG_2
+    error = max(0.0, 1 - (rho * second + LOG_2) / words) if words > 0 else 0.0
+    separation = p ** (1 - 1 / k) * math.sqrt(d / 8)
+    return (separation / 2) ** power * error
+
+
+def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
+    if d < 8:
+        return 0.0
+    words = 2 ** (d / 8)
+    error = mean_over(n, p, lambda b: (words - 1) / (words - 1 + math.exp(min(epsilon * b, 690.0))))
+    return p ** (1 - 1 / k) * math.sqrt(d / 8) / 2 * error
+
+
+def hypercube_cdp(p: float, n: int, d: int, k: float, rho: float) -> float:
+    mean = mean_over(n, p, lambda b: entropy_inverse(rho * b * b / d))
+    return 2 * math.sqrt(d) * p ** (1 - 1 / k) * mean
+
+
+def hypercube_cdp_squared(p: float, n: int, d: int, k: float, rho: float) -> float:
+    mean = mean_over(n, p, lambda b: max(0.0, 1 - 2 * rho * b * b / d))
+    return d * p ** (2 - 2 / k) * mean
+
+
+def hypercube_pure(p: float, n: int, d: int, k: float, epsilon: float, power: int = 1) -> float:
+    mean = mean_over(n, p, lambda b: wrong_signs(d, epsilon * b))
+    return 2 * (math.sqrt(d) * p ** (1 - 1 / k)) ** power * mean

@@ -1,0 +1,296 @@
+"""The explicit upper bounds against the notes' values, their own formulas and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds import upper_clipped, upper_coordinatewise, upper_iterative, upper_smoothed
+from dpsco_core.privacy.budget import gaussian_rho
+
+RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6
+RADIUS = 22.802972962
+ZHAO = (10_000, 10, 3.0, 1.0, RHO_15)
+
+
+def rho_15(epsilon, delta=1e-6):
+    return epsilon**2 / (1 + 2 * math.sqrt(math.log(1 / delta))) ** 2
+
+
+# --- Zhao et al., simple clipping ---
+
+
+def test_the_three_summands_of_theorem_2():
+    parts = upper_clipped.printed(*ZHAO, 0.05, radius=RADIUS)
+    assert parts.sampling == pytest.approx(0.3941534766, rel=1e-9)
+    assert parts.bias == pytest.approx(0.03040794421, rel=1e-9)
+    assert parts.noise == pytest.approx(0.3575765237, rel=1e-9)
+    assert parts.total() == pytest.approx(0.3941534766 + 0.03040794421 + 0.3575765237)
+
+
+def test_the_biases_at_the_papers_radius():
+    assert upper_clipped.directional_bias(10, 3, 1.0).at(RADIUS) == pytest.approx(
+        0.002849136671, rel=1e-9
+    )
+    assert upper_clipped.coordinate_bias(10, 3, 1.0, 0.0).at(RADIUS) == pytest.approx(
+        0.009009761246, rel=1e-9
+    )
+
+
+def test_the_radii_of_the_note():
+    size = upper_clipped.covering_log(10, 0.05)
+    assert size == pytest.approx(21.606474146, rel=1e-10)
+    assert upper_clipped.printed_radius(*ZHAO) == pytest.approx(22.802972962, rel=1e-9)
+    assert upper_clipped.printed_radius(10_000, 10, 3, 1.0, 1e9) == pytest.approx(31.6227766017)
+    noise = 4 * math.sqrt(size / RHO_15) / 10_000
+    printed = upper_clipped.printed_bias(10, 3, 1.0)
+    assert printed.best_radius(noise) == pytest.approx(12.63399861, rel=1e-9)
+    assert upper_clipped.balanced_radius(*ZHAO, 0.05) == pytest.approx(9.862261867, rel=1e-9)
+    slope = noise + 8 * size / 10_000
+    sharp = upper_clipped.directional_bias(10, 3, 1.0)
+    radius = sharp.best_radius(slope)
+    assert radius == pytest.approx(4.479387195, rel=1e-9)
+    assert slope * radius + sharp.at(radius) == pytest.approx(0.2215033371, rel=1e-9)
+
+
+def test_the_mean_square_radius_and_its_minimum():
+    sharp = upper_clipped.directional_bias(10, 3, 1.0)
+    slope = math.sqrt(2 * 10 / RHO_15) / 10_000
+    assert sharp.best_radius_squared(slope) == pytest.approx(8.220348215, rel=1e-9)
+    parts = upper_clipped.mean_square(10_000, 10, 10.0, sharp, RHO_15)
+    assert parts.bias**2 + parts.noise**2 == pytest.approx(0.001441958795, rel=1e-9)
+    assert parts.sampling == pytest.approx(math.sqrt(10 / 10_000))
+
+
+@pytest.mark.parametrize("p", [2, 3.5, 100])
+def test_every_clipping_radius_is_the_minimiser(p):
+    n, d, moment, rho, beta = 5000, 7, 1.7, 0.05, 0.05
+    sharp = upper_clipped.directional_bias(d, p, moment)
+    grid = sharp.scale * np.geomspace(0.05, 50, 4000)
+    best = upper_clipped.high_probability(n, d, p, moment, rho, beta).total()
+    size = d * math.log(5) + math.log(2 / beta)
+    noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+
+    def total(r):
+        sampling = max(math.sqrt(12 * moment**2 * size / n), 8 * r * size / n)
+        return sampling + sharp.at(r) + noise * r
+
+    lowest = min(total(float(r)) for r in grid)
+    assert lowest * (1 - 1e-3) <= best <= lowest * (1 + 1e-12)
+    trace = d * moment**2
+    at_best = upper_clipped.mean_square(n, d, trace, sharp, rho).root_sum_square()
+    for r in grid:
+        fixed = upper_clipped.mean_square(n, d, trace, sharp, rho, radius=float(r))
+        assert at_best <= fixed.root_sum_square() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("d", "epsilon", "p", "printed", "tight"),
+    [(10, 0.1, 2, 7.1e4, 2.7e3), (10, 1, 2, 1.3e4, 8.1e2), (10, 1, 3, 3.4e3, 6.9e2),
+     (100, 0.1, 2, 2.4e6, 2.2e4), (100, 1, 3, 1.1e5, 1.4e4)],
+)  # fmt: skip
+def test_the_smallest_useful_n_of_theorem_2_is_the_notes(d, epsilon, p, printed, tight):
+    for n, useful in ((int(printed * 0.96), False), (int(printed * 1.05), True)):
+        total = upper_clipped.printed(n, d, p, 1.0, rho_15(epsilon), 0.05).total()
+        assert (total < 1) is useful
+    for n, useful in ((int(tight * 0.96), False), (int(tight * 1.05), True)):
+        rho = gaussian_rho(epsilon, 1e-6)
+        assert (upper_clipped.high_probability(n, d, p, 1.0, rho, 0.05).total() < 1) is useful
+
+
+# --- Zhao et al., iterative updating ---
+
+
+def test_the_group_radius_of_the_note():
+    at = (10_000, 10, 1.0)
+    assert upper_iterative.group_radius(*at, RHO_15, RADIUS, 2397) == pytest.approx(
+        2607.788255, rel=1e-9
+    )
+    assert upper_iterative.group_radius(*at, 3.68991991789e-4, RADIUS, 2397) == pytest.approx(
+        16096.3107, rel=1e-8
+    )
+
+
+def test_the_quantile_form_contains_the_printed_one():
+    at = (10_000, 10, 1.0, RHO_15, RADIUS, 2397)
+    ratio = upper_iterative.group_radius(*at, tau=0.4) / upper_iterative.group_radius(*at)
+    assert ratio == pytest.approx(0.25)
+    assert upper_iterative.unsplit_radius(*at, 0.05, tau=0.1) < upper_iterative.group_radius(*at)
+
+
+@pytest.mark.parametrize(
+    ("d", "epsilon", "p", "least"),
+    [(10, 0.1, 2, 7.6e5), (10, 1, 2, 2.5e5), (10, 1, 3, 2.0e5), (100, 0.1, 2, 5.6e6),
+     (100, 1, 3, 1.3e6)],
+)  # fmt: skip
+def test_the_smallest_useful_n_of_the_unsplit_form_is_the_notes(d, epsilon, p, least):
+    rho = gaussian_rho(epsilon, 1e-6)
+    for n, useful in ((int(least * 0.95), False), (int(least * 1.06), True)):
+        radius, bias, groups = upper_iterative.general_quantile(n, d, p, 1.0, rho, 0.05)
+        assert 8 <= groups <= 120
+        assert (radius + bias < 1) is useful
+
+
+@pytest.mark.parametrize("p", [2, 4, 100])
+def test_the_iterative_bound_is_minimised_over_the_radius(p):
+    n, d, rho = 10**7, 10, 0.5
+    total = math.fsum(upper_iterative.printed(n, d, p, 1.0, rho, 0.05))
+    bias = upper_clipped.printed_bias(d, p, 1.0)
+    used = n // 2397 * 2397
+    grid = np.geomspace(0.1, 1e5, 4000)
+    lowest = min(
+        6 * upper_iterative.group_radius(used, d, 1.0, rho, float(r), 2397) + bias.at(float(r))
+        for r in grid
+    )
+    assert lowest * (1 - 1e-4) <= total <= lowest * (1 + 1e-9)
+
+
+def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
+    assert upper_iterative.printed(2396, 10, 3, 1.0, 1.0, 0.05) == (math.inf, math.inf)
+    assert upper_iterative.general_quantile(10**6, 10, 3, 1.0, 0.0, 0.05)[0] == math.inf
+
+
+# --- Kamath et al. ---
+
+
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_the_printed_form_has_the_papers_constants(noise):
+    n, d, k, level, beta = 10**7, 5, 2, 1.0, 0.1
+    parts = upper_coordinatewise.printed(n, d, k, level, noise, beta)
+    m = 4 * math.log(2 * d / beta)
+    signal = n / math.sqrt(d) if noise == "gaussian" else n / d
+    tau = signal ** (1 / k)
+    assert tau > 10
+    assert parts.sampling == pytest.approx(math.sqrt(d) * 10 * math.sqrt(m / n))
+    assert parts.bias == pytest.approx(math.sqrt(d) * 3 * (14 / tau) ** (k - 1))
+    if noise == "gaussian":
+        std = math.sqrt(72 * tau**2 * m**2 * d / (level * n**2))
+        tail = 2 * std * (math.sqrt(d) + math.sqrt(math.log(1 / beta)))
+    else:
+        tail = 12 * tau * m * d / (level * n) * math.sqrt(d) * math.log(2 * d / beta)
+    assert parts.noise == pytest.approx(tail)
+
+
+@pytest.mark.parametrize("k", [2, 3, 40, 100])
+@pytest.mark.parametrize("noise", ["gaussian", "laplace"])
+def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
+    args = (20_000, 6, k, 1.3, 0.2, noise)
+    best = upper_coordinatewise.mean_square(*args).root_sum_square()
+    high = upper_coordinatewise.high_probability(*args, 0.05).total()
+    for tau in 1.3 / 3 + np.geomspace(0.01, 300, 500):
+        at = upper_coordinatewise.mean_square(*args, tau=float(tau)).root_sum_square()
+        assert best <= at * (1 + 1e-9)
+        at = upper_coordinatewise.high_probability(*args, 0.05, tau=float(tau)).total()
+        assert high <= at * (1 + 1e-9)
+
+
+def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
+    args = (9600, 6, 3, 1.0, 0.2, "gaussian")
+    values = [
+        upper_coordinatewise.mean_square(*args, blocks=m).root_sum_square() for m in range(1, 33)
+    ]
+    assert values[1] == pytest.approx(values[0])
+    assert all(v > values[0] * 1.01 for v in values[2:])
+
+
+def test_kappa_of_the_median_is_the_notes():
+    at = (24_000, 1, 2, 0.0, 1e18, "gaussian")
+    for m, kappa in ((3, 3.0), (4, 4.0), (5, 2.5), (24, 24 / 11)):
+        parts = upper_coordinatewise.mean_square(*at, blocks=m, tau=1e9)
+        assert parts.sampling**2 * (24_000 // m) == pytest.approx(kappa, rel=1e-6)
+
+
+def test_the_tight_noise_is_what_the_even_median_needs():
+    n, d, rho, blocks = 1000, 4, 0.5, 24
+    std = upper_coordinatewise.noise_level(n, d, 2.0, rho, "gaussian", blocks)
+    assert std == pytest.approx(3 * 2.0 / (1000 // 24) * math.sqrt(4 / (2 * 0.5)))
+    assert upper_coordinatewise.noise_level(n, d, 2.0, 0.5, "laplace", 23) == pytest.approx(
+        4 * 6 * 2.0 / (1000 // 23) / 0.5
+    )
+    assert upper_coordinatewise.even_blocks(20, 0.05) == 28  # 4 ln 800 = 26.7
+
+
+def test_the_smoothed_bound_is_form_v_at_its_minimum():
+    n, d, bound, rho = 3000, 8, 0.7, 0.3
+    best = upper_smoothed.mean_square(n, d, bound, rho)
+    supremum = upper_smoothed.supremum(1.0)
+    assert supremum == pytest.approx(0.643646, abs=5e-7)
+
+    def form_v(tau):
+        squares = d + 2 * bound**2 + bound**4
+        return math.sqrt(
+            (3 * 2 / (8 * math.sqrt(2) * tau)) ** 2 * squares
+            + 2 * (d + bound**2) / n
+            + 2 * supremum**2 * tau**2 * d**2 / (rho * n**2)
+        )
+
+    lowest = min(form_v(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
+    assert best.root_sum_square() == pytest.approx(lowest, rel=1e-6)
+    fixed = upper_smoothed.mean_square(n, d, bound, rho, tau=7.0)
+    assert fixed.root_sum_square() == pytest.approx(form_v(7.0), rel=1e-12)
+
+
+def test_the_smoothed_deviation_is_form_i_at_its_minimum():
+    n, d, bound, rho, beta = 3000, 8, 0.7, 0.3, 0.05
+    supremum = upper_smoothed.supremum(1.0)
+    tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
+
+    def form_i(tau):
+        bias = 1 / tau * math.sqrt(d + 2 * bound**2 + bound**4)
+        deviation = math.sqrt(d) * tau * math.log(4 * d / beta) / n
+        return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
+
+    lowest = min(form_i(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
+    total = upper_smoothed.high_probability(n, d, bound, rho, beta).total()
+    assert total == pytest.approx(lowest, rel=1e-6)
+
+
+# --- simulation: the bounds hold, and are not vacuous, on heavy tails ---
+
+
+def student(n, d, rng, order=3.0):
+    """Student t with 3.5 degrees of freedom, every coordinate's absolute third moment at most 1."""
+    nu = 3.5
+    log_moment = (
+        order / 2 * math.log(nu)
+        + math.lgamma((order + 1) / 2)
+        + math.lgamma((nu - order) / 2)
+        - 0.5 * math.log(math.pi)
+        - math.lgamma(nu / 2)
+    )
+    return rng.standard_t(nu, (n, d)) / math.exp(log_moment / order)
+
+
+def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_factor_of_it():
+    n, d, rho, bound = 2000, 5, 0.02, 0.5
+    rng = np.random.default_rng(1)
+    mu = np.full(d, bound / math.sqrt(d))
+    args = (n, d, 3.0, bound, rho, "gaussian")
+    parts = upper_coordinatewise.mean_square(*args)
+    unit = upper_coordinatewise.noise_level(n, d, 1.0, rho, "gaussian", 1) * math.sqrt(d)
+    tau = parts.noise / unit
+    errors = []
+    for _ in range(300):
+        x = student(n, d, rng) + mu
+        noise = rng.normal(size=d) * math.sqrt(d / (2 * rho)) * 6 * tau / n
+        errors.append(np.linalg.norm(np.clip(x, -3 * tau, 3 * tau).mean(axis=0) + noise - mu))
+    root = math.sqrt(np.mean(np.square(errors)))
+    # 300 draws: a false alarm needs a mean square more than 5 deviations high.
+    assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
+
+
+def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
+    n, d, rho, bound = 2000, 5, 0.02, 0.5
+    rng = np.random.default_rng(2)
+    mu = np.full(d, bound / math.sqrt(d))
+    bias = upper_clipped.coordinate_bias(d, 3.0, 1.0, bound)
+    parts = upper_clipped.mean_square(n, d, float(d), bias, rho)
+    radius = bias.best_radius_squared(math.sqrt(2 * d / rho) / n)
+    errors = []
+    for _ in range(300):
+        x = student(n, d, rng) + mu
+        x *= np.minimum(1, radius / np.linalg.norm(x, axis=1))[:, None]
+        noise = rng.normal(size=d) * math.sqrt(2 / rho) * radius / n
+        errors.append(np.linalg.norm(x.mean(axis=0) + noise - mu))
+    root = math.sqrt(np.mean(np.square(errors)))
+    assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()

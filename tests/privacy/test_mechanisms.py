@@ -1,0 +1,182 @@
+"""The noise: its law, its size, and that it does not look at the value.
+
+Each statistical test has a false-alarm rate of 1e-6 for a random seed; its seed is fixed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chi2, kstest, laplace, norm
+
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, PureDP, amplify
+from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+
+FALSE_ALARM = 1e-6
+DRAWS = 5000
+VALUE = (3.0, -1.0, 0.0, 1e3)
+GROUPS, SENSITIVITY = 2400, 0.7
+
+Noise = NDArray[np.float64]
+
+
+@cache
+def draw_gaussian(release: tuple[float, ...] = VALUE, seed: int = 11) -> tuple[Noise, float]:
+    """Return the noise of 5,000 Gaussian releases, and the standard deviation it must have."""
+    value = np.array(release)
+    rng, rho = np.random.default_rng(seed), 0.3
+    ledger = Ledger(ZCDP(rho=DRAWS * rho))
+    noisy = [
+        ledger.gaussian(value, l2_sensitivity=SENSITIVITY, rho=rho, rng=rng) for _ in range(DRAWS)
+    ]
+    return np.array(noisy) - value, SENSITIVITY / math.sqrt(2 * rho)
+
+
+@cache
+def draw_laplace(release: tuple[float, ...] = VALUE, seed: int = 12) -> tuple[Noise, float]:
+    """Return the noise of 5,000 Laplace releases, and the scale it must have."""
+    value = np.array(release)
+    rng, epsilon = np.random.default_rng(seed), 0.4
+    ledger = Ledger(PureDP(epsilon=DRAWS * epsilon))
+    noisy = [
+        ledger.laplace(value, l1_sensitivity=SENSITIVITY, epsilon=epsilon, rng=rng)
+        for _ in range(DRAWS)
+    ]
+    return np.array(noisy) - value, SENSITIVITY / epsilon
+
+
+@cache
+def draw_shuffled(release: tuple[float, ...] = VALUE, seed: int = 13) -> tuple[Noise, float]:
+    """Return the noise of 5,000 rows of shuffled releases, and its standard deviation."""
+    value = np.array(release)
+    rng = np.random.default_rng(seed)
+    found = amplify(GROUPS, 1.0, 1e-7, "numerical")
+    assert found is not None
+    rows = np.tile(value, (GROUPS, 1))
+    noisy = []
+    while len(noisy) * GROUPS < DRAWS:
+        ledger = Ledger(ApproxDP(epsilon=1.0, delta=1e-6))
+        noisy.append(
+            ledger.shuffled_gaussian(rows, l2_sensitivity=SENSITIVITY, amplification=found, rng=rng)
+        )
+    noise = (np.concatenate(noisy) - value)[:DRAWS]
+    return noise, SENSITIVITY / math.sqrt(2 * found.rho_group)
+
+
+def gaussian_size(noise: Noise, std: float) -> float:
+    """Two-sided p-value of the sum of squares, chi-square with one degree for each entry."""
+    lower = float(chi2.cdf(np.sum((noise / std) ** 2), noise.size))
+    return 2 * min(lower, 1 - lower)
+
+
+def laplace_size(noise: Noise, scale: float) -> float:
+    """Two-sided p-value of the sum of absolute values; twice it over the scale is chi-square."""
+    lower = float(chi2.cdf(2 * np.sum(np.abs(noise)) / scale, 2 * noise.size))
+    return 2 * min(lower, 1 - lower)
+
+
+KINDS = {
+    "gaussian": (draw_gaussian, gaussian_size, norm),
+    "laplace": (draw_laplace, laplace_size, laplace),
+    "shuffled": (draw_shuffled, gaussian_size, norm),
+}
+Draw = Callable[..., tuple[Noise, float]]
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> tuple[Draw, Callable[[Noise, float], float], object]:
+    """Each mechanism: how to draw it, the test of its size, its law."""
+    return KINDS[request.param]
+
+
+def test_the_noise_has_its_size(kind) -> None:
+    draw, size, _ = kind
+    noise, scale = draw()
+    assert noise.shape == (DRAWS, len(VALUE))
+    assert size(noise, scale) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("fault", [0.95, 1.05, 0.5, 1 / math.sqrt(2), 0.0])
+def test_the_test_of_size_catches_five_percent(kind, fault: float) -> None:
+    """Its power at 5 % is above 0.999: the statistic then lies 8 of its deviations away."""
+    draw, size, _ = kind
+    noise, scale = draw()
+    assert size(fault * noise, scale) < FALSE_ALARM
+
+
+def test_the_noise_has_its_law(kind) -> None:
+    draw, _, law = kind
+    noise, scale = draw()
+    assert kstest(noise.ravel() / scale, law.cdf).pvalue > FALSE_ALARM
+
+
+def test_the_test_of_the_law_tells_gaussian_from_laplace() -> None:
+    gaussian, std = draw_gaussian()
+    scale = std / math.sqrt(2)  # the Laplace law of the same variance
+    assert kstest(gaussian.ravel() / scale, laplace.cdf).pvalue < FALSE_ALARM
+
+
+def test_every_coordinate_and_every_draw_has_its_own_noise(kind) -> None:
+    draw, _, _ = kind
+    noise, _ = draw()
+    assert len(np.unique(noise[:, :3])) == 3 * DRAWS
+    limit = norm.isf(FALSE_ALARM / 2 / 10) / math.sqrt(DRAWS)
+    across = np.corrcoef(noise, rowvar=False)[np.triu_indices(noise.shape[1], 1)]
+    along = [np.corrcoef(column[:-1], column[1:])[0, 1] for column in noise.T]
+    assert np.abs([*across, *along]).max() < limit
+
+
+def test_the_noise_does_not_look_at_the_value(kind) -> None:
+    draw, _, _ = kind
+    here, _ = draw()
+    there, _ = draw((0.0, 5.0, -2.0, 7.0))
+    assert np.allclose(here, there, rtol=0, atol=1e-11)
+
+
+def test_the_value_itself_is_left_alone() -> None:
+    value, rng = np.array(VALUE), np.random.default_rng(0)
+    Ledger(ZCDP(rho=1.0)).gaussian(value, l2_sensitivity=1.0, rho=1.0, rng=rng)
+    Ledger(PureDP(epsilon=1.0)).laplace(value, l1_sensitivity=1.0, epsilon=1.0, rng=rng)
+    assert np.array_equal(value, VALUE)
+
+
+def test_noise_has_the_shape_of_the_value() -> None:
+    for shape in ((), (1,), (3,), (4, 2), (2, 3, 4)):
+        ledger = Ledger(ZCDP(rho=1.0))
+        noisy = ledger.gaussian(
+            np.zeros(shape), l2_sensitivity=1.0, rho=1.0, rng=np.random.default_rng(0)
+        )
+        assert np.shape(noisy) == shape
+        assert ledger.entries[0].size == math.prod(shape)
+
+
+@pytest.mark.parametrize("rho", [1e-6, 0.5, 40.0])
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 32.0])
+def test_gaussian_noise_has_renyi_divergence_rho_alpha_exactly(rho: float, alpha: float) -> None:
+    std = gaussian_noise_std(SENSITIVITY, rho)
+    assert alpha * SENSITIVITY**2 / (2 * std**2) == pytest.approx(rho * alpha, rel=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.5, 40.0])
+def test_laplace_noise_has_a_privacy_loss_of_epsilon_at_most_and_attains_it(epsilon: float) -> None:
+    scale = laplace_noise_scale(SENSITIVITY, epsilon)
+    x = np.linspace(-5, 5, 1001)
+    loss = (np.abs(x - SENSITIVITY) - np.abs(x)) / scale
+    assert np.abs(loss).max() == pytest.approx(epsilon, rel=1e-12)
+
+
+def test_the_printed_noise_of_zhao_is_reproduced() -> None:
+    """Item 3 of section 7.1: clipped mean, group means, and a share of T steps."""
+    radius, n, k, steps, rho = 3.0, 1200, 40, 7, 0.25
+    whole = gaussian_noise_std(2 * radius / n, rho) ** 2
+    assert whole == pytest.approx(2 * radius**2 / (rho * n**2), rel=1e-14)
+    group = gaussian_noise_std(2 * radius / (n // k), rho) ** 2
+    assert group == pytest.approx(2 * radius**2 * k**2 / (rho * n**2), rel=1e-14)
+    assert group / k == pytest.approx(k * whole, rel=1e-14)
+    step = gaussian_noise_std(2 * radius / n, rho / steps) ** 2
+    assert step == pytest.approx(2 * radius**2 * steps / (rho * n**2), rel=1e-14)
