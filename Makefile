@@ -19,7 +19,7 @@ help: ## list the targets
 app: $(VENV)/.app ## open the dashboard in the browser (installs it once)
 	@headless=true; \
 	if [ -n "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ] || [ "$$(uname)" = Darwin ]; then headless=false; fi; \
-	exec $(BIN)/python -m streamlit run app.py --server.headless $$headless --server.showEmailPrompt false
+	exec $(BIN)/python -m dpsco_app --server.headless $$headless --server.showEmailPrompt false
 
 test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that is not slow
 	$(BIN)/mypy

@@ -127,4 +127,4 @@ def whole(name: str, value: object, low: int, high: int) -> None:
 def real(name: str, value: object, low: float, high: float) -> None:
     """Raise `InvalidInput` unless `value` is a number from `low` to `high`."""
     ok = is_real(value) and low <= value <= high
-    require(ok, name, f"at least {low:g} and at most {high:g}", shorten(value))
+    require(ok, name, f"at least {low:g} and at most {high:g}", shorten(to_text(value)))

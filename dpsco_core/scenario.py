@@ -36,6 +36,7 @@ DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
 SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
+P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +106,7 @@ class Scenario:
     rho : float or None
         A zCDP budget; epsilon and delta are then None.
     p : float
-        Tail index, at least 2: the order of the central coordinate moment that is scaled to 1.
+        Tail index, from 2 to 50: the order of the central coordinate moment that is scaled to 1.
     margin : float
         The sampling law's own tail index is p + margin.
     geometry : str
@@ -272,15 +273,15 @@ class Scenario:
         increasing = all(a < b for a, b in zip(self.grid, self.grid[1:], strict=False))
         require(increasing, "grid", "increasing", shown)
         swept = self.axis == "epsilon"
-        require(not swept or self.rho is None, "rho", "left out for the axis epsilon", self.rho)
+        require(
+            not swept or self.rho is None, "rho", "left out for the axis epsilon", to_text(self.rho)
+        )
 
     def _validate_budget(self) -> None:
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
-                raise InvalidInput(
-                    "rho must be given alone, or epsilon and delta without it, got "
-                    f"rho={self.rho} with epsilon={self.epsilon} and delta={self.delta}."
-                )
+                got = ", ".join(f"{x}={to_text(getattr(self, x))}" for x in ("epsilon", "delta"))
+                raise InvalidInput(f"epsilon and delta must be left out beside rho, got {got}.")
             real("rho", self.rho, RHO_MIN, RHO_MAX)
             return
         require(self.epsilon is not None, "epsilon", "given, or rho", "none")
@@ -291,7 +292,7 @@ class Scenario:
     def _validate_point(self, limits: Limits, sampling: bool) -> None:
         whole("n", self.n, 1, limits.n)
         whole("d", self.d, 1, limits.d)
-        real("p", self.p, 2, 100)
+        real("p", self.p, 2, P_MAX)
         if self.epsilon is not None:
             real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
         if sampling and self.n * self.d > limits.elements:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import require
 
-BLOCK_BYTES = 1 << 19  # 512 KiB: a block and one working copy fit a core's own cache
+BLOCK_BYTES = 1 << 20  # fits a core's own cache; smaller blocks pay for more calls
 
 Vector = NDArray[np.float64]
 

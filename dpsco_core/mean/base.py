@@ -128,7 +128,7 @@ def sum_of_rows(rows: Rows, start: int, stop: int) -> Vector:
     """Return the sum of rows `start` to `stop`, shape (d,), block by block."""
     total = np.zeros(rows.d)
     for block in rows.blocks(start, stop):
-        total += np.ones(len(block)) @ block
+        total += np.add.reduce(block, axis=0)
     return total
 
 

@@ -283,7 +283,8 @@ def clipped_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> N
             for low in range(0, size, step):
                 safe, weights = clip_to_ball(rows.take(split[j, low : low + step]), radius)
                 means[j] += weights @ safe
-    return means / size
+    means /= size
+    return means
 
 
 def _best_amplification(

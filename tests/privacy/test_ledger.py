@@ -223,6 +223,17 @@ def test_shuffled_releases_add_by_basic_composition_and_leave_the_rest_of_delta(
         )
 
 
+def test_shuffled_releases_may_not_use_more_than_delta() -> None:
+    ledger = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
+    rng, shuffle = np.random.default_rng(0), amplified(delta=6e-7)
+    value = np.zeros((2400, 1))
+    ledger.shuffled_gaussian(value, l2_sensitivity=1.0, amplification=shuffle, rng=rng)
+    untouched = state(rng)
+    with pytest.raises(BudgetExceeded):
+        ledger.shuffled_gaussian(value, l2_sensitivity=1.0, amplification=shuffle, rng=rng)
+    assert state(rng) == untouched
+
+
 def test_nothing_gaussian_fits_once_shuffling_has_used_up_delta() -> None:
     ledger = Ledger(ApproxDP(epsilon=5.0, delta=1e-6))
     ledger.shuffled_gaussian(

@@ -1,0 +1,85 @@
+"""The cost model against the clock, and the fit of its coefficients.
+
+`make bench` shows the ratios; `python -m benchmarks.cost` fits new coefficients, to be copied into
+`dpsco_core/costing.py` when a method or a machine has changed much.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import nnls
+
+from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, make_method
+from dpsco_core.costing import cost, machine_speed
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import study
+
+SIZES = ((200, 5), (200, 100), (2000, 50), (20_000, 5), (20_000, 100), (200_000, 5), (2000, 1000))
+
+
+def cost_table() -> dict[str, float]:
+    """Return measured over predicted seconds, for each method, at three sizes."""
+    found: dict[str, float] = {}
+    for slug in METHOD_SLUGS:
+        for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
+            scenario = Scenario(methods=(slug,), n=n, d=d, trials=5)
+            list(study(Scenario(methods=(slug,), n=n, d=d, trials=1)))  # plans, caches
+            started = time.perf_counter()
+            list(study(scenario))
+            spent = time.perf_counter() - started
+            found[f"{slug} {n}x{d}"] = spent / cost(scenario).seconds
+    return found
+
+
+def fit(work: Callable[[int, int], Callable[[], object]]) -> np.ndarray:
+    """Return non-negative nanoseconds (fixed, per row, per element, per column)."""
+    rows, times = [], []
+    for n, d in SIZES:
+        once = work(n, d)
+        clock = []
+        for _ in range(5):
+            started = time.perf_counter()
+            once()
+            clock.append(time.perf_counter() - started)
+        rows.append([1, n, n * d, d])
+        times.append(1e9 * float(np.median(clock)))
+    weights = 1 / np.array(times)  # relative errors
+    solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
+    return solution / machine_speed()
+
+
+def _sampling(slug: str) -> Callable[[int, int], Callable[[], object]]:
+    def work(n: int, d: int) -> Callable[[], object]:
+        rng = np.random.default_rng(0)
+        problem = Scenario(distribution=slug, n=n, d=d).instance.problem.draw(rng)
+        return lambda: problem.sample(n, rng)
+
+    return work
+
+
+def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
+    def work(n: int, d: int) -> Callable[[], object]:
+        scenario = Scenario(distribution="gaussian", n=n, d=d)
+        rng, setting = np.random.default_rng(0), scenario.setting
+        rows = scenario.instance.problem.sample(n, rng)
+        method = make_method(slug, "tight", "practical")
+        method.plan(setting)
+        return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
+
+    return work
+
+
+def main() -> None:
+    """Print fitted coefficients for every distribution and method."""
+    for slug in DISTRIBUTION_SLUGS:
+        print(slug, fit(_sampling(slug)).round(3))
+    for slug in METHOD_SLUGS:
+        print(slug, fit(_release(slug)).round(3))
+
+
+if __name__ == "__main__":
+    main()
