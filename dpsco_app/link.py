@@ -81,4 +81,6 @@ def write_address(scenario: Scenario, views: list[str]) -> None:
 
 def address(scenario: Scenario, views: list[str]) -> str:
     """Return the whole address, to be copied."""
-    return f"{st.context.url or ''}?{urlencode(state_query(scenario, views))}"
+    query = urlencode(state_query(scenario, views))
+    page = (st.context.url or "").split("?")[0]
+    return f"{page}?{query}" if query else page

@@ -8,14 +8,15 @@ import streamlit as st
 
 from dpsco_app.pages import explore
 
-ICON = Path(__file__).resolve().parent.parent / "assets" / "icon.png"
+HERE = Path(__file__).resolve().parent
+ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
 
 
 def main() -> None:
     """Set the page up and run the page that the address names."""
     st.set_page_config(
         page_title="DP-SCO Explorer",
-        page_icon=str(ICON) if ICON.exists() else None,
+        page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
         layout="wide",
         initial_sidebar_state="auto",
     )

@@ -53,30 +53,32 @@ def state(
     best = min(private, key=lambda m: errors[m])
     name = method_card(best).name
     where = _where(scenario, at)
-    parts = [f"{where}, **{name.lower()}** errs by **{errors[best]:.2g}**"]
-    headline = f"{name} errs by {errors[best]:.2g} {where[0].lower()}{where[1:]}"
+    parts = [f"{where}{_instead(scenario, at)}, **{_inside(name)}** errs by **{errors[best]:.2g}**"]
+    headline = f"{name} errs by {errors[best]:.2g} {_inside(where)}"
     if "mean.sample" in errors:
         ratio = errors[best] / errors["mean.sample"]
         parts.append(f"**{ratio:.2g} times** the non-private mean")
-        headline = (
-            f"{name} errs {ratio:.2g} times as much as the non-private mean "
-            f"{where[0].lower()}{where[1:]}"
-        )
+        headline = f"{name} errs {ratio:.2g} times as much as the non-private mean {_inside(where)}"
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
-        above = errors[best] / floor.value
-        who = "ε-DP" if floor.bound.card.privacy == "pure" else "CDP"
-        if above >= 1:
-            parts.append(
-                f"**{above:.2g} times** what any {who} algorithm must err on its hardest input "
-                f"({floor.value:.2g})"
-            )
-        else:
-            parts.append(
-                f"below the {floor.value:.2g} that any {who} algorithm must err on its hardest "
-                "input: these data are easier than that"
-            )
+        parts.append(_against(floor, errors[best], scenario))
     return Statement(headline=headline, sentence=_join(parts) + ".")
+
+
+def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
+    """Compare an error with a lower bound, which holds on average over the trials."""
+    who = "ε-DP" if floor.bound.card.privacy == "pure" else "CDP"
+    here = floor.bound.card.instance == scenario.distribution
+    data = "these data, its hardest input" if here else "its hardest input"
+    if error >= floor.value:
+        return (
+            f"**{error / floor.value:.2g} times** what any {who} algorithm must err on {data} "
+            f"({floor.value:.2g})"
+        )
+    below = f"below the {floor.value:.2g} that any {who} algorithm must err on {data}"
+    if here:
+        return f"{below}, by the luck of {scenario.trials} trials: the bound is on the mean error"
+    return f"{below}: these data are easier than that"
 
 
 def _without_private(scenario: Scenario, done: pd.DataFrame) -> Statement:
@@ -107,6 +109,19 @@ def _where(scenario: Scenario, at: float | None) -> str:
     return f"At {SYMBOL[axis]} = {number_text(value)}"
 
 
+def _instead(scenario: Scenario, at: float | None) -> str:
+    """Say so where the chosen value itself is not on the grid."""
+    chosen = getattr(scenario, scenario.axis) if scenario.axis else None
+    if at is None or chosen in (None, at):
+        return ""
+    return f" (the point nearest to the chosen {number_text(chosen)})"
+
+
+def _inside(text: str) -> str:
+    """Return `text` as it is written inside a sentence; names keep their capitals."""
+    return text[0].lower() + text[1:]
+
+
 def _floor(
     bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
 ) -> Evaluation | None:
@@ -118,6 +133,7 @@ def _floor(
         and e.bound.card.kind == "lower"
         and e.bound.card.constant == "explicit"
         and e.bound.card.privacy in binding
+        and not e.failures
         and 0 < e.value < math.inf
     ]
     return max(found, key=lambda e: e.value, default=None)

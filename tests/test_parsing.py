@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core.errors import InvalidInput
@@ -39,11 +39,13 @@ def sentence(problem: pytest.ExceptionInfo[InvalidInput]) -> str:
     return str(problem.value)
 
 
+@settings(deadline=None)
 @given(value=FINITE)
 def test_a_number_survives_the_way_to_text_and_back(value: float) -> None:
     assert parse_field("epsilon", to_text(value)) == value
 
 
+@settings(deadline=None)
 @given(value=st.integers(-(10**38), 10**38))
 def test_an_integer_of_any_size_survives_the_way_to_text_and_back(value: int) -> None:
     back = parse_field("seed", to_text(value))
@@ -51,6 +53,7 @@ def test_an_integer_of_any_size_survives_the_way_to_text_and_back(value: int) ->
     assert type(back) is int
 
 
+@settings(deadline=None)
 @given(grid=st.lists(FINITE | st.integers(-(10**30), 10**30), max_size=8))
 def test_a_grid_survives_the_way_to_text_and_back(grid: list[float]) -> None:
     assert parse_field("grid", to_text(tuple(grid))) == tuple(grid)
@@ -61,6 +64,7 @@ def test_nothing_survives_the_way_to_text_and_back(name: str) -> None:
     assert parse_field(name, to_text(None)) is None
 
 
+@settings(deadline=None)
 @given(name=st.sampled_from(NAMES), value=JSON)
 def test_whatever_comes_in_is_read_or_refused_in_one_line(name: str, value: Any) -> None:
     try:
@@ -148,6 +152,7 @@ def test_numbers_of_numpy_are_written_like_any_other() -> None:
     assert type(to_plain(np.float64(0.1))) is float
 
 
+@settings(deadline=None)
 @given(text=st.text(max_size=200))
 def test_a_shown_value_is_one_short_line(text: str) -> None:
     assert shorten(text).isprintable()

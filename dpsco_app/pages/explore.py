@@ -30,10 +30,15 @@ from dpsco_core.tables import frame, summary
 
 Places = dict[str, DeltaGenerator]
 
-# The phone's figure is shown in narrow windows, the other one elsewhere.
+# The phone's figure is shown in narrow windows, the other one elsewhere. The places of the status
+# and of the sentence keep their height, so that nothing jumps while cells arrive.
 STYLE = """<style>
 .st-key-figure_compact { display: none; }
+.st-key-sentence { min-height: 3.25rem; }
 @media (max-width: 760px) {
+  h1 { font-size: 1.3rem !important; }
+  .st-key-presets, .st-key-run_row { gap: 0.5rem; }
+  .st-key-sentence { min-height: 4.9rem; }
   .st-key-figure_compact { display: flex; }
   .st-key-figure_wide { display: none; }
 }
@@ -56,7 +61,8 @@ def page() -> None:
     result = _result(scenario)
     running = st.session_state["running"]
     status = _buttons(scenario, problem)
-    sentence = st.empty()
+    with st.container(key="sentence"):
+        sentence = st.empty()
     figure = _figure_places()
     if result is None:
         return
@@ -65,8 +71,8 @@ def page() -> None:
         _run_and_draw(result, status, sentence, figure)
         st.session_state["running"] = False
         st.rerun()
-    _draw(result, sentence, figure, stale=stale)
     _say_status(result, status, stale=stale)
+    _draw(result, sentence, figure, stale=stale)
     draw_details(result, _start)
 
 
@@ -176,9 +182,16 @@ def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
     if stale:
         status.markdown(":orange[**Settings changed.** The figure shows the previous ones: Run.]")
     elif result.done:
-        status.markdown(f"{total:,} cells finished.")
+        status.markdown(f"Finished: {_cells_in_words(result.scenario)}.")
     else:
         status.markdown(f"Stopped at {done:,} of {total:,} cells. Run goes on from there.")
+
+
+def _cells_in_words(scenario: Scenario) -> str:
+    points = max(1, len(scenario.grid))
+    factors = ((points, "point"), (len(scenario.methods), "estimator"), (scenario.trials, "trial"))
+    product = " × ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in factors)
+    return f"{scenario.cells:,} cells ({product})"
 
 
 def _slugs(scenario: Scenario) -> tuple[str, ...]:

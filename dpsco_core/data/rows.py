@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import require
 
-BLOCK_BYTES = 1 << 20  # fits a core's own cache; smaller blocks pay for more calls
+BLOCK_BYTES = 1 << 19  # 512 KiB: a block and one working copy fit a core's own cache
 
 Vector = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def row_norms(block: Vector) -> Vector:
     A row with a NaN or an infinite entry has norm infinity.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        squares = np.einsum("ij,ij->i", block, block)
+        squares = np.vecdot(block, block)
         # Outside this range squaring has lost digits, or everything.
         doubtful = ~((squares > 1e-250) & (squares < 1e300))
         norms: Vector = np.sqrt(squares)
@@ -113,6 +113,6 @@ def row_norms(block: Vector) -> Vector:
             largest = np.abs(rows).max(axis=1)
             safe = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
             scaled = rows / safe[:, None]
-            exact = safe * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+            exact = safe * np.sqrt(np.vecdot(scaled, scaled))
             norms[doubtful] = np.where(np.isfinite(largest), exact, np.inf)
     return norms

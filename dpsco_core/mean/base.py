@@ -193,12 +193,12 @@ def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
 
 
 def hinge_bias(distance: float, order: float) -> float:
-    r"""Return the largest :math:`E(Y - t)_+` over laws with :math:`E|Y|^p \le 1`, at t > 0.
+    r"""Bound :math:`E(Y - t)_+` over the laws with :math:`EY = 0` and :math:`E|Y|^p \le 1`, t > 0.
 
     .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
 
-    The sharp form of Kamath et al. (2022), Lemma B.1. For p = 2 the smaller
-    :math:`(\sqrt{1+t^2}-t)/2` is used. Infinite for t <= 0.
+    The sharp form of Kamath et al. (2022), Lemma B.1; it needs no mean of 0. For p = 2 the smaller
+    :math:`(\sqrt{1+t^2}-t)/2`, which does, is used. Infinite for t <= 0.
     """
     if distance <= 0:
         return math.inf

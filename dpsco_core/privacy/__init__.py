@@ -20,7 +20,8 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.ledger import BudgetExceeded, Entry, Ledger, compose
+from dpsco_core.privacy.composition import Entry, compose
+from dpsco_core.privacy.ledger import BudgetExceeded, Ledger
 
 __all__ = [
     "ZCDP",

@@ -122,7 +122,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     clones = np.arange(low, high + 1)
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
-    start = clones + 2 - np.maximum(np.ceil((clones + 1) * (first / (first + second))), 1)
+    start = clones + 2 - np.ceil((clones + 1) * (first / (first + second)))
     inner = first * binom.sf(start - 2, clones, 0.5) - second * binom.sf(start - 1, clones, 0.5)
     total = float(np.sum(weights * np.maximum(inner, 0.0)))
     left_out = float(binom.cdf(low - 1, trials, q)) + float(binom.sf(high, trials, q))

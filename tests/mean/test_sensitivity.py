@@ -46,7 +46,7 @@ EVERY_METHOD = [
     NoiseSmoothing(smoothing_variance=0.1, tau=2.0, calibration="paper"),
     NoiseSmoothing(smoothing_variance=2.0, tau=0.5),
 ]
-EXTREME_LEVELS = (SMALLEST_LEVEL, 1e-15, 1.0, 1e15, LARGEST_LEVEL)
+EXTREME_LEVELS = (SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -1,0 +1,256 @@
+"""The catalogue: complete, explicit, and every row says what it is."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds import Bound
+from dpsco_core.card import Card
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    BOUNDS,
+    DISTRIBUTION_SLUGS,
+    HARD_INSTANCES,
+    METHOD_SLUGS,
+    METHODS,
+    ORDINARY,
+    PROBLEM_SLUGS,
+    PROBLEMS,
+    bound,
+    distribution_card,
+    make_instance,
+    make_method,
+    method_card,
+)
+from dpsco_core.costing import RELEASE, SAMPLING
+from dpsco_core.data import DISTRIBUTIONS
+from dpsco_core.errors import InvalidInput
+from dpsco_core.privacy import ZCDP, PureDP
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.scenario import Scenario
+
+ROWS = (*METHODS, *PROBLEMS, *DISTRIBUTIONS, *BOUNDS)
+CARDS: tuple[Card, ...] = tuple(row.card for row in ROWS)
+
+# Slugs are fixed: addresses, stored results and papers use them.
+MEAN_METHODS = {
+    "mean.sample",
+    "mean.median-of-means",
+    "mean.clipped",
+    "mean.iterative",
+    "mean.cwme-cdp",
+    "mean.cwme-pure",
+    "mean.smoothed",
+}
+LAWS = {
+    "student-t",
+    "pareto",
+    "skewed-pareto",
+    "log-normal",
+    "gaussian",
+    "elliptical-t",
+    "spike",
+    "hypercube",
+}
+LOWER_MEAN = {
+    f"lower.mean.{name}"
+    for name in (
+        "fano-cdp",
+        "fano-cdp-gilbert",
+        "hypercube-cdp",
+        "fano-pure",
+        "hypercube-pure",
+        "gaussian",
+        "bounded-signs",
+    )
+}
+
+
+def balanced(latex: str) -> bool:
+    """Whether braces close in order, and every left delimiter has its right one."""
+    depth = 0
+    plain = latex.replace(r"\{", "").replace(r"\}", "")
+    for character in plain:
+        depth += (character == "{") - (character == "}")
+        if depth < 0:
+            return False
+    lefts = [plain.count(word) for word in (r"\left", r"\right")]
+    arrows = [plain.count(word) for word in (r"\leftarrow", r"\rightarrow")]
+    return depth == 0 and lefts[0] - arrows[0] == lefts[1] - arrows[1]
+
+
+@pytest.mark.parametrize("latex", ["{", "}{", r"\frac{1}{2", r"\left(x)", r"\{{"])
+def test_braces_that_do_not_balance_are_found(latex: str) -> None:
+    assert not balanced(latex)
+    assert balanced(r"\frac{1}{2}\left\{x\right\}")
+
+
+@pytest.mark.parametrize(
+    ("promised", "slugs"),
+    [
+        (MEAN_METHODS, METHOD_SLUGS),
+        ({"mean"}, PROBLEM_SLUGS),
+        (LAWS, DISTRIBUTION_SLUGS),
+        (LOWER_MEAN, BOUND_SLUGS),
+    ],
+)
+def test_every_promised_slug_is_there(promised: set[str], slugs: tuple[str, ...]) -> None:
+    assert promised <= set(slugs)
+
+
+def test_every_slug_is_there_once() -> None:
+    slugs = [card.slug for card in CARDS]
+    assert len(set(slugs)) == len(slugs)
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.slug)
+def test_every_row_says_what_it_is(card: Card) -> None:
+    for text in (card.slug, card.name, card.statement, card.summary, card.paper.key):
+        assert text.strip() == text
+        assert text
+    assert card.summary.endswith(".")
+    assert card.slug.isascii()
+    assert " " not in card.slug
+
+
+@pytest.mark.parametrize("which", BOUNDS, ids=lambda b: b.card.slug)
+def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None:
+    card = which.card
+    assert card.latex
+    assert balanced(card.latex)
+    assert card.slug.startswith(f"{card.kind}.{card.problem}.")
+    assert card.problem in PROBLEM_SLUGS
+    assert card.instance in ("", *HARD_INSTANCES)
+    assert card.method in ("", *METHOD_SLUGS)
+    assert bool(card.method) <= (card.kind == "upper")
+    assert all(h.text for h in which.hypotheses)
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_the_rate_of_every_method_is_an_upper_bound_on_the_error(slug: str) -> None:
+    card = method_card(slug)
+    rate = bound(card.rate).card
+    assert (rate.kind, rate.quantity) == ("upper", "l2 error")
+    assert rate.method in ("", slug)
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_every_method_can_be_made_in_every_calibration_and_tuning(slug: str) -> None:
+    for calibration in ("tight", "paper"):
+        for tuning in ("practical", "theory"):
+            method: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
+            assert method.card.slug == slug
+            assert type(method) in METHODS
+            if method.card.privacy != "none":
+                assert (method.calibration, method.tuning) == (calibration, tuning)
+    assert set(method.card.problems) <= set(PROBLEM_SLUGS)
+
+
+def test_every_row_has_a_price() -> None:
+    assert set(RELEASE) == set(METHOD_SLUGS)
+    assert set(SAMPLING) == set(DISTRIBUTION_SLUGS)
+
+
+def test_the_hard_instances_are_the_laws_that_are_not_ordinary() -> None:
+    ordinary = {law.card.slug for law in ORDINARY}
+    assert ordinary | set(HARD_INSTANCES) == set(DISTRIBUTION_SLUGS)
+    assert not ordinary & set(HARD_INSTANCES)
+
+
+@pytest.mark.parametrize("slug", DISTRIBUTION_SLUGS)
+@pytest.mark.parametrize("budget", [ZCDP(rho=0.1), PureDP(epsilon=0.5)])
+def test_every_law_can_be_drawn_and_sampled(slug: str, budget: ZCDP | PureDP) -> None:
+    instance = make_instance(
+        distribution=slug,
+        n=50,
+        d=9,
+        budget=budget,
+        moment_order=2.5,
+        margin=0.5,
+        offset=1.0,
+        mean_bound=2.0,
+    )
+    rng = np.random.default_rng(0)
+    problem = instance.problem.draw(rng)
+    assert (instance.spike_probability is None) == (slug not in HARD_INSTANCES)
+    assert problem.sample(50, rng).x.shape == (50, 9)
+    assert problem.error(problem.distribution.mean) == 0
+    assert problem.distribution.moment(2.5) <= 1 + 1e-9
+    assert np.linalg.norm(problem.distribution.mean) <= 2 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "budget", "slug"),
+    [
+        ("spike", {}, "lower.mean.fano-cdp"),
+        ("spike", {"delta": 0.0}, "lower.mean.fano-pure"),
+        ("hypercube", {}, "lower.mean.hypercube-cdp"),
+        ("hypercube", {"delta": 0.0}, "lower.mean.hypercube-pure"),
+        ("hypercube", {"epsilon": None, "delta": None, "rho": 0.2}, "lower.mean.hypercube-cdp"),
+    ],
+)
+def test_a_hard_instance_is_drawn_where_its_own_bound_is_largest(
+    distribution: str, budget: dict[str, Any], slug: str
+) -> None:
+    hard = Scenario(distribution=distribution, d=64, **budget)
+    anywhere = Scenario(distribution="gaussian", d=64, **budget)
+    value = bound(slug).value(hard.setting)
+    assert value > 0
+    assert value == pytest.approx(bound(slug).value(anywhere.setting), rel=1e-6)
+    assert bound(slug).failures(hard.setting) == ()
+
+
+def test_a_problem_needs_a_public_bound_on_the_mean() -> None:
+    law = Scenario().instance.problem.distribution
+    with pytest.raises(InvalidInput, match="^mean_bound must be a positive number, got mean_b"):
+        MeanEstimation(distribution=law, mean_bound=0.0)
+
+
+def test_the_constants_of_the_class_cover_the_law() -> None:
+    problem = Scenario(p=2.5, d=6, diameter=3.0).instance.problem
+    constants = problem.constants
+    assert problem.distribution.moment(2.5) <= constants.coordinate_moment * (1 + 1e-12)
+    assert problem.distribution.variance_trace <= constants.variance_trace
+    centred = problem.distribution.directional_moment
+    assert constants.directional_moment == pytest.approx(1.5 + centred)
+    assert constants.mean_gradient_bound == 1.5
+
+
+@pytest.mark.parametrize(
+    ("look_up", "name"),
+    [
+        (method_card, "method"),
+        (distribution_card, "distribution"),
+        (bound, "bound"),
+        (lambda slug: make_method(slug, "tight", "practical"), "method"),
+    ],
+)
+def test_an_unknown_slug_is_refused_with_the_known_ones(
+    look_up: Callable[[str], object], name: str
+) -> None:
+    with pytest.raises(InvalidInput, match=rf"^{name} must be one of .*, got {name}=none\.$"):
+        look_up("none")
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["scenario", "parsing", "catalogue", "study", "tables", "report", "costing", "errors"]
+    + ["cli", "problems.mean"],
+)
+def test_the_examples_in_docstrings_are_right(module: str) -> None:
+    tested = importlib.import_module(f"dpsco_core.{module}")
+    failed, _ = doctest.testmod(tested)
+    assert failed == 0
+
+
+def test_the_upper_layers_have_examples_to_get_wrong() -> None:
+    modules = [
+        importlib.import_module(f"dpsco_core.{m}") for m in ("scenario", "parsing", "tables")
+    ]
+    assert all(doctest.testmod(m).attempted > 0 for m in modules)

@@ -1,0 +1,426 @@
+"""One scenario everywhere: it keeps every field on the way, and refuses in one sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
+from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS
+from dpsco_core.errors import InvalidInput
+from dpsco_core.scenario import AXES, DASHBOARD, DEFAULT_GRIDS, LIBRARY, Limits, Scenario
+
+ROOT = Path(__file__).resolve().parents[1]
+FIELDS = tuple(f.name for f in fields(Scenario))
+
+
+def numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high) | st.integers(math.ceil(low), math.floor(high)).map(float)
+
+
+BUDGETS = (
+    st.fixed_dictionaries(
+        {"epsilon": numbers(1e-6, 1e6), "delta": st.just(0.0) | st.floats(0, 1, exclude_max=True)}
+    ),
+    numbers(1e-12, 1e12)
+    .filter(lambda rho: rho >= 1e-12)
+    .map(lambda rho: {"epsilon": None, "delta": None, "rho": rho}),
+)
+GRIDS: dict[str, st.SearchStrategy[float]] = {
+    "n": st.integers(1, 10**9),
+    "d": st.integers(2, 100_000),
+    "epsilon": numbers(1e-6, 1e6),
+    "p": numbers(2, 50),
+}
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Any scenario that the library allows for bounds."""
+    budget: dict[str, Any] = draw(st.one_of(*BUDGETS))
+    axis = draw(
+        st.sampled_from((None, *AXES)).filter(lambda a: a != "epsilon" or "rho" not in budget)
+    )
+    grid = () if axis is None else draw(st.sets(GRIDS[axis], min_size=1, max_size=5).map(sorted))
+    diameter = draw(numbers(1e-6, 1e6).filter(lambda x: x >= 1e-6))
+    return Scenario(
+        distribution=draw(st.sampled_from(DISTRIBUTION_SLUGS)),
+        methods=tuple(draw(st.lists(st.sampled_from(METHOD_SLUGS), unique=True, max_size=4))),
+        n=draw(st.integers(1, 10**9)),
+        d=draw(st.integers(2, 100_000)),
+        p=draw(numbers(2, 50)),
+        margin=draw(numbers(1e-6, 100).filter(lambda x: x >= 1e-6)),
+        diameter=diameter,
+        offset=draw(st.floats(0, diameter / 2)),
+        axis=axis,
+        grid=tuple(grid),
+        trials=draw(st.integers(1, 1000)),
+        seed=draw(st.integers(0, 2**63 - 1)),
+        calibration=draw(st.sampled_from(("tight", "paper"))),
+        tuning=draw(st.sampled_from(("practical", "theory"))),
+        **budget,
+    )
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=80),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=8,
+)
+LIKELY = st.sampled_from(
+    ["0", "1", "2", "-1", "nan", "inf", "1e400", "1e9", "١٠", "none", "", "1,2", "2,1", "mean"]
+    + ["n", "d", "p", "epsilon", "q", "spike", "mean.clipped", "mean.sample,mean.sample", "\n"]
+) | st.text(max_size=60)
+
+
+def is_one_sentence(text: str) -> bool:
+    return " must be " in text and text.endswith(".") and text.isprintable() and len(text) < 400
+
+
+# -- round trips ----------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(scenario=scenarios())
+def test_a_scenario_survives_json(scenario: Scenario) -> None:
+    assert Scenario.from_json(scenario.to_json()) == scenario
+
+
+@settings(deadline=None)
+@given(scenario=scenarios())
+def test_a_scenario_survives_a_query(scenario: Scenario) -> None:
+    query = scenario.to_query()
+    assert all(isinstance(value, str) for value in query.values())
+    assert Scenario.from_query(query) == scenario
+
+
+@settings(deadline=None)
+@given(scenario=scenarios(), base=scenarios())
+def test_a_scenario_survives_a_query_against_another_base(
+    scenario: Scenario, base: Scenario
+) -> None:
+    assert Scenario.from_query(scenario.to_query(base), base) == scenario
+
+
+def test_a_grid_that_another_axis_also_has_survives_a_query_against_it() -> None:
+    base = Scenario(axis="n", grid=(2, 3, 4))
+    scenario = Scenario(axis="p", grid=(2, 3, 4))
+    assert Scenario.from_query(scenario.to_query(base), base) == scenario
+
+
+@settings(max_examples=30, deadline=None)
+@given(scenario=scenarios())
+def test_a_scenario_survives_python(scenario: Scenario) -> None:
+    script = scenario.to_python()
+    statement = script[script.index("scenario = ") : script.index(".validate()")]
+    names: dict[str, Any] = {"Scenario": Scenario}
+    exec(statement, names)
+    assert names["scenario"] == scenario
+
+
+@pytest.mark.parametrize("axis", [None, "n"])
+def test_the_script_prints_the_numbers_of_the_library(axis: Any) -> None:
+    grid = () if axis is None else tuple(np.geomspace(50, 200, 3).round())
+    scenario = Scenario(
+        d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=("mean.clipped", "mean.sample")
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", scenario.to_python()],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    cells = frame(study(scenario))
+    expected = summary(cells)
+    printed = done.stdout.splitlines()
+    for line, error in zip(printed[1:], expected["mean_error"], strict=False):
+        assert f"{error:.6f}" in line
+    if axis:
+        assert printed[-3:] == slopes(scenario, cells).to_string(index=False).splitlines()
+    else:
+        assert len(printed) == 1 + len(expected)
+
+
+def test_json_has_every_field_and_plain_values() -> None:
+    scenario = Scenario(rho=0.5, epsilon=None, delta=None, axis="p", grid=(2, np.float64(2.5)))
+    values = json.loads(scenario.to_json())
+    assert tuple(values) == FIELDS
+    assert values["epsilon"] is values["delta"] is values["q"] is None
+    assert values["methods"] == list(scenario.methods)
+    assert values["grid"] == [2, 2.5]
+
+
+def test_a_query_holds_only_what_differs_from_the_default() -> None:
+    assert Scenario().to_query() == {}
+    assert Scenario(n=500, delta=0.0).to_query() == {"n": "500", "delta": "0"}
+    zcdp = Scenario(epsilon=None, delta=None, rho=0.1)
+    assert zcdp.to_query() == {"rho": "0.1"}
+
+
+def test_other_parameters_of_an_address_are_ignored() -> None:
+    assert Scenario.from_query({"n": "500", "utm_source": "x"}) == Scenario(n=500)
+
+
+def test_an_axis_without_a_grid_has_a_default_grid_that_is_allowed() -> None:
+    assert set(DEFAULT_GRIDS) == set(AXES)
+    for axis, grid in DEFAULT_GRIDS.items():
+        scenario = Scenario.from_query({"axis": axis})
+        assert scenario.grid == grid
+        assert scenario.validate(DASHBOARD).axis == axis
+
+
+def test_a_budget_of_one_notion_replaces_the_other() -> None:
+    assert Scenario.from_dict({"rho": 0.5}).budget == ZCDP(rho=0.5)
+    assert Scenario.from_dict({"rho": 0.5, "epsilon": None}).budget == ZCDP(rho=0.5)
+    base = Scenario(epsilon=None, delta=None, rho=0.5)
+    assert Scenario.from_dict({}, base) == base
+    assert Scenario.from_dict({"epsilon": 2}, base).budget == ApproxDP(epsilon=2.0, delta=1e-6)
+    assert Scenario.from_dict({"epsilon": 2, "delta": 0}, base).budget == PureDP(epsilon=2.0)
+    assert Scenario.from_dict({"epsilon": 2, "rho": None}, base).rho is None
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"n": 0}, "n must be an integer between 1 and 1,000,000,000, got n=0."),
+    ({"n": -5}, "n must be an integer between 1 and 1,000,000,000, got n=-5."),
+    ({"n": 10**10}, "n must be an integer between 1 and 1,000,000,000, got n=10000000000."),
+    ({"d": 100_001}, "d must be an integer between 1 and 100,000, got d=100001."),
+    ({"d": "x"}, "d must be an integer, got d=x."),
+    ({"m": 2}, "m must be 1, got m=2."),
+    ({"epsilon": -1}, "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=-1."),
+    ({"epsilon": "nan"}, "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=nan."),
+    ({"epsilon": "1e400"}, "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=inf."),
+    ({"epsilon": None}, "epsilon must be given, or rho, got epsilon=none."),
+    ({"delta": 1}, "delta must be at least 0 and below 1, got delta=1."),
+    ({"delta": None}, "delta must be at least 0 and below 1, got delta=none."),
+    ({"rho": 0}, "rho must be at least 1e-12 and at most 1e+12, got rho=0."),
+    (
+        {"rho": 1, "epsilon": 1},
+        "epsilon and delta must be left out beside rho, got epsilon=1, delta=none.",
+    ),
+    ({"p": 1.5}, "p must be at least 2 and at most 50, got p=1.5."),
+    ({"margin": 0}, "margin must be at least 1e-06 and at most 100, got margin=0."),
+    ({"offset": 2.5}, "offset must be at least 0 and at most 2, got offset=2.5."),
+    ({"diameter": 1}, "offset must be at least 0 and at most 0.5, got offset=1."),
+    ({"diameter": 0}, "diameter must be at least 1e-06 and at most 1e+06, got diameter=0."),
+    ({"problem": "median"}, "problem must be mean, got problem=median."),
+    ({"geometry": "l1"}, "geometry must be l2, got geometry=l1."),
+    ({"q": 2}, "q must be left out for the geometry l2, got q=2.0."),
+    ({"calibration": "no"}, "calibration must be one of tight, paper, got calibration=no."),
+    ({"tuning": "no"}, "tuning must be one of practical, theory, got tuning=no."),
+    (
+        {"methods": ["mean.sample", "mean.sample"]},
+        "methods must be distinct, got methods=mean.sample,mean.sample.",
+    ),
+    (
+        {"methods": "mean.none"},
+        f"method must be one of {', '.join(METHOD_SLUGS)}, got method=mean.none.",
+    ),
+    (
+        {"distribution": "cauchy"},
+        f"distribution must be one of {', '.join(DISTRIBUTION_SLUGS)}, got distribution=cauchy.",
+    ),
+    (
+        {"distribution": "spike", "d": 1},
+        "d must be at least 2 for the distribution spike, got d=1.",
+    ),
+    ({"trials": 0}, "trials must be an integer between 1 and 100,000, got trials=0."),
+    ({"seed": -1}, f"seed must be an integer between 0 and {2**63 - 1:,}, got seed=-1."),
+    ({"axis": "q"}, "axis must be one of n, d, epsilon, p, got axis=q."),
+    ({"grid": [1]}, "grid must be left out without an axis, got grid=1."),
+    (
+        {"axis": "n", "grid": []},
+        "grid must be a list of 1 to 1,000 values for the library, got grid=0 values.",
+    ),
+    ({"axis": "n", "grid": [2, 1]}, "grid must be increasing, got grid=2,1."),
+    ({"axis": "n", "grid": [1, 1]}, "grid must be increasing, got grid=1,1."),
+    ({"axis": "p", "grid": "2,nan"}, "grid must be a list of finite numbers, got grid=nan."),
+    (
+        {"axis": "n", "grid": [1, 2.5]},
+        "grid must be a list of integers for the axis n, got grid=2.5.",
+    ),
+    (
+        {"axis": "n", "grid": [0, 1]},
+        "n must be an integer between 1 and 1,000,000,000, got n=0.",
+    ),
+    (
+        {"axis": "epsilon", "grid": [0, 1]},
+        "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=0.",
+    ),
+    (
+        {"axis": "epsilon", "grid": [1, 2], "rho": 1},
+        "rho must be left out for the axis epsilon, got rho=1.",
+    ),
+    ({"tail": 3}, f"field must be one of {', '.join(FIELDS)}, got field=tail."),
+]
+
+
+@pytest.mark.parametrize(("values", "said"), WRONG)
+def test_a_value_that_is_not_allowed_is_named_with_what_is(
+    values: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput) as problem:
+        Scenario.from_dict(values)
+    assert str(problem.value) == said
+    assert is_one_sentence(said) or "field must be" in said
+
+
+@pytest.mark.parametrize(
+    ("changes", "start"),
+    [
+        ({"methods": ["mean.sample"]}, "methods must be a tuple, got "),
+        ({"grid": [1.0]}, "grid must be a tuple, got "),
+        ({"epsilon": True}, "epsilon must be at least"),
+        ({"n": 10.0}, "n must be an integer"),
+        ({"n": "10"}, "n must be an integer"),
+        ({"seed": True}, "seed must be an integer"),
+        ({"offset": "1"}, "offset must be at least"),
+        ({"problem": ["mean"]}, "problem must be mean, got "),
+    ],
+)
+def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:
+    with pytest.raises(InvalidInput, match=start):
+        replace(Scenario(), **changes).validate()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "null", '"mean"', "[" * 100_000, '{"n": ' + "1" * 5000 + "}", '{"n": \n'],
+    ids=lambda text: text[:8],
+)
+def test_json_that_is_no_object_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(InvalidInput) as problem:
+        Scenario.from_json(text)
+    assert is_one_sentence(str(problem.value))
+    assert str(problem.value).startswith("scenario must be a JSON object, got scenario=")
+
+
+@settings(deadline=None)
+@given(query=st.dictionaries(st.sampled_from(FIELDS), LIKELY, max_size=6))
+def test_any_query_gives_a_scenario_or_one_sentence(query: dict[str, str]) -> None:
+    try:
+        scenario = Scenario.from_query(query)
+    except InvalidInput as problem:
+        assert is_one_sentence(str(problem))
+    else:
+        assert Scenario.from_query(scenario.to_query()) == scenario
+
+
+@settings(deadline=None)
+@given(values=st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=90), JSON, max_size=4))
+def test_any_json_gives_a_scenario_or_one_sentence(values: dict[str, Any]) -> None:
+    try:
+        scenario = Scenario.from_json(json.dumps(values))
+    except InvalidInput as problem:
+        text = str(problem)
+        assert is_one_sentence(text)
+    else:
+        assert Scenario.from_json(scenario.to_json()) == scenario
+
+
+@settings(deadline=None)
+@given(text=st.text(max_size=80))
+def test_any_text_as_json_gives_a_scenario_or_one_sentence(text: str) -> None:
+    try:
+        Scenario.from_json(text)
+    except InvalidInput as problem:
+        assert is_one_sentence(str(problem))
+
+
+# -- limits ---------------------------------------------------------------------------------------
+
+
+def test_a_sample_that_is_too_large_is_refused_but_its_bounds_are_not() -> None:
+    scenario = Scenario(n=10**9, d=100_000)
+    assert scenario.validate(sampling=False) is scenario
+    with pytest.raises(InvalidInput, match=r"^n times d must be at most 400,000,000 for the lib"):
+        scenario.validate()
+
+
+def test_every_place_has_its_own_limits() -> None:
+    scenario = Scenario(trials=201)
+    scenario.validate()
+    with pytest.raises(InvalidInput, match="trials must be an integer between 1 and 200"):
+        scenario.validate(DASHBOARD)
+    tiny = Limits(
+        n=10, d=10, elements=50, trials=9, grid=2, cells=20, seconds=1.0, where="a small place"
+    )
+    small = Scenario(n=5, d=10, trials=2, methods=METHOD_SLUGS)
+    assert small.cells == 14
+    small.validate(tiny)
+    with pytest.raises(InvalidInput, match="at most 20 for a small place"):
+        replace(small, trials=3).validate(tiny)
+    with pytest.raises(InvalidInput, match="n times d must be at most 50 for a small place"):
+        replace(small, n=6).validate(tiny)
+    with pytest.raises(InvalidInput, match="grid must be a list of 1 to 2 values for a small"):
+        replace(small, trials=1, methods=(), axis="n", grid=(1, 2, 3)).validate(tiny)
+    assert LIBRARY.cells > DASHBOARD.cells
+
+
+def test_every_point_of_a_grid_is_held_to_the_limits() -> None:
+    with pytest.raises(InvalidInput, match="n must be an integer between 1 and 1,000,000, got"):
+        Scenario(axis="n", grid=(10, 2_000_000)).validate(DASHBOARD)
+
+
+# -- points ---------------------------------------------------------------------------------------
+
+
+def test_points_are_single_points_with_the_value_of_the_axis() -> None:
+    scenario = Scenario(axis="d", grid=(2, 3.0), n=7)
+    (x, first), (_, second) = scenario.points()
+    assert (x, first) == (2, Scenario(d=2, n=7))
+    assert type(second.d) is int
+    assert scenario.cells == 3 * 2 * 20
+
+
+def test_no_axis_is_one_point() -> None:
+    scenario = Scenario()
+    assert scenario.points() == ((None, scenario),)
+    assert scenario.at(5) is scenario
+
+
+@pytest.mark.parametrize(
+    ("scenario", "budget"),
+    [
+        (Scenario(), ApproxDP(epsilon=1.0, delta=1e-6)),
+        (Scenario(delta=0.0), PureDP(epsilon=1.0)),
+        (Scenario(epsilon=None, delta=None, rho=0.2), ZCDP(rho=0.2)),
+    ],
+)
+def test_the_budget_follows_from_delta_and_rho(scenario: Scenario, budget: object) -> None:
+    assert scenario.budget == budget
+    assert scenario.setting.budget == budget
+
+
+def test_the_setting_says_only_what_is_public() -> None:
+    near, far = Scenario(offset=0.0).setting, Scenario(offset=2.0).setting
+    assert near.constants.mean_gradient_bound == far.constants.mean_gradient_bound == 2.0
+    assert near == far
+    assert near.spike_probability is None
+    hard = Scenario(distribution="hypercube").setting
+    assert hard.spike_probability is not None
+    assert 0 < hard.spike_probability <= 1
+
+
+@pytest.mark.parametrize("distribution", ["spike", "hypercube"])
+def test_the_mean_of_a_hard_instance_is_within_the_public_bound(distribution: str) -> None:
+    scenario = Scenario(distribution=distribution, n=20, d=50, diameter=0.5, offset=0.0)
+    drawn = scenario.instance.problem.draw(np.random.default_rng(0))
+    assert np.linalg.norm(drawn.distribution.mean) <= 0.25 * (1 + 1e-9)
+
+
+def test_equal_scenarios_are_equal_keys() -> None:
+    assert hash(Scenario(p=3, grid=())) == hash(Scenario(p=3.0))
+    assert len({Scenario(n=5), Scenario(n=5), Scenario(n=6)}) == 2
