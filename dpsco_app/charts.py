@@ -154,10 +154,8 @@ def _name_region(
     top = max((curve[0].value for curve in curves), default=0.0)
     if top < 1.6 * low:
         return
-    who = "No private algorithm gets here"
-    mine = any(c[0].bound.card.instance == scenario.distribution for c in curves)
     figure.add_annotation(
-        text=who if mine else who + ("<br>" if look.compact else " ") + "on its hardest input",
+        text=region_text(curves, scenario, look),
         xref="paper",
         x=0.04,
         y=math.log10(low) + 0.04 * math.log10(top / low),
@@ -169,6 +167,15 @@ def _name_region(
     )
 
 
+def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:
+    """Return what the shaded region means; on the data of its highest edge it holds as it is."""
+    who = "No private algorithm gets here"
+    highest = max(curves, key=lambda c: c[0].value)[0].bound.card
+    if highest.instance == scenario.distribution:
+        return who
+    return who + ("<br>" if look.compact else " ") + "on its hardest input"
+
+
 def _draw_bound(
     figure: go.Figure, curve: list[Evaluation], look: Look, labels: list[Label]
 ) -> None:
@@ -177,7 +184,7 @@ def _draw_bound(
     colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
     failing = [bool(e.failures) for e in curve]
     rate = card.constant == "rate"
-    hover = [_bound_hover(e) for e in curve]
+    hover = [bound_hover(e) for e in curve]
     # A line is drawn faded where a hypothesis fails at either end of a piece.
     for faded in (False, True):
         keep = [f == faded or _beside(failing, i, faded) for i, f in enumerate(failing)]
@@ -196,12 +203,20 @@ def _draw_bound(
                 opacity=FADED if faded else 0.9,
                 hovertext=hover,
                 hoverinfo="text",
-                name=card.name,
+                name=bound_name(card),
                 showlegend=faded == failing[-1],
             )
         )
-    suffix = " (constant 1)" if rate else ""
-    labels.append(Label(text=card.name + suffix, y=curve[-1].value, colour=colour))
+    rank = 1 if is_floor(card) else 2
+    labels.append(Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank))
+
+
+def bound_name(card: BoundCard) -> str:
+    """Return the name of a bound beside those of the estimators, which it must not repeat."""
+    if card.constant == "rate":
+        return f"{card.name} (constant 1)"
+    own = method_card(card.method).name if card.method else ""
+    return f"{card.name}, proven mean" if card.name == own else card.name
 
 
 def _beside(failing: list[bool], i: int, faded: bool) -> bool:
@@ -209,7 +224,8 @@ def _beside(failing: list[bool], i: int, faded: bool) -> bool:
     return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
 
 
-def _bound_hover(e: Evaluation) -> str:
+def bound_hover(e: Evaluation) -> str:
+    """Return what a bound says of itself: value, source, terms, what fails."""
     card = e.bound.card
     lines = [
         f"<b>{card.name}</b>",
@@ -275,7 +291,7 @@ def _draw_method(
             name=name,
         )
     )
-    labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, measured=True))
+    labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, rank=0))
 
 
 def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:

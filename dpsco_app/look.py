@@ -69,12 +69,12 @@ class Look:
 
 @dataclass(frozen=True, kw_only=True)
 class Label:
-    """A name at the end of a line."""
+    """A name at the end of a line; the lower its rank, the sooner it gets a place."""
 
     text: str
     y: float
     colour: str
-    measured: bool = False
+    rank: int
 
 
 def lay_out(figure: go.Figure, look: Look) -> None:
@@ -85,13 +85,16 @@ def lay_out(figure: go.Figure, look: Look) -> None:
             "text": wrapped(look.title, width),
             "x": 0,
             "xanchor": "left",
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": 10},
             "font": {"size": 15 if look.compact else 17},
         },
         showlegend=look.compact,
         legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
         height=560 if look.compact else 540,
         margin=(
-            {"l": 50, "r": 10, "t": 90, "b": 60}
+            {"l": 50, "r": 10, "t": 84, "b": 60}
             if look.compact
             else {"l": 60, "r": 185, "t": 70, "b": 60}
         ),
@@ -115,12 +118,13 @@ def lay_out(figure: go.Figure, look: Look) -> None:
 def place_labels(figure: go.Figure, labels: list[Label], low: float, high: float) -> None:
     """Write the names at the right edge, moved apart where they would overlap."""
     span = math.log(high / low)
-    # Names of measured lines come first; a bound's name that does not fit is left to its hover.
+    # A bound's name that does not fit is left to its hover.
     room = MOST_LABELS
     fitting = []
-    for label in sorted(labels, key=lambda label: not label.measured):
-        room -= 1 + wrapped(label.text, 26).count("<br>")
-        if room >= 0 and low <= label.y <= high:
+    for label in sorted(labels, key=lambda label: label.rank):
+        lines = 1 + wrapped(label.text, 26).count("<br>")
+        if lines <= room and low <= label.y <= high:
+            room -= lines
             fitting.append(label)
     ordered = sorted(fitting, key=lambda label: label.y)
     texts = [wrapped(label.text, 26) for label in ordered]

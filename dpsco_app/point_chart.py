@@ -1,4 +1,4 @@
-"""The figure of a single point: every trial of every estimator, and the bounds across."""
+"""The figure of a single point: every trial of every estimator, and the bounds beside them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,25 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.charts import is_floor
-from dpsco_app.look import COLOURS, REGION, SYMBOLS, Look, lay_out, log_ticks, translucent, wrapped
+from dpsco_app.charts import bound_hover, bound_name, is_floor, region_text
+from dpsco_app.look import (
+    COLOURS,
+    FADED,
+    REGION,
+    SYMBOLS,
+    Look,
+    lay_out,
+    log_ticks,
+    translucent,
+    wrapped,
+)
 from dpsco_app.options import number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
+
+ROW_HEIGHT = 34  # pixels
 
 
 def point_figure(
@@ -28,24 +40,29 @@ def point_figure(
     outcomes : sequence of Outcome
         What has finished.
     bounds : sequence of Evaluation
-        Drawn as vertical lines, lower bounds with the region below shaded.
+        Explicit lower bounds are lines across, with the region below shaded; every other bound
+        has a row of its own below the estimators.
     look : Look
     """
     figure = go.Figure()
-    shown = [b for b in bounds if 0 < b.value < math.inf]
     errors = {
         m: [o.error for o in outcomes if o.method == m and o.error > 0] for m in scenario.methods
     }
     values = [e for row in errors.values() for e in row]
     top = max(values, default=1.0)
-    shown = [b for b in shown if top * 1e-4 < b.value < 30 * top]
+    shown = [b for b in bounds if top * 1e-4 < b.value < 30 * top]
     values += [b.value for b in shown]
     low, high = min(values, default=0.1) / 1.6, max(values, default=1.0) * 1.6
-    for method in reversed(scenario.methods):
+    floors = [b for b in shown if is_floor(b.bound.card)]
+    others = [b for b in shown if not is_floor(b.bound.card)]
+    rows = [_row_name(method_card(m).name, look) for m in scenario.methods if errors[m]]
+    for method in scenario.methods:
         if errors[method]:
             _draw_trials(figure, method, errors[method], look)
-    for i, b in enumerate(sorted(shown, key=lambda b: b.value)):
-        _draw_line(figure, b, i, look, (low, high))
+    for b in others:
+        rows.append(_draw_marker(figure, b, look))
+    for i, b in enumerate(sorted(floors, key=lambda b: -b.value)):
+        _draw_floor(figure, b, i, look, (low, high))
     figure.update_xaxes(
         type="log",
         title_text="Error ‖μ̂ − μ‖₂ (log)",
@@ -54,21 +71,37 @@ def point_figure(
         ticktext=[number_text(t) for t in log_ticks(low, high)],
         gridcolor=look.grid,
     )
-    figure.update_yaxes(gridcolor=look.grid, automargin=True)
+    figure.update_yaxes(
+        gridcolor=look.grid,
+        automargin=True,
+        categoryorder="array",
+        categoryarray=rows,
+        autorange="reversed",
+    )
     lay_out(figure, look)
+    _name_region(figure, floors, scenario, look)
+    head = 60 if not look.compact else 90
     figure.update_layout(
-        showlegend=False, margin={"l": 10, "r": 20, "t": 130, "b": 60}, title_y=0.97
+        showlegend=False,
+        height=max(figure.layout.height, head + 140 + ROW_HEIGHT * len(rows)),
+        margin={"l": 10, "r": 20, "t": head + 17 * len(floors), "b": 60},
     )
     return figure
+
+
+def _row_name(name: str, look: Look) -> str:
+    return wrapped(name, 16 if look.compact else 40)
 
 
 def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look) -> None:
     name = method_card(method).name
     colour = look.colour(COLOURS[method])
+    row = _row_name(name, look)
     figure.add_trace(
         go.Box(
             x=errors,
-            name=wrapped(name, 14 if look.compact else 40),
+            y=[row] * len(errors),
+            name=name,
             orientation="h",
             boxpoints="all",
             jitter=0.4,
@@ -81,36 +114,74 @@ def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look
     )
 
 
-def _draw_line(
-    figure: go.Figure, evaluation: Evaluation, i: int, look: Look, ends: tuple[float, float]
-) -> None:
-    low, high = ends
+def _draw_marker(figure: go.Figure, evaluation: Evaluation, look: Look) -> str:
+    """Draw a bound as a mark in a row of its own; return the row's name."""
     card = evaluation.bound.card
     colour = look.colour(REGION if card.kind == "lower" else COLOURS.get(card.method, REGION))
-    if is_floor(card):
-        figure.add_vrect(
-            x0=low / 10,
-            x1=evaluation.value,
-            fillcolor=translucent(colour, 0.13),
-            line_width=0,
-            layer="below",
+    row = _row_name(bound_name(card), look)
+    rate = card.constant == "rate"
+    figure.add_trace(
+        go.Scatter(
+            x=[evaluation.value],
+            y=[row],
+            mode="markers",
+            marker={
+                "symbol": "line-ns-open" if not rate else "diamond-tall-open",
+                "size": 13 if not rate else 10,
+                "color": colour,
+                "line": {"color": colour, "width": 2},
+            },
+            opacity=FADED if evaluation.failures else 1.0,
+            hovertext=[bound_hover(evaluation)],
+            hoverinfo="text",
+            name=card.name,
         )
-    figure.add_vline(
-        x=evaluation.value,
-        line={
-            "color": colour,
-            "width": 1.4,
-            "dash": "dash" if card.constant == "rate" else "solid",
-        },
-        opacity=0.33 if evaluation.failures else 0.9,
     )
+    return row
+
+
+def _draw_floor(
+    figure: go.Figure, evaluation: Evaluation, i: int, look: Look, ends: tuple[float, float]
+) -> None:
+    """Shade what lies below a lower bound; its name stands above, one line a bound."""
+    low, high = ends
+    card = evaluation.bound.card
+    colour = look.colour(REGION)
+    figure.add_vrect(
+        x0=low / 10,
+        x1=evaluation.value,
+        fillcolor=translucent(colour, 0.13),
+        line_width=0,
+        layer="below",
+    )
+    figure.add_vline(x=evaluation.value, line={"color": colour, "width": 1.4}, opacity=0.9)
     figure.add_annotation(
         text=f"{card.name}: {number_text(float(f'{evaluation.value:.2g}'))}",
         x=math.log10(evaluation.value),
-        y=1.01 + 0.05 * (i % 4),
+        y=1,
         yref="paper",
+        yshift=17 * i,
         yanchor="bottom",
         xanchor="left" if evaluation.value < math.sqrt(low * high) else "right",
         showarrow=False,
         font={"size": 12, "color": colour},
+    )
+
+
+def _name_region(
+    figure: go.Figure, floors: list[Evaluation], scenario: Scenario, look: Look
+) -> None:
+    if not floors:
+        return
+    figure.add_annotation(
+        text=region_text([[b] for b in floors], scenario, look),
+        xref="paper",
+        yref="paper",
+        x=0.01,
+        y=0.01,
+        xanchor="left",
+        yanchor="bottom",
+        align="left",
+        showarrow=False,
+        font={"size": 12 if look.compact else 13, "color": look.colour(REGION)},
     )

@@ -240,8 +240,18 @@ def test_an_unknown_slug_is_refused_with_the_known_ones(
 
 @pytest.mark.parametrize(
     "module",
-    ["scenario", "parsing", "catalogue", "study", "tables", "report", "costing", "errors"]
-    + ["cli", "problems.mean"],
+    [
+        "scenario",
+        "parsing",
+        "catalogue",
+        "study",
+        "tables",
+        "report",
+        "costing",
+        "errors",
+        "cli",
+        "problems.mean",
+    ],
 )
 def test_the_examples_in_docstrings_are_right(module: str) -> None:
     tested = importlib.import_module(f"dpsco_core.{module}")

@@ -26,9 +26,10 @@ from dpsco_core.scenario import Scenario
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = ("--n", "200", "--d", "3", "--trials", "2")
 ACCEPTANCE = (
-    "run --problem mean --method mean.clipped --method mean.cwme-cdp --n 10000 --d 20 --p 3 "
-    "--epsilon 1 --delta 1e-6 --trials 20 --seed 0 --json"
-).split()
+    *("run", "--problem", "mean", "--method", "mean.clipped", "--method", "mean.cwme-cdp"),
+    *("--n", "10000", "--d", "20", "--p", "3", "--epsilon", "1", "--delta", "1e-6"),
+    *("--trials", "20", "--seed", "0", "--json"),
+)
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

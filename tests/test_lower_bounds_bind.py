@@ -3,8 +3,8 @@ r"""On its own hard instance, no private estimator beats a lower bound.
 Lower bounds hold for the error averaged over the instance's prior, the records and the noise, which
 is what the mean over trials estimates: every trial draws a new pattern. An estimator is compared
 with every explicit bound whose instance the data are and whose class of algorithms it is in
-(`Outcome.bound_by`), at the spike probability at which the instance is drawn. A bound on the squared
-error is compared with the mean of the squares.
+(`Outcome.bound_by`), at the spike probability at which the instance is drawn. A bound on the
+squared error is compared with the mean of the squares.
 
 False alarms: at most 1e-6 a comparison, one-sided, in the normal approximation of the mean over
 trials with its estimated standard error (Student's quantile). Seeds are fixed.

@@ -29,7 +29,8 @@ from dpsco_core.mean import (
 from dpsco_core.mean.base import hinge_bias, hinge_constant
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger
 from dpsco_core.problems import MeanEstimation
-from tests.mean.checks import FALSE_ALARM, PRIVATE, PURE, expected_noise
+from tests.mean.checks import FALSE_ALARM, PRIVATE, PURE
+from tests.mean.formulas import expected_noise
 
 Z = float(stats.norm.isf(FALSE_ALARM))
 TRIALS = 120

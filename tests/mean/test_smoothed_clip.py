@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -36,7 +37,7 @@ def by_quadrature(u: float, variance: float) -> float:
             epsabs=1e-13,
             limit=200,
         )[0]
-        for low, high in zip(ends, ends[1:], strict=False)
+        for low, high in itertools.pairwise(ends)
     ) / math.sqrt(2 * math.pi)
 
 
