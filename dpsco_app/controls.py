@@ -10,7 +10,8 @@ import streamlit as st
 
 from dpsco_app.options import NOTIONS, OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, distribution_card, method_card
-from dpsco_core.scenario import DASHBOARD, DEFAULT_GRIDS, Scenario
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
 PREFIX = "field_"
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown

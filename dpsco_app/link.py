@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -9,8 +10,9 @@ import streamlit as st
 from dpsco_app.options import SHOW, VIEWS
 from dpsco_app.presets import DEFAULT
 from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import parse_field, shorten
-from dpsco_core.scenario import DASHBOARD, Scenario
+from dpsco_core.scenario import Scenario
 
 WRITTEN = "address_written"
 BASE = DEFAULT.scenario
@@ -37,17 +39,23 @@ def read_address() -> tuple[Scenario, list[str], list[str]] | None:
         except InvalidInput as problem:
             problems.append(str(problem))
     try:
-        return Scenario.from_query(readable, BASE).validate(DASHBOARD), views, problems
+        return allowed(Scenario.from_query(readable, BASE)), views, problems
     except InvalidInput as problem:
         problems.append(str(problem))
-    allowed: dict[str, str] = {}
+    kept: dict[str, str] = {}
     for name, value in readable.items():  # keep every field that is allowed with those before it
         try:
-            Scenario.from_query({**allowed, name: value}, BASE).validate(DASHBOARD)
-            allowed[name] = value
+            allowed(Scenario.from_query({**kept, name: value}, BASE))
+            kept[name] = value
         except InvalidInput:
             continue  # the sentence has been said above
-    return Scenario.from_query(allowed, BASE), views, problems
+    return Scenario.from_query(kept, BASE), views, problems
+
+
+def allowed(scenario: Scenario) -> Scenario:
+    """Return `scenario` if the dashboard allows it, its chosen point too; or `InvalidInput`."""
+    replace(scenario, axis=None, grid=()).validate(DASHBOARD, sampling=False)
+    return scenario.validate(DASHBOARD)
 
 
 def _views(text: str, problems: list[str]) -> list[str]:

@@ -43,7 +43,7 @@ def state(
     done = table[table["median_error"] > 0]
     private = [m for m in scenario.methods if m in set(done["method"]) and _is_private(m)]
     if not private:
-        return _without_private(scenario, done)
+        return _without_private(scenario, table)
     at = _nearest(scenario, done)
     here = done if at is None else done[done["x"] == at]
     errors = {str(r.method): float(r.mean_error) for r in here.itertuples()}
@@ -81,9 +81,15 @@ def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     return f"{below}: these data are easier than that"
 
 
-def _without_private(scenario: Scenario, done: pd.DataFrame) -> Statement:
-    if done.empty:
+def _without_private(scenario: Scenario, table: pd.DataFrame) -> Statement:
+    refused = set(table.loc[table["not_applicable"] != "", "method"])
+    why = "The reasons stand below the figure."
+    if refused and refused == set(table["method"]):
+        return Statement(headline="No chosen estimator can run here", sentence=why)
+    if table.empty:
         return Statement(headline="The first cells are running.", sentence="")
+    if any(_is_private(m) for m in refused):
+        return Statement(headline="No chosen private estimator can run here", sentence=why)
     return Statement(
         headline="Without privacy: the error of the non-private estimators",
         sentence="Choose a private estimator to see what privacy costs.",

@@ -2,9 +2,10 @@
 
 from dpsco_core.costing import Cost, cost
 from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.limits import Limits
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting
-from dpsco_core.scenario import Limits, Scenario
+from dpsco_core.scenario import Scenario
 from dpsco_core.study import Cell, Outcome, cells, run_cell, study
 from dpsco_core.tables import frame, slopes, summary
 

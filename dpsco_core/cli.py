@@ -12,8 +12,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from importlib.resources import files
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pandas as pd
@@ -240,7 +238,7 @@ def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
 
 
 def _app(port: str | None) -> int:
-    command = [sys.executable, "-m", "streamlit", "run", str(_entry())]
+    command = [sys.executable, "-m", "dpsco_app"]
     if port is not None:
         ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
         require(ok, "port", "an integer between 1 and 65,535", shorten(port))
@@ -255,12 +253,6 @@ def _app(port: str | None) -> int:
         return subprocess.run(command, check=False).returncode
     except KeyboardInterrupt:
         return 0
-
-
-def _entry() -> Path:
-    """Return the dashboard's entry: beside the packages in a checkout, inside in a wheel."""
-    checkout = Path(__file__).resolve().parent.parent / "app.py"
-    return checkout if checkout.exists() else Path(str(files("dpsco_app") / "app.py"))
 
 
 def _number(value: Any) -> str:

@@ -13,7 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpsco_core.scenario import Limits, Scenario
+from dpsco_core.limits import Limits
+from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from dpsco_core import catalogue
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.limits import EPSILON_MIN, LIBRARY, P_MAX, RHO_MIN, SEED_MAX, Limits
 from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.parsing import (
     INTEGERS,
@@ -33,60 +33,6 @@ DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
     "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
     "p": (2, 2.5, 3, 4, 6, 10),
 }
-SEED_MAX = 2**63 - 1
-EPSILON_MIN = 1e-6
-RHO_MIN = EPSILON_MIN**2
-P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """The largest sizes that a place allows.
-
-    Parameters
-    ----------
-    n, d : int
-        Records and dimension.
-    elements : int
-        n times d of one sample.
-    trials, grid, cells : int
-        Repetitions, points of a grid, and cells (methods times points times trials).
-    seconds : float
-        Predicted work in all.
-    where : str
-        How the place is called in a sentence.
-    """
-
-    n: int
-    d: int
-    elements: int
-    trials: int
-    grid: int
-    cells: int
-    seconds: float
-    where: str
-
-
-LIBRARY = Limits(
-    n=10**9,
-    d=100_000,
-    elements=400_000_000,
-    trials=100_000,
-    grid=1000,
-    cells=10**8,
-    seconds=math.inf,
-    where="the library",
-)
-DASHBOARD = Limits(
-    n=1_000_000,
-    d=1000,
-    elements=2_000_000,
-    trials=200,
-    grid=12,
-    cells=5000,
-    seconds=120.0,
-    where="the dashboard",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ Rule = Callable[[str, str], list[str]]
 LEVEL = {
     "errors": 0,
     "card": 0,
+    "limits": 0,
     "parsing": 0,  # text to numbers and back
     "geometry": 1,
     "privacy": 1,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -93,10 +95,13 @@ def test_bad_input_ends_a_process_with_status_2_and_one_sentence() -> None:
     assert done.stderr == expected
 
 
-def test_a_reader_who_stops_early_causes_no_complaint() -> None:
+# More than a buffer holds, and less: then nothing is written before the end.
+@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("run", *SMALL)])
+def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "dpsco_core.cli", "catalogue", "--json"],
+        [sys.executable, "-m", "dpsco_core.cli", *arguments],
         cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     ) as process:
@@ -306,10 +311,12 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
     monkeypatch.setattr(subprocess, "run", started_with)
     monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
     assert main(("app", "--port", "8600")) == 3
-    ((*_, entry, flag, port),) = started
-    assert (flag, port) == ("--server.port", "8600")
-    assert Path(entry).name == "app.py"
-    assert Path(entry).exists()
+    assert started == [[sys.executable, "-m", "dpsco_app", "--server.port", "8600"]]
+
+
+def test_the_server_runs_the_entry_of_the_checkout() -> None:
+    entry = importlib.import_module("dpsco_app.__main__").entry()
+    assert (entry.name, entry.exists()) == ("app.py", True)
 
 
 def test_without_its_extra_the_dashboard_says_what_to_install(

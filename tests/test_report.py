@@ -13,6 +13,7 @@ import pytest
 from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound
 from dpsco_core.costing import cost, machine_speed, too_large
 from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD
 from dpsco_core.report import (
     bound_setting,
     bounds_json,
@@ -22,7 +23,7 @@ from dpsco_core.report import (
     plain,
     run_json,
 )
-from dpsco_core.scenario import DASHBOARD, Scenario
+from dpsco_core.scenario import Scenario
 from dpsco_core.study import study
 from dpsco_core.tables import frame, summary
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
 from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS
 from dpsco_core.errors import InvalidInput
-from dpsco_core.scenario import AXES, DASHBOARD, DEFAULT_GRIDS, LIBRARY, Limits, Scenario
+from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
+from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = tuple(f.name for f in fields(Scenario))
@@ -102,7 +103,7 @@ def is_one_sentence(text: str) -> bool:
 
 
 def read(make: Callable[[], Scenario]) -> Scenario | None:
-    """Return what `make` makes, or None if it is refused in one sentence; nothing else may happen."""
+    """Return what `make` makes, or None if it is refused, which must be in one sentence."""
     try:
         return make()
     except InvalidInput as problem:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app import controls, words
 from dpsco_app.charts import error_figure
 from dpsco_app.details import draw_details
-from dpsco_app.link import read_address, write_address
+from dpsco_app.link import allowed, read_address, write_address
 from dpsco_app.look import Look
 from dpsco_app.options import SHOW
 from dpsco_app.point_chart import point_figure
@@ -25,7 +25,8 @@ from dpsco_app.running import (
 from dpsco_core.catalogue import BOUNDS, method_card
 from dpsco_core.costing import too_large
 from dpsco_core.errors import InvalidInput
-from dpsco_core.scenario import DASHBOARD, Scenario
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.scenario import Scenario
 from dpsco_core.tables import frame, summary
 
 Places = dict[str, DeltaGenerator]
@@ -106,7 +107,7 @@ def _result(scenario: Scenario | None) -> Result | None:
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     """Return the scenario if the dashboard allows it, and otherwise one sentence."""
     try:
-        scenario = scenario.validate(DASHBOARD)
+        scenario = allowed(scenario)
     except InvalidInput as problem:
         return None, str(problem)
     if not scenario.methods:

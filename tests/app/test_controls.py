@@ -1,0 +1,160 @@
+"""Each control changes the scenario and marks the figure stale; Run makes it fresh again."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from dpsco_app.controls import ALL_CONTROLS, NOTION, PREFIX
+from dpsco_app.options import VIEWS
+from dpsco_core.scenario import DEFAULT_GRIDS
+from tests.app.pages import (
+    chosen,
+    figures,
+    is_stale,
+    open_page,
+    press,
+    result,
+    status,
+    texts,
+    trace_names,
+)
+
+CHANGES: dict[str, tuple[dict[str, str], Any]] = {
+    "distribution": ({}, "pareto"),
+    "p": ({}, 4),
+    "offset": ({}, 0.5),
+    "n": ({}, 2000),
+    "d": ({}, 5),
+    "epsilon": ({}, 2),
+    "delta": ({}, 1e-4),
+    "rho": ({"rho": "0.1"}, 0.5),
+    "methods": ({}, ["mean.clipped"]),
+    "axis": ({}, "d"),
+    "grid": ({}, [500, 2000]),
+    "trials": ({}, 10),
+    "seed": ({}, 7),
+    "tuning": ({}, "theory"),
+    "calibration": ({}, "paper"),
+    "diameter": ({}, 10),
+    "margin": ({}, 1),
+}
+
+
+def test_every_control_is_tried_below() -> None:
+    assert set(CHANGES) == {control.field for control in ALL_CONTROLS}
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(field: str) -> None:
+    query, value = CHANGES[field]
+    page = open_page(**query)
+    before = result(page)
+    traces = trace_names(figures(page)[0])
+    assert not is_stale(page)
+    page.get_by_key(PREFIX + field).set_value(value)
+    page.run()
+    changed = getattr(chosen(page), field)
+    assert (list(changed) if isinstance(changed, tuple) else changed) == value
+    others = {f for f in CHANGES if getattr(chosen(page), f) != getattr(before.scenario, f)}
+    assert others == {"axis", "grid"} if field == "axis" else others == {field}
+    assert is_stale(page)
+    assert result(page) is before and trace_names(figures(page)[0]) == traces
+    press(page, "Run")
+    assert not is_stale(page)
+    assert result(page).done and result(page).scenario == chosen(page)
+
+
+def test_returning_to_the_old_settings_makes_the_figure_fresh() -> None:
+    page = open_page()
+    page.get_by_key("field_d").set_value(5)
+    assert is_stale(page.run())
+    page.get_by_key("field_d").set_value(20)
+    assert not is_stale(page.run())
+
+
+def test_views_change_the_figure_at_once_and_never_make_it_stale() -> None:
+    page = open_page()
+    counts = {}
+    for views in ([], *([v] for v in VIEWS), list(VIEWS)):
+        page.get_by_key("show").set_value(views)
+        page.run()
+        assert not is_stale(page)
+        counts[tuple(views)] = len(trace_names(figures(page)[0]))
+    assert counts[VIEWS] - counts[()] == sum(counts[v,] - counts[()] for v in VIEWS)
+    assert all(counts[v,] > counts[()] for v in VIEWS)
+
+
+def test_a_new_axis_takes_its_default_grid() -> None:
+    page = open_page()
+    for axis in ("d", "epsilon", "p", "n"):
+        page.get_by_key("field_axis").set_value(axis)
+        page.run()
+        assert chosen(page).grid == DEFAULT_GRIDS[axis]
+    page.get_by_key("field_axis").set_value(None)
+    page.run()
+    assert chosen(page).grid == () and "field_grid" not in keys(page)
+
+
+def keys(page: Any) -> set[str]:
+    """Return the keys of the widgets that are shown."""
+    kinds = ("select_slider", "selectbox", "number_input", "button_group")
+    return {w.key for w in itertools.chain.from_iterable(page.get(k) for k in kinds)}
+
+
+def test_values_outlive_the_time_in_which_their_control_is_hidden() -> None:
+    page = open_page(epsilon="2", delta="0.0001", offset="0.5", margin="1")
+    page.get_by_key(NOTION).set_value("zcdp")
+    page.run()
+    assert {"field_epsilon", "field_delta"}.isdisjoint(keys(page)) and "field_rho" in keys(page)
+    assert chosen(page).rho == 0.1 and chosen(page).epsilon is None
+    page.get_by_key(NOTION).set_value("pure")
+    page.run()
+    assert "field_delta" not in keys(page) and chosen(page).delta == 0
+    page.get_by_key("field_distribution").set_value("hypercube")
+    page.run()
+    assert {"field_offset", "field_margin"}.isdisjoint(keys(page))
+    page.get_by_key("field_distribution").set_value("student-t")
+    page.get_by_key(NOTION).set_value("approx")
+    page.run()
+    scenario = chosen(page)
+    assert (scenario.epsilon, scenario.delta) == (2, 1e-4)
+    assert (scenario.offset, scenario.margin) == (0.5, 1)
+    assert not is_stale(page)
+
+
+def test_a_zcdp_budget_leaves_the_axis_epsilon() -> None:
+    page = open_page(axis="epsilon", grid="0.5,1")
+    page.get_by_key(NOTION).set_value("zcdp")
+    page.run()
+    assert chosen(page).axis == "n" and "ε" not in page.get_by_key("field_axis").options
+    assert is_stale(page)
+
+
+def test_a_single_point_shows_every_trial() -> None:
+    page = open_page(axis="none", grid=None)
+    wide, _ = figures(page)
+    boxes = [trace for trace in wide["data"] if trace["type"] == "box"]
+    assert len(boxes) == 4
+    assert "Finished: 20 cells (1 point × 4 estimators × 5 trials)." in status(page)
+
+
+def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
+    page = open_page()
+    page.get_by_key("field_methods").set_value([])
+    page.run()
+    (error,) = page.error
+    assert error.value == "Choose at least one estimator."
+    assert [b.disabled for b in page.button if b.label == "Run"] == [True]
+    assert is_stale(page)
+
+
+def test_hard_data_are_not_called_easier_than_the_worst() -> None:
+    page = open_page(distribution="hypercube")
+    assert "easier" not in texts(page)
+    page = open_page(distribution="spike")
+    assert "**Fano** line" in texts(page)
+    page = press(open_page(), "Run the hardest input instead")
+    assert chosen(page).distribution == "hypercube" and result(page).done

@@ -1,0 +1,119 @@
+"""Every preset, and every estimator in every notion of privacy, runs to its end."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from dpsco_app.presets import DEFAULT, PRESETS, Preset
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.tables import frame, summary
+from tests.app.pages import (
+    chosen,
+    figures,
+    is_stale,
+    numbers_in,
+    open_page,
+    press,
+    result,
+    sentence,
+    status,
+    texts,
+    trace_names,
+)
+
+NOTIONS = {"approx": {}, "zcdp": {"rho": "0.1"}, "pure": {"delta": "0"}}
+
+
+@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
+    page = press(open_page(), preset.name)
+    assert chosen(page) == result(page).scenario == preset.scenario
+    assert result(page).done and status(page).startswith("Finished")
+    assert not is_stale(page)
+    for figure in figures(page):
+        for slug in preset.scenario.methods:
+            assert method_card(slug).name in trace_names(figure)
+    assert len(numbers_in(sentence(page))) == 3
+    assert preset.look_for in texts(page)
+
+
+def medians(preset_name: str) -> dict[str, list[float]]:
+    preset = next(p for p in PRESETS if p.name == preset_name)
+    table = summary(frame(result(press(open_page(), preset.name)).outcomes))
+    return {m: list(g.sort_values("x")["median_error"]) for m, g in table.groupby("method")}
+
+
+def test_heavy_tails_keep_every_private_line_two_to_five_times_above_the_grey_one() -> None:
+    errors = medians("Heavy tails hurt")
+    for slug in DEFAULT.scenario.methods[1:]:
+        ratios = [a / b for a, b in zip(errors[slug], errors["mean.sample"], strict=True)]
+        assert min(ratios) > 1.9 and max(ratios) < 5.1
+
+
+def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
+    errors = medians("Privacy is free")
+    assert errors["mean.clipped"][0] > 5 * errors["mean.sample"][0]
+    assert max(errors["mean.clipped"][5:]) < 1.1 * errors["mean.sample"][0]
+    assert errors["mean.cwme-cdp"][-1] < 1.1 * errors["mean.sample"][-1]
+
+
+def test_dimension_bites_the_laplace_noise_harder_beyond_twenty() -> None:
+    errors = medians("Dimension bites")
+    ratios = [a / b for a, b in zip(errors["mean.cwme-pure"], errors["mean.cwme-cdp"], strict=True)]
+    assert max(ratios[1:4]) < 1.1 and ratios[4] > 1.5 and ratios[5] > 2
+
+
+def test_the_theorems_parameters_err_more_than_the_answer_zero() -> None:
+    errors = medians("Theory's constants")
+    assert min(errors["mean.cwme-cdp"]) > 1
+    assert errors["mean.iterative"] == pytest.approx([1.0] * 5)
+
+
+def test_lighter_tails_help_clipping_but_not_smoothing() -> None:
+    errors = medians("Lighter tails help")
+    assert errors["mean.clipped"][-1] < 0.5 * errors["mean.clipped"][0]
+    assert errors["mean.cwme-cdp"][-1] < 0.5 * errors["mean.cwme-cdp"][0]
+    assert errors["mean.smoothed"][-1] > 0.9 * errors["mean.smoothed"][2]
+
+
+@pytest.mark.parametrize(
+    ("notion", "tuning"), list(itertools.product(NOTIONS, ("practical", "theory")))
+)
+def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
+    notion: str, tuning: str
+) -> None:
+    for slug in METHOD_SLUGS:
+        page = open_page(
+            methods=slug, tuning=tuning, grid="500,5000", trials="2", **NOTIONS[notion]
+        )
+        assert result(page).done
+        refused = [o for o in result(page).outcomes if o.not_applicable]
+        measured = [o for o in result(page).outcomes if not o.not_applicable]
+        if measured:
+            assert method_card(slug).name in trace_names(figures(page)[0])
+        if refused:
+            (reason,) = (info.value for info in page.info)
+            assert reason.startswith(f"**{method_card(slug).name}**: ")
+            assert "mean." not in reason
+            for _ in range(2):  # one reason may stand behind another
+                if page.info:
+                    page = press(page, "Change that")
+            assert not [o for o in result(page).outcomes if o.not_applicable]
+            assert method_card(slug).name in trace_names(figures(page)[0])
+        private = method_card(slug).privacy != "none"
+        assert private == bool(numbers_in(sentence(page)))
+
+
+def test_one_reason_for_several_estimators_is_said_once() -> None:
+    page = open_page(delta="0", methods="mean.clipped,mean.cwme-cdp,mean.cwme-pure,mean.smoothed")
+    (info,) = page.info
+    assert "**Simple clipping · Coordinate-wise, Gaussian · Noise smoothing**" in info.value
+    assert "Remark" in page.dataframe[-2].value
+
+
+def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
+    page = open_page(methods="mean.iterative", tuning="theory", grid="5000,20000,50000", trials="1")
+    remarks = [c.value for c in page.caption if c.value.startswith("⚠")]
+    assert len(remarks) == 1

@@ -1,0 +1,220 @@
+"""Explore in Chromium: what only a browser can show."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = "/?trials=5&grid=1000,5000"
+# Many cells of about 50 ms each: nobody waits for the end of it.
+LONG = "/?methods=mean.smoothed,mean.clipped&trials=50&grid=10000,20000,50000"
+PHONE = {"width": 390, "height": 844}
+
+Ready = Callable[..., None]
+
+
+def figure(page: Page, kind: str = "wide") -> Locator:
+    """Return the drawn figure; `kind` is wide or compact."""
+    return page.locator(f".st-key-figure_{kind} .js-plotly-plot")
+
+
+def status(page: Page) -> Locator:
+    """Return the row of Run, Cancel and the status."""
+    return page.locator(".st-key-run_row")
+
+
+def expect_drawn(page: Page, kind: str = "wide") -> None:
+    """Wait until the figure has its lines."""
+    expect(figure(page, kind).locator(".scatterlayer .trace").first).to_be_attached(timeout=30_000)
+    expect(figure(page, kind)).to_be_visible()
+
+
+def wait_for_address(page: Page, part: str) -> None:
+    """Wait until the address holds `part`."""
+    page.wait_for_url(lambda url: part in url, timeout=15_000)
+
+
+def test_the_first_screen_shows_a_figure_without_a_click(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    messages: list[str] = []
+    page.on("console", lambda m: messages.append(m.text) if m.type == "error" else None)
+    page.goto(dashboard)
+    expect_drawn(page)
+    ready(page)
+    expect(status(page)).to_contain_text("Finished: 280 cells")
+    box = figure(page).bounding_box()
+    assert box is not None and box["y"] < 450 and box["height"] > 400
+    expect(figure(page, "compact")).to_be_hidden()
+    assert messages == []
+
+
+def test_a_deep_link_restores_the_controls(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + SMALL + "&distribution=pareto&d=7&rho=0.5&seed=3&show=rates")
+    ready(page)
+    expect(page.get_by_role("radio", name="zCDP")).to_be_checked()
+    expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "7")
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    expect(page.get_by_test_id("stSidebar")).to_contain_text("Pareto (symmetric)")
+    shown = page.locator(".st-key-view_row").get_by_role("button", name="rates")
+    expect(shown).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_change_marks_the_figure_stale_and_ctrl_enter_runs(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL)
+    ready(page)
+    page.get_by_role("radio", name="zCDP").click(force=True)
+    expect(status(page)).to_contain_text("Settings changed")
+    expect(figure(page)).to_contain_text("previous settings")
+    wait_for_address(page, "rho=")
+    page.keyboard.press("Control+Enter")
+    expect(status(page)).to_contain_text("Finished: 40 cells", timeout=20_000)
+    expect(figure(page)).not_to_contain_text("previous settings")
+
+
+def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
+    expect(page.get_by_test_id("stProgress")).to_be_visible(timeout=20_000)
+    run, sentence = (
+        page.get_by_role("button", name="Run Shortcut"),
+        page.locator(".st-key-sentence"),
+    )
+    expect_drawn(page)
+    before = run.bounding_box(), sentence.bounding_box()
+    page.get_by_role("button", name="Cancel").click()
+    stopped = status(page).get_by_text(re.compile(r"Stopped at [\d,]+ of 300 cells"))
+    expect(stopped).to_be_visible(timeout=20_000)
+    ready(page)
+    finished = int(re.findall(r"[\d,]+", stopped.inner_text())[0].replace(",", ""))
+    assert 0 < finished < 300
+    # Nothing above the figure has moved when the bar became a sentence.
+    after = run.bounding_box(), sentence.bounding_box()
+    assert all(a and b and abs(a["y"] - b["y"]) < 2 for a, b in zip(before, after, strict=True))
+    run.click()
+    expect(page.get_by_test_id("stProgress")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="Cancel").click()
+    expect(stopped).to_be_visible(timeout=20_000)
+    ready(page)
+    again = int(re.findall(r"[\d,]+", stopped.inner_text())[0].replace(",", ""))
+    assert finished <= again < 300
+
+
+def test_finished_cells_come_back_and_the_back_button_restores(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL)
+    ready(page)
+    page.get_by_role("button", name="Privacy is free").click()
+    expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
+    wait_for_address(page, "axis=epsilon")
+    ready(page)
+    page.go_back()
+    expect(status(page)).to_contain_text("Finished: 40 cells", timeout=20_000)
+    expect(figure(page)).to_contain_text("Number of records n")
+    ready(page)
+
+
+def test_csv_downloads_and_parses(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + SMALL)
+    ready(page)
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="CSV: every cell").click()
+    rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text(encoding="utf-8"))))
+    assert waiting.value.suggested_filename == "dpsco-cells.csv"
+    assert len(rows) == 40
+    assert all(float(row["error"]) > 0 for row in rows)
+
+
+def test_the_keyboard_reaches_run(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + SMALL)
+    ready(page)
+    page.get_by_role("button", name="Lighter tails help").focus()
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        if "Run" in page.evaluate("document.activeElement.innerText"):
+            break
+    else:
+        pytest.fail("Run is not within four steps of the last preset.")
+    page.keyboard.press("Enter")
+    ready(page)
+    expect(status(page)).to_contain_text("Finished")
+
+
+def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + SMALL + "&delta=0&methods=mean.clipped,mean.cwme-pure")
+    ready(page)
+    expect(page.get_by_text("Gaussian noise cannot give pure DP")).to_be_visible()
+    page.get_by_role("button", name="Change that").click()
+    expect(page.get_by_text("Gaussian noise cannot give pure DP")).to_have_count(0)
+    wait_for_address(page, "methods")
+    expect(figure(page)).to_contain_text("Simple clipping")
+
+
+def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(dashboard + SMALL)
+    ready(page)
+    expect_drawn(page, "compact")
+    expect(figure(page, "wide")).to_be_hidden()
+    box = figure(page, "compact").bounding_box()
+    assert box is not None and box["y"] < 600 and box["x"] + box["width"] <= 390
+    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+    page.get_by_role("button", name="Privacy is free").click()
+    wait_for_address(page, "axis=epsilon")
+    expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(page.get_by_role("slider", name="Records n")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_nothing(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, width: int
+) -> None:
+    with browser.new_context(
+        color_scheme=scheme, viewport={"width": width, "height": 900}
+    ) as context:
+        page = context.new_page()
+        # Refusals, every view, a changed setting, open tables: as much of the page as can be.
+        page.goto(dashboard + SMALL + "&show=lower+bounds,rates,upper+bounds&delta=0")
+        ready(page)
+        expect_drawn(page, "wide" if width > 760 else "compact")
+        for title in ("Numbers", "Bounds at the chosen point", "How to read this figure"):
+            page.locator("summary", has_text=title).click()
+        ready(page)
+        page.wait_for_timeout(500)  # the expanders' transition
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
+
+
+@pytest.mark.parametrize("query", ["/", SMALL + "&axis=none&grid="])
+def test_the_page_renders_a_picture(
+    page: Page, dashboard: str, ready: Ready, query: str, tmp_path: Path
+) -> None:
+    """With DPSCO_SCREENSHOTS=1 the first one becomes the README's picture."""
+    page.set_viewport_size({"width": 1400, "height": 950})
+    page.goto(dashboard + query)
+    expect(figure(page).locator(".trace").first).to_be_attached(timeout=30_000)
+    ready(page)
+    page.mouse.move(700, 5)
+    wanted = os.environ.get("DPSCO_SCREENSHOTS") == "1" and query == "/"
+    path = ROOT / "assets" / "explore.png" if wanted else tmp_path / "explore.png"
+    expect(figure(page).locator(".main-svg").first).to_be_visible()
+    page.screenshot(path=path, animations="disabled")
+    assert path.stat().st_size > 50_000
