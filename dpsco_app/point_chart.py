@@ -25,7 +25,7 @@ from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
 
-ROW_HEIGHT = 34  # pixels
+ROW_HEIGHT, ROW_HEIGHT_COMPACT = 34, 50  # pixels; names take up to three lines on a phone
 
 
 def point_figure(
@@ -80,10 +80,11 @@ def point_figure(
     )
     lay_out(figure, look)
     _name_region(figure, floors, scenario, look)
-    head = 60 if not look.compact else 90
+    head = 90 if look.compact else 60
+    row_height = ROW_HEIGHT_COMPACT if look.compact else ROW_HEIGHT
     figure.update_layout(
         showlegend=False,
-        height=max(figure.layout.height, head + 140 + ROW_HEIGHT * len(rows)),
+        height=max(figure.layout.height, head + 140 + row_height * len(rows)),
         margin={"l": 10, "r": 20, "t": head + 17 * len(floors), "b": 60},
     )
     return figure

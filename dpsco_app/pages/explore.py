@@ -36,6 +36,8 @@ Places = dict[str, DeltaGenerator]
 STYLE = """<style>
 .st-key-figure_compact { display: none; }
 .st-key-sentence { min-height: 3.25rem; }
+[data-testid="stCaptionContainer"] * { color: inherit; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
 @media (max-width: 760px) {
   h1 { font-size: 1.3rem !important; }
   .st-key-presets, .st-key-run_row { gap: 0.5rem; }

@@ -196,12 +196,6 @@ class IterativeUpdating:
             )
         centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
         bound = setting.constants.mean_gradient_bound
-        notes: tuple[str, ...] = ()
-        if 4 * plan.group_radius >= bound:
-            notes = (
-                f"Theorem 5 says nothing here: 4 r0 = {4 * plan.group_radius:.3g} is not below "
-                f"the bound {bound:.3g} on the mean, so returning 0 is as good in theory.",
-            )
         return Release(
             value=project_to_ball(centre, bound),
             ledger=ledger,
@@ -211,8 +205,23 @@ class IterativeUpdating:
                 "noise_std": plan.noise_std,
                 "group_radius": plan.group_radius,
             },
-            notes=notes,
+            notes=vacuous(plan, bound),
         )
+
+
+def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
+    """Return a sentence where Theorem 5 says nothing about a run; empty where it does."""
+    if math.isinf(plan.group_radius):
+        return (
+            f"Theorem 5 says nothing here: its proof needs more than {plan.groups} groups at "
+            "this quantile. Privacy holds all the same.",
+        )
+    if 4 * plan.group_radius >= mean_bound:
+        return (
+            f"Theorem 5 says nothing here: 4 r0 = {4 * plan.group_radius:.3g} is not below the "
+            f"bound {mean_bound:.3g} on the mean, so returning 0 is as good in theory.",
+        )
+    return ()
 
 
 def theory_groups() -> int:

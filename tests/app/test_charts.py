@@ -206,6 +206,16 @@ def test_labels_of_equal_height_keep_their_order_of_rank_when_there_is_no_room()
     assert "measured" in written(figure)
 
 
+@pytest.mark.parametrize("y", [0.1, 10.0])
+def test_labels_at_an_edge_of_the_figure_stay_inside(y: float) -> None:
+    figure = go.Figure()
+    labels = [Label(text=f"line {i}", y=y, colour="#000000", rank=0) for i in range(20)]
+    place_labels(figure, labels, 0.1, 10.0)
+    heights = sorted(a.y for a in figure.layout.annotations)
+    assert heights[0] > -1.001 and heights[-1] < 1.001
+    assert min(b - a for a, b in itertools.pairwise(heights)) == pytest.approx(2 / 23)
+
+
 def test_a_label_whose_line_ends_outside_takes_no_room() -> None:
     figure = go.Figure()
     outside = [Label(text="far", y=1e9, colour="#000000", rank=0)] * 30
