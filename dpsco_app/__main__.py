@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 # The cache is made before there is a server, which is what is meant here.
-logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
+logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(
+    lambda record: "No runtime found" not in record.getMessage()
+)
 
 from streamlit.web import cli  # noqa: E402 (after the logger is told)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -39,23 +38,17 @@ def read_address() -> tuple[Scenario, list[str], list[str]] | None:
         except InvalidInput as problem:
             problems.append(str(problem))
     try:
-        return allowed(Scenario.from_query(readable, BASE)), views, problems
+        return Scenario.from_query(readable, BASE).validate(DASHBOARD), views, problems
     except InvalidInput as problem:
         problems.append(str(problem))
     kept: dict[str, str] = {}
     for name, value in readable.items():  # keep every field that is allowed with those before it
         try:
-            allowed(Scenario.from_query({**kept, name: value}, BASE))
+            Scenario.from_query({**kept, name: value}, BASE).validate(DASHBOARD)
             kept[name] = value
         except InvalidInput:
             continue  # the sentence has been said above
     return Scenario.from_query(kept, BASE), views, problems
-
-
-def allowed(scenario: Scenario) -> Scenario:
-    """Return `scenario` if the dashboard allows it, its chosen point too; or `InvalidInput`."""
-    replace(scenario, axis=None, grid=()).validate(DASHBOARD, sampling=False)
-    return scenario.validate(DASHBOARD)
 
 
 def _views(text: str, problems: list[str]) -> list[str]:

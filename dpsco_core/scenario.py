@@ -175,6 +175,7 @@ class Scenario:
         real("offset", self.offset, 0, self.diameter / 2)
         self._validate_axis(limits)
         self._validate_budget()
+        self._validate_point(limits, sampling=False)  # the chosen point, on the axis or not
         for _, point in self.points():
             point._validate_point(limits, sampling)
         require(

@@ -313,6 +313,11 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         ({"seed": True}, "seed must be an integer"),
         ({"offset": "1"}, "offset must be at least"),
         ({"problem": ["mean"]}, "problem must be mean, got "),
+        (
+            {"n": 0, "axis": "n", "grid": (10, 20)},
+            "n must be an integer between 1 ",
+        ),  # chosen point
+        ({"p": 1.5, "axis": "p", "grid": (2, 3)}, "p must be at least 2 "),
     ],
 )
 def test_a_scenario_made_by_hand_is_checked_as_strictly(changes: Any, start: str) -> None:

@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app import controls, words
 from dpsco_app.charts import error_figure
 from dpsco_app.details import draw_details
-from dpsco_app.link import allowed, read_address, write_address
+from dpsco_app.link import read_address, write_address
 from dpsco_app.look import Look
 from dpsco_app.options import SHOW
 from dpsco_app.point_chart import point_figure
@@ -109,7 +109,7 @@ def _result(scenario: Scenario | None) -> Result | None:
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     """Return the scenario if the dashboard allows it, and otherwise one sentence."""
     try:
-        scenario = allowed(scenario)
+        scenario = scenario.validate(DASHBOARD)
     except InvalidInput as problem:
         return None, str(problem)
     if not scenario.methods:
@@ -171,7 +171,6 @@ def _run_and_draw(
     write = Pace(0.0, WRITE_EVERY_SECONDS)
     draw = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
     total = result.scenario.cells
-    _draw(result, sentence, figure, stale=False)
     for done, left in run(result):
         if write.due():
             status.progress(done / total, text=left)
@@ -224,6 +223,7 @@ def _slugs(scenario: Scenario) -> tuple[str, ...]:
 
 DRAWN_LOWER = (
     "lower.mean.fano-cdp",
+    "lower.mean.fano-pure",
     "lower.mean.hypercube-cdp",
     "lower.mean.hypercube-pure",
     "lower.mean.rate-cdp",
