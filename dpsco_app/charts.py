@@ -229,6 +229,7 @@ def bound_hover(e: Evaluation) -> str:
     card = e.bound.card
     lines = [
         f"<b>{card.name}</b>",
+        card.summary,
         f"{card.paper}, {card.statement}",
         f"value {e.value:.3g} · {_constant(card.constant)} · {card.guarantee}",
     ]

@@ -216,6 +216,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "Holds in": e.bound.card.guarantee,
             "Fails here because": " ".join(e.failures),
             "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
+            "In words": e.bound.card.summary,
         }
         for e in evaluations(point, BOUND_SLUGS)
     ]

@@ -28,7 +28,12 @@ Instance = Literal["spike", "hypercube"]
 At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order, rho or epsilon)
 Best = Callable[[int, int, float, float, float], float]  # (n, d, moment_order, ..., largest p)
 
-_CLASS = "It is a worst case over laws with bounded p-th moments, and binds {} algorithms."
+_CLASS = "It is a worst case over laws with bounded p-th moments and means within R, and binds {}."
+_BINDS = {
+    "zcdp": "rho-zCDP algorithms; under an (epsilon, delta) budget, those that spend no more than "
+    "its Gaussian releases may",
+    "pure": "epsilon-DP algorithms",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,14 +54,13 @@ class _SpikeRow:
 
     def bound(self) -> Bound:
         sizes = (_large_enough(self.smallest_d),) if self.smallest_d > 1 else ()
-        who = "zCDP" if self.privacy == "zcdp" else "pure-DP"
         return Bound(
             card=BoundCard(
                 slug=f"lower.mean.{self.name}",
                 name=self.title,
                 paper=KAMATH_2022,
                 statement=self.statement,
-                summary=f"{self.summary} {_CLASS.format(who)}",
+                summary=f"{self.summary} {_CLASS.format(_BINDS[self.privacy])}",
                 kind="lower",
                 quantity=self.quantity,
                 constant="explicit",
@@ -125,6 +129,10 @@ def _best_pure_squared(n: int, d: int, order: float, epsilon: float, largest: fl
 
 
 _BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
+_WRONG_SIGNS = (
+    r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "
+    r"F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)"
+)
 _SPIKE_ROWS = (
     _SpikeRow(
         name="fano-cdp",
@@ -146,7 +154,9 @@ _SPIKE_ROWS = (
         statement="Theorem 1.4 with Lemma 6.3, Gilbert's code at its best distance",
         summary="The same argument with as many words as Gilbert's count allows.",
         latex=r"\max_{q,\,\delta}\frac{q^{1-1/p}\sqrt{\delta}}{2}"
-        r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\ln N(\delta)}\Big]_+",
+        r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\ln N(\delta)}\Big]_+,\ "
+        r"N(\delta)=\frac{\binom dw}{\sum_{i<\delta/2}\binom wi\binom{d-w}i},\ "
+        r"w=\lfloor\tfrac d2\rfloor",
         instance="spike",
         privacy="zcdp",
         at=spikes.spike_fano_cdp_gilbert,
@@ -200,7 +210,8 @@ _SPIKE_ROWS = (
         statement="Lemma 6.3, sharper: sign hypercube, entropy form",
         summary="Every sign of a rare spike must be guessed, and privacy hides most of them.",
         latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\ "
-        + _BINOMIAL,
+        + _BINOMIAL
+        + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12",
         instance="hypercube",
         privacy="zcdp",
         at=hypercube.hypercube_cdp,
@@ -235,7 +246,7 @@ _SPIKE_ROWS = (
         statement="Lemma 6.3 (pure DP), sharper: sign hypercube",
         summary="Every sign of a rare spike must be guessed; under pure DP, B spikes tilt the "
         "odds of two sign patterns by at most exp(epsilon B).",
-        latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL,
+        latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL + _WRONG_SIGNS,
         instance="hypercube",
         privacy="pure",
         at=hypercube.hypercube_pure,
@@ -246,7 +257,7 @@ _SPIKE_ROWS = (
         title="Pure-DP hypercube, squared error",
         statement="Lemma 6.3 (pure DP), sharper: sign hypercube, squared",
         summary="Every sign of a rare spike must be guessed, and pure DP hides most of them.",
-        latex=r"\max_q2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL,
+        latex=r"\max_q2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL + _WRONG_SIGNS,
         instance="hypercube",
         privacy="pure",
         at=hypercube.hypercube_pure_squared,

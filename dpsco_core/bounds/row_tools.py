@@ -17,6 +17,7 @@ from dpsco_core.problems.base import Setting
 BETA = 0.05  # failure probability of the explicit high-probability forms
 PAPER_BETA = 0.1  # failure probability of Corollary 4.2
 SMALL_MEAN = small_mean(10.0)
+KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 

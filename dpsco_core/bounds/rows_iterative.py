@@ -17,6 +17,7 @@ from dpsco_core.bounds.conditions import (
 from dpsco_core.bounds.row_tools import (
     BETA,
     DIRECTIONAL_CONDITIONS,
+    KAPPA,
     enough_records,
 )
 from dpsco_core.card import ZHAO_2024, BoundCard
@@ -115,8 +116,8 @@ _ITERATIVE_CARD = BoundCard(
     kind="upper",
     constant="rate",
     guarantee="probability 0.95",
-    latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+d^{p/2}\Big(\frac MR\Big)^{p-1}+"
-    r"\frac{R/M}{n\sqrt\rho}\sqrt{d+\ln\tfrac1\beta}\Big]",
+    latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+2\sqrt d\,c^{1-1/p}\Big],\ "
+    r"c=\frac{\sqrt{d+\ln(1/\beta)}}{n\sqrt\rho}",
     privacy="zcdp",
     method="mean.iterative",
 )
@@ -134,9 +135,9 @@ ITERATIVE_BOUNDS = (
             statement="Theorem 5, (21), at the balancing radius",
             summary="The theorem's rate under (epsilon, delta)-DP, where the random split hides "
             "which group a record is in; constants set to 1.",
-            latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+d^{p/2}\Big(\frac MR\Big)^{p-1}+"
-            r"\frac{R/M}{n\varepsilon}\sqrt{d+\ln\tfrac1\beta}\Big(\ln\tfrac1\delta+"
-            r"\sqrt{\ln\tfrac1\delta\ln\ln\tfrac1\beta}\Big)\Big]",
+            latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+2\sqrt d\,c^{1-1/p}\Big],\ "
+            r"c=\frac{\sqrt{d+\ln(1/\beta)}}{n\varepsilon}\Big(\ln\tfrac1\delta+"
+            r"\sqrt{\ln\tfrac1\delta\ln\ln\tfrac1\beta}\Big)",
             privacy="approx",
         ),
         evaluate=_iterative_amplified_terms,
@@ -158,7 +159,9 @@ ITERATIVE_BOUNDS = (
             summary="What the paper's constants add up to, for an exactly solved inner program "
             "and k = 2397 groups.",
             constant="explicit",
-            latex=r"\min_R6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p},\ r_0\text{ of (91)}",
+            latex=r"\min_R6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p},\ r_0=\max\Big\{160M\sqrt{\tfrac dn},"
+            r"\tfrac{160\sqrt2R}n\sqrt{\tfrac{kd}\rho},"
+            r"40\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}",
         ),
         evaluate=_iterative_paper_terms,
         hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, _not_vacuous(_iterative_paper_terms)),
@@ -167,13 +170,14 @@ ITERATIVE_BOUNDS = (
         card=replace(
             _ITERATIVE_CARD,
             slug="upper.mean.iterative-probability",
-            name="Iterative updating, explicit",
+            name="Iterative updating, proven at 95 %",
             statement="Theorem 5 at quantile one half, without the split of the failure budget",
             summary="The same proof with its slack removed, for an exactly solved inner program "
             "and the best number of groups from 8 to 120.",
             constant="explicit",
             latex=r"\min_{R,k}6\,\frac{(4\sqrt d+\sqrt k)\sqrt{\frac{M^2}n+\frac{2R^2k}"
-            r"{\rho n^2}}}{\frac12-\sqrt{\ln(1/\beta)/(2k)}}+\kappa_pd^{(p-1)/2}M^pR^{1-p}",
+            r"{\rho n^2}}}{\frac12-\sqrt{\ln(1/\beta)/(2k)}}+\kappa_pd^{(p-1)/2}M^pR^{1-p},\ "
+            + KAPPA,
         ),
         evaluate=_iterative_quantile_terms,
         hypotheses=(

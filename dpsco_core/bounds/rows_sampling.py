@@ -30,6 +30,11 @@ def _median_rate_terms(setting: Setting) -> Terms:
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
+_BLOCKS = enough_records(
+    "m = 4 ln(2d/0.05)", lambda setting: upper_coordinatewise.median_blocks(setting.d, BETA)
+)
+
+
 def _median_terms(setting: Setting) -> Terms:
     bound = upper_coordinatewise.median_of_means(setting.n, setting.d, BETA)
     return {"sampling": moment_scale(setting) * bound}
@@ -68,12 +73,12 @@ SAMPLING_BOUNDS = (
             method="mean.median-of-means",
         ),
         evaluate=_median_rate_terms,
-        hypotheses=(COORDINATE_MOMENT,),
+        hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
     Bound(
         card=BoundCard(
             slug="upper.mean.median-of-means-probability",
-            name="Median of means, explicit",
+            name="Median of means, proven at 95 %",
             paper=KAMATH_2022,
             statement="Theorem 4.1, first part, constants of its proof, without clipping",
             summary="The explicit error of coordinate-wise medians of block averages that holds "
@@ -81,16 +86,11 @@ SAMPLING_BOUNDS = (
             kind="upper",
             constant="explicit",
             guarantee="probability 0.95",
-            latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln(d/\beta)\rceil",
+            latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln\tfrac{2d}\beta\rceil",
             privacy="none",
             method="mean.median-of-means",
         ),
         evaluate=_median_terms,
-        hypotheses=(
-            COORDINATE_MOMENT,
-            enough_records(
-                "m = 4 ln(d/0.05)", lambda s: max(1, math.ceil(4 * math.log(s.d / BETA)))
-            ),
-        ),
+        hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )

@@ -272,14 +272,20 @@ def printed_threshold(n: int, d: int, moment_order: float, level: float, noise: 
     return math.pow(signal, 1 / moment_order)
 
 
+def median_blocks(d: int, beta: float) -> int:
+    r"""Return :math:`m=\lceil4\ln(2d/\beta)\rceil`, the number of blocks of Algorithm 3."""
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    return math.ceil(4 * math.log(2 * d / beta))
+
+
 def median_of_means(n: int, d: int, beta: float) -> float:
     r"""Explicit bound without privacy and clipping: :math:`10\sqrt{d/b}` with probability 1 - beta.
 
-    :math:`m=\lceil4\ln(d/\beta)\rceil` blocks (at least one); the proof of Theorem 4.1 with the
-    whole failure probability for the sample. Infinite for n < m.
+    :math:`m=\lceil4\ln(2d/\beta)\rceil` blocks, those of Algorithm 3 and of the method; the sample
+    part of Theorem 4.1, which fails with probability beta/2. Infinite for n < m.
     """
     check_sizes(n, d)
-    blocks = max(1, math.ceil(4 * math.log(d / beta)))
+    blocks = median_blocks(d, beta)
     return 10 * math.sqrt(d / (n // blocks)) if n >= blocks else math.inf
 
 

@@ -249,6 +249,8 @@ SENTENCES = [
     ("upper.mean.cwme-pure", {"mean_bound": 11.0}, "at most 10 moment units, and R=11"),
     ("upper.mean.cwme-cdp-paper", {"n": 20}, "= 24 records, and n=20"),
     ("upper.mean.cwme-cdp-probability", {"n": 20}, "= 28 records, and n=20"),
+    ("upper.mean.smoothed", {"n": 100}, "n >= 100 sqrt(d/rho), and tau=3.98 at n=100"),
+    ("upper.mean.median-of-means", {"n": 20}, "m = 4 ln(2d/0.05) = 27 records, and n=20"),
     ("upper.mean.smoothed-expected", {"mean_bound": math.inf}, "finite public bound R"),
     (
         "upper.mean.clipped",

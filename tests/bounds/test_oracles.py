@@ -1,0 +1,297 @@
+"""The bounds against second, slow evaluations: best mechanisms, exact codes, plain grids.
+
+A lower bound must not exceed the least error that any private algorithm reaches. On tiny instances
+that error is found by linear programming over all epsilon-DP mechanisms with outputs on a grid (a
+grid can only raise it); on larger ones the posterior mean after a Gaussian release is an upper
+bound on it.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from scipy.sparse import coo_matrix
+
+from dpsco_core.bounds import MEAN_BOUNDS, gaussian, hypercube, spikes
+from dpsco_core.bounds.upper_coordinatewise import even_blocks
+from dpsco_core.privacy.budget import ZCDP
+from tests.bounds import helpers
+
+BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
+
+
+# --- the best pure mechanism, by linear programming ---
+
+
+def least_error(n, patterns, outputs, p, k, epsilon):
+    """Least expected l2 error of an epsilon-DP mechanism on the spike prior over `patterns`."""
+    symbols = range(len(patterns) + 1)  # 0 is the record without a spike
+    data = list(itertools.combinations_with_replacement(symbols, n))  # order tells nothing
+    index = {records: i for i, records in enumerate(data)}
+    count = len(outputs)
+    cost = np.zeros((len(data), count))
+    for j, pattern in enumerate(patterns, start=1):
+        loss = np.linalg.norm(outputs - p ** (1 - 1 / k) * np.array(pattern), axis=1)
+        for b, weight in enumerate(helpers.pmf(n, p)):
+            cost[index[(0,) * (n - b) + (j,) * b]] += weight / len(patterns) * loss
+    pairs = {
+        (index[records], index[tuple(sorted((*records[:i], *records[i + 1 :], s)))])
+        for records in data
+        for i in range(n)
+        for s in symbols
+    }
+    left, right = np.array([pair for pair in pairs if pair[0] != pair[1]]).T
+    rows = np.arange(len(left) * count)
+    columns = [(side[:, None] * count + np.arange(count)).ravel() for side in (left, right)]
+    values = np.concatenate([np.ones(len(rows)), np.full(len(rows), -math.exp(epsilon))])
+    shape = (len(rows), cost.size)
+    ratio = coo_matrix((values, (np.tile(rows, 2), np.concatenate(columns))), shape).tocsr()
+    total = np.kron(np.eye(len(data)), np.ones(count))
+    found = linprog(
+        cost.ravel(), A_ub=ratio, b_ub=np.zeros(len(rows)), A_eq=total, b_eq=np.ones(len(data))
+    )
+    return float(found.fun)
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2)])
+@pytest.mark.parametrize("p", [0.05, 0.4, 1.0])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.2), (4, 1.5)])
+def test_no_pure_mechanism_beats_the_hypercube_bounds(d, n, p, k, epsilon):
+    signs = list(itertools.product((-1, 1), repeat=d))
+    size = p ** (1 - 1 / k)
+    outputs = np.array(
+        list(itertools.product(np.linspace(-size, size, 2 if d == 1 else 5), repeat=d))
+    )
+    least = least_error(n, signs, outputs, p, k, epsilon)
+    assert hypercube.hypercube_pure(p, n, d, k, epsilon) <= least * (1 + 1e-7)
+    assert hypercube.hypercube_cdp(p, n, d, k, epsilon**2 / 2) <= least * (1 + 1e-7)
+    if d == n == 1:  # randomised response attains it
+        assert hypercube.hypercube_pure(p, 1, 1, k, epsilon) == pytest.approx(least, rel=1e-7)
+
+
+@pytest.mark.parametrize("p", [0.1, 1.0])
+@pytest.mark.parametrize("n", [1, 2])
+def test_no_pure_mechanism_beats_fano_on_a_small_packing(n, p):
+    patterns = [word for word in itertools.product((0, 1), repeat=4) if sum(word) == 2]
+    size = math.sqrt(p)
+    outputs = size * np.array([*patterns, (0.5,) * 4, (0.0,) * 4])
+    for epsilon in (0.05, 0.5):
+        least = least_error(n, patterns, outputs, p, 2, epsilon)
+        assert 0 <= spikes.spike_fano_cdp_gilbert(p, n, 4, 2, epsilon**2 / 2) <= least
+        # The pure form with this code: six words at distance 2.
+        mean = helpers.mean_over(n, p, lambda b, e=epsilon: 5 / (5 + math.exp(e * b)))
+        assert size * math.sqrt(2) / 2 * mean <= least * (1 + 1e-7)
+
+
+# --- a posterior mean after a Gaussian release, with the number of spikes told ---
+
+
+@pytest.mark.parametrize(("d", "n"), [(1, 50), (3, 2000), (40, 300)])
+@pytest.mark.parametrize("rho", [1e-3, 0.3, 4.0])
+@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
+    k, trials = 3, 4000
+    p = min(1.0, factor * hypercube.best_cdp(n, d, k, rho, 1.0))
+    rng = np.random.default_rng(9)
+    count = rng.binomial(n, p, trials)[:, None]
+    size, spike = p ** (1 - 1 / k), p ** (-1 / k)
+    std = 2 * spike * math.sqrt(d) / n / math.sqrt(2 * rho)
+    released = count * spike / n + std * rng.normal(size=(trials, d))  # all signs +, by symmetry
+    wrong = size * (1 - np.tanh(released * count * spike / n / std**2))
+    for found, bound in (
+        (np.linalg.norm(wrong, axis=1), hypercube.hypercube_cdp),
+        (np.sum(wrong**2, axis=1), hypercube.hypercube_cdp_squared),
+    ):
+        # Six standard errors: a false alarm has probability below 1e-8.
+        slack = 6 * found.std() / math.sqrt(trials)
+        assert bound(p, n, d, k, rho) <= found.mean() + slack
+    assert hypercube.hypercube_cdp(p, n, d, k, rho) <= size * math.sqrt(d)  # outputting 0
+
+
+# --- codes ---
+
+
+def greedy_code(d, distance):
+    words: list[int] = []
+    for ones in itertools.combinations(range(d), d // 2):
+        word = sum(1 << i for i in ones)
+        if all((word ^ other).bit_count() >= distance for other in words):
+            words.append(word)
+    return len(words)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 8, 9, 12])
+def test_a_greedy_code_has_the_size_that_gilbert_counts(d):
+    for distance in range(1, d + 1):
+        size = math.exp(spikes.log_packing_size(d, distance))
+        assert size <= greedy_code(d, distance) * (1 + 1e-9)
+
+
+def test_the_papers_packing_exists_for_every_dimension():
+    for d in [*range(2, 400), 1999, 10_007, 100_000]:
+        assert spikes.log_packing_size(d, d / 8) >= d / 8 * helpers.LOG_2 - 1e-9
+
+
+@pytest.mark.parametrize("point", [(0.02, 40, 24, 3.0, 0.05), (0.3, 3, 40, 2.0, 0.2)])
+def test_the_gilbert_form_is_a_plain_maximum_over_distances(point):
+    p, n, d, k, rho = point
+    second = helpers.mean_over(n, p, lambda b: b * b)
+    w = d // 2
+    best = 0.0
+    for half in range(1, w + 1):
+        ball = sum(math.comb(w, i) * math.comb(d - w, i) for i in range(half))
+        words = math.comb(d, w) / ball
+        if words > 2:
+            error = 1 - (rho * second + helpers.LOG_2) / math.log(words)
+            best = max(best, math.sqrt(2 * half) * error)
+    assert best > 0
+    assert spikes.spike_fano_cdp_gilbert(*point) == pytest.approx(p ** (1 - 1 / k) / 2 * best)
+
+
+# --- without privacy ---
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (4, 1), (3, 2), (6, 2)])
+@pytest.mark.parametrize("delta", [0.1, 0.5, 0.9])
+def test_no_estimator_beats_the_bounded_signs(n, d, delta):
+    # Data are d counts of +; the best answer to each is searched on a fine grid.
+    size = delta / (1 + delta)
+    signs = np.array(list(itertools.product((-1, 1), repeat=d)))
+    answers = np.array(list(itertools.product(np.linspace(-size, size, 41), repeat=d)))
+    loss = np.linalg.norm(answers[:, None] - size * signs[None], axis=2)
+    law = {s: np.array(helpers.pmf(n, (1 + s * delta) / 2)) for s in (-1, 1)}
+    risk = 0.0
+    for counts in itertools.product(range(n + 1), repeat=d):
+        weight = [np.prod([law[s][c] for s, c in zip(row, counts, strict=True)]) for row in signs]
+        risk += float(np.min(loss @ np.array(weight))) / len(signs)
+    value = gaussian.bounded_signs(delta, n, d)
+    assert value <= risk * (1 + 1e-9)
+    if d == 1:
+        assert value == pytest.approx(risk)
+
+
+def test_the_gaussian_bound_is_the_risk_of_the_sample_mean():
+    n, d, k = 7, 3, 4
+    z = np.random.default_rng(3).normal(size=(200_000, d))
+    scale = np.mean(np.random.default_rng(4).normal(size=10**6) ** 4) ** (-1 / 4)
+    risk = scale / math.sqrt(n) * np.linalg.norm(z, axis=1).mean()
+    assert gaussian.gaussian_minimax(n, d, k) == pytest.approx(risk, rel=0.01)
+
+
+# --- the explicit upper bounds, on plain grids ---
+
+GRID = np.geomspace(1e-3, 1e6, 90_001)
+
+
+def hinge(t, k):
+    if k == 2:
+        return (np.sqrt(1 + t * t) - t) / 2
+    return (k - 1) ** (k - 1) / k**k * t ** (1 - k)
+
+
+def plain_coordinatewise(at, noise, form):
+    n, d, k, beta = at.n, at.d, at.moment_order, 0.05
+    scale = at.constants.coordinate_moment ** (1 / k)
+    bound = at.constants.mean_gradient_bound / scale
+    t = GRID
+    tau = (bound + t) / 3
+    blocks = 1 if form == "expected" else even_blocks(d, beta)
+    moved = (6 if blocks % 2 else 3) * tau / (n // blocks)
+    bias = math.sqrt(d) * hinge(t, k)
+    if noise == "cdp":
+        std = math.sqrt(d) * moved / math.sqrt(2 * at.rho)
+        norm = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+        energy = d * std**2
+    else:
+        width = d * moved / at.pure_epsilon
+        norm = width * math.sqrt(d) * math.log(2 * d / beta)
+        energy = 2 * d * width**2
+    if form == "expected":
+        return scale * float(np.min(np.sqrt(d / n + bias**2 + energy)))
+    return scale * float(np.min(10 * math.sqrt(d / (n // blocks)) + bias + norm))
+
+
+def plain_smoothed(at, form):
+    n, d, beta = at.n, at.d, 0.05
+    scale = at.constants.coordinate_moment ** (1 / at.moment_order)
+    bound = at.constants.mean_gradient_bound / scale
+    sum_v, sum_v2 = d + bound**2, d + 2 * bound**2 + bound**4
+    top = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2))
+    tau = GRID
+    std = 2 * top * math.sqrt(d) * tau / n / math.sqrt(2 * at.rho)
+    if form == "expected":
+        bias = 3 * 2 / (8 * math.sqrt(2)) * math.sqrt(sum_v2) / tau
+        return scale * float(np.min(np.sqrt(bias**2 + 2 * sum_v / n + d * std**2)))
+    sample = math.sqrt(sum_v2) / tau + math.sqrt(d) * tau * math.log(4 * d / beta) / n
+    return scale * float(np.min(sample + std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))))
+
+
+def plain_clipped(at, form):
+    n, d, k, beta, c = at.n, at.d, at.moment_order, 0.05, at.constants
+    kappa = (k - 1) ** (k - 1) / k**k
+    moment, radius = c.directional_moment, GRID
+    if form == "probability":
+        size = d * math.log(5) + math.log(2 / beta)
+        sample = np.maximum(moment * math.sqrt(12 * size / n), 8 * radius * size / n)
+        std = 2 * radius / n / math.sqrt(2 * at.rho)
+        noise = std * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+        bias = kappa * d ** ((k - 1) / 2) * moment**k * radius ** (1 - k)
+        return float(np.min(sample + bias + noise))
+    energy = d * (2 * radius / n) ** 2 / (2 * at.rho)
+    if form == "expected":
+        trace = d * moment**2
+        bias = kappa * d ** ((k - 1) / 2) * moment**k * radius ** (1 - k)
+    else:
+        scale = c.coordinate_moment ** (1 / k)
+        trace = d * scale**2
+        reach = math.sqrt(d) * scale + c.mean_gradient_bound
+        bias = kappa * reach**k * radius ** (1 - k)
+    return float(np.min(np.sqrt(trace / n + bias**2 + energy)))
+
+
+def plain_iterative(at):
+    n, d, k, moment = at.n, at.d, at.moment_order, at.constants.directional_moment
+    kappa = (k - 1) ** (k - 1) / k**k
+    best = math.inf
+    for groups in range(8, min(120, n) + 1):
+        used = n // groups * groups
+        margin = 0.5 - math.sqrt(math.log(20) / (2 * groups))
+        if margin <= 0:
+            continue
+        spread = np.sqrt(moment**2 / used + 2 * GRID**2 * groups / (at.rho * used**2))
+        r0 = (4 * math.sqrt(d) + math.sqrt(groups)) * spread / margin
+        bias = kappa * d ** ((k - 1) / 2) * moment**k * GRID ** (1 - k)
+        best = min(best, float(np.min(6 * r0 + bias)))
+    return best
+
+
+PLAIN = {
+    "upper.mean.cwme-cdp-expected": lambda at: plain_coordinatewise(at, "cdp", "expected"),
+    "upper.mean.cwme-pure-expected": lambda at: plain_coordinatewise(at, "pure", "expected"),
+    "upper.mean.cwme-cdp-probability": lambda at: plain_coordinatewise(at, "cdp", "tail"),
+    "upper.mean.cwme-pure-probability": lambda at: plain_coordinatewise(at, "pure", "tail"),
+    "upper.mean.smoothed-expected": lambda at: plain_smoothed(at, "expected"),
+    "upper.mean.smoothed-probability": lambda at: plain_smoothed(at, "tail"),
+    "upper.mean.clipped-probability": lambda at: plain_clipped(at, "probability"),
+    "upper.mean.clipped-expected": lambda at: plain_clipped(at, "expected"),
+    "upper.mean.clipped-expected-coordinate": lambda at: plain_clipped(at, "coordinate"),
+    "upper.mean.iterative-probability": plain_iterative,
+}
+SETTINGS = [
+    helpers.setting(5000, 7, 2.0, ZCDP(rho=0.05), mean_bound=2.0, directional_moment=3.0),
+    helpers.setting(300, 1, 3.5, ZCDP(rho=2.0), mean_bound=0.3, directional_moment=1.3),
+    helpers.setting(
+        10**5, 50, 6.0, ZCDP(rho=1e-3), coordinate_moment=5.0, mean_bound=9.0, directional_moment=15
+    ),
+]
+
+
+@pytest.mark.parametrize("at", SETTINGS, ids=("second", "one", "sixth"))
+@pytest.mark.parametrize("slug", PLAIN)
+def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, at):
+    plain = PLAIN[slug](at)
+    # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop every one.
+    loose = 1e-2 if "iterative" in slug else 1e-6
+    assert plain * (1 - 1e-4) <= BY_SLUG[slug].value(at) <= plain * (1 + loose)

@@ -1,0 +1,245 @@
+"""Every explicit upper bound is above the error of its method, run at the bound's own parameters.
+
+A bound in expectation must not be more than 6 standard errors below the mean of the trials (normal
+approximation); a bound with failure probability beta may be exceeded by as many trials as a
+binomial count exceeds with probability 1e-9. With fewer than 1000 checks a false alarm has
+probability below 1e-6, and the seeds are fixed.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpsco_core.bounds import (
+    UPPER_MEAN_BOUNDS,
+    upper_clipped,
+    upper_coordinatewise,
+    upper_iterative,
+    upper_smoothed,
+)
+from dpsco_core.data import (
+    EllipticalT,
+    Hypercube,
+    LogNormal,
+    Pareto,
+    SkewedPareto,
+    Spike,
+    StudentT,
+)
+from dpsco_core.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    MedianOfMeans,
+    NoiseSmoothing,
+    SampleMean,
+    SimpleClipping,
+)
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation
+
+TRIALS = 40
+BETA = 0.05
+BY_SLUG = {bound.card.slug: bound for bound in UPPER_MEAN_BOUNDS}
+EXPLICIT = sorted(s for s, b in BY_SLUG.items() if b.card.constant == "explicit")
+
+
+def scaled_at(at):
+    """n, d, p, rho, epsilon and R: the catalogue's laws have moments of at most 1."""
+    return at.n, at.d, at.moment_order, at.rho, at.pure_epsilon, at.constants.mean_gradient_bound
+
+
+def coordinatewise(noise, form):
+    make = CoordinatewiseCDP if noise == "gaussian" else CoordinatewisePure
+
+    def method(at):
+        n, d, order, rho, epsilon, bound = scaled_at(at)
+        level = rho if noise == "gaussian" else epsilon
+        if form == "paper":
+            tau = max(10.0, upper_coordinatewise.printed_threshold(n, d, order, level, noise))
+            blocks = math.ceil(4 * math.log(2 * d / 0.1))
+            return make(threshold=tau, blocks=blocks, calibration="paper")
+        if form == "expected":
+            args, formula, blocks = (), upper_coordinatewise.mean_square, 1
+        else:
+            args, formula = (BETA,), upper_coordinatewise.high_probability
+            blocks = upper_coordinatewise.even_blocks(d, BETA)
+        at_best = formula(n, d, order, bound, level, noise, *args).noise
+        at_one = formula(n, d, order, bound, level, noise, *args, tau=1.0).noise
+        return make(threshold=at_best / at_one, blocks=blocks)
+
+    return method
+
+
+def smoothed(form):
+    def method(at):
+        n, d, _, rho, _, bound = scaled_at(at)
+        args = (BETA,) if form == "high_probability" else ()
+        formula = getattr(upper_smoothed, form)
+        tau = formula(n, d, bound, rho, *args).noise / formula(n, d, bound, rho, *args, tau=1).noise
+        return NoiseSmoothing(tau=tau, smoothing_variance=1.0)
+
+    return method
+
+
+def clipped(form):
+    def method(at):
+        n, d, order, rho, _, bound = scaled_at(at)
+        moment = at.constants.directional_moment
+        slope = math.sqrt(2 * d / rho) / n
+        if form == "paper":
+            radius = upper_clipped.balanced_radius(n, d, order, moment, rho, BETA)
+        elif form == "probability":
+            noise = upper_clipped.high_probability(n, d, order, moment, rho, BETA).noise
+            tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / BETA))
+            radius = noise / (math.sqrt(2 / rho) / n * tail)
+        elif form == "expected":
+            radius = upper_clipped.directional_bias(d, order, moment).best_radius_squared(slope)
+        else:
+            radius = upper_clipped.coordinate_bias(d, order, 1.0, bound).best_radius_squared(slope)
+        return SimpleClipping(radius=radius)
+
+    return method
+
+
+def iterative(form):
+    def method(at):
+        n, d, order, rho, _, _ = scaled_at(at)
+        moment = at.constants.directional_moment
+        if form == "paper":
+            bias = upper_clipped.printed_bias(d, order, moment)
+            size = upper_iterative.printed(n, d, order, moment, rho, BETA)[1]
+            groups, quantile = 2397, 0.9
+        else:
+            bias = upper_clipped.directional_bias(d, order, moment)
+            _, size, groups = upper_iterative.general_quantile(n, d, order, moment, rho, BETA)
+            quantile = 0.5 + 1e-9
+        ratio = (size / (bias.constant * bias.amplitude)) ** (1 / (order - 1))
+        return IterativeUpdating(radius=bias.scale / ratio, groups=groups, quantile=quantile)
+
+    return method
+
+
+METHODS = {
+    "upper.mean.sample": lambda at: SampleMean(),
+    "upper.mean.median-of-means-probability": lambda at: MedianOfMeans(),
+    "upper.mean.smoothed-expected": smoothed("mean_square"),
+    "upper.mean.smoothed-probability": smoothed("high_probability"),
+    "upper.mean.clipped-paper": clipped("paper"),
+    "upper.mean.clipped-probability": clipped("probability"),
+    "upper.mean.clipped-expected": clipped("expected"),
+    "upper.mean.clipped-expected-coordinate": clipped("coordinate"),
+    "upper.mean.iterative-paper": iterative("paper"),
+    "upper.mean.iterative-probability": iterative("probability"),
+} | {
+    f"upper.mean.cwme-{name}-{form}": coordinatewise(noise, form)
+    for name, noise in (("cdp", "gaussian"), ("pure", "laplace"))
+    for form in ("paper", "probability", "expected")
+}
+
+
+def problem(law, mean_bound=None):
+    return MeanEstimation(distribution=law, mean_bound=mean_bound or law.offset)
+
+
+def hard(kind, d, order, probability):
+    law = kind(d=d, moment_order=order, spike_probability=probability)
+    return MeanEstimation(distribution=law, mean_bound=law.mean_norm)
+
+
+def ordinary(kind, d, order, offset):
+    return problem(kind(d=d, moment_order=order, margin=0.1, offset=offset))
+
+
+CASES = {  # name: (problem, n, rho)
+    "student": (ordinary(StudentT, 5, 2.0, 1.0), 400, 0.1),
+    "one-sided": (ordinary(SkewedPareto, 1, 2.0, 0.2), 60, 0.5),
+    "pareto": (ordinary(Pareto, 40, 2.0, 0.05), 200, 0.05),
+    "log-normal, far mean": (ordinary(LogNormal, 3, 3.0, 12.0), 300, 0.05),
+    "elliptical": (ordinary(EllipticalT, 8, 3.0, 1.0), 1000, 0.02),
+    "student, light": (ordinary(StudentT, 2, 8.0, 0.5), 3000, 1e-3),
+    "one record": (ordinary(StudentT, 2, 2.0, 1.0), 1, 1.0),
+    "signs, rare": (hard(Hypercube, 6, 2.0, 0.01), 300, 0.5),
+    "signs, common": (hard(Hypercube, 3, 3.0, 0.3), 100, 0.05),
+    "sign, clipped": (hard(Hypercube, 1, 2.0, 0.004), 500, 0.01),
+    "student, printed": (ordinary(StudentT, 5, 2.0, 1.0), 3000, 0.5),
+    "packing": (hard(Spike, 9, 4.0, 0.02), 400, 0.2),
+    "many records": (ordinary(StudentT, 1, 2.0, 1.0), 20_000, 1.0),
+    "many records, plane": (ordinary(SkewedPareto, 2, 2.0, 1.0), 60_000, 1.0),
+}
+EVERY_HYPOTHESIS_HOLDS = ("many records", "many records, plane")
+# The inner program is solved exactly up to d = 2; with 2397 points in the plane, slowly.
+SOLVED = {"upper.mean.iterative-probability": 2, "upper.mean.iterative-paper": 1}
+
+
+def errors(which, at, method, trials, seed):
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(trials):
+        drawn = which.draw(rng)
+        rows = drawn.sample(at.n, rng)
+        release = method.release(rows, at, Ledger(at.budget), rng)
+        found.append(drawn.error(release.value))
+    return np.array(found)
+
+
+def assert_holds(bound, at, found):
+    value, trials = bound.value(at), len(found)
+    if bound.card.guarantee == "expectation":
+        deviation = found.std(ddof=1) / math.sqrt(trials)
+        assert found.mean() - 6 * deviation <= value
+        return
+    beta = 1 - float(bound.card.guarantee.removeprefix("probability "))
+    assert np.sum(found > value) <= binom.isf(1e-9, trials, beta)
+
+
+def test_every_explicit_upper_bound_has_a_run():
+    assert sorted(METHODS) == EXPLICIT
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("slug", EXPLICIT)
+def test_the_method_at_the_bounds_parameters_errs_less(slug, name):
+    which, n, rho = CASES[name]
+    at = which.setting(n, ZCDP(rho=rho))
+    bound = BY_SLUG[slug]
+    if any("vacuous" not in sentence for sentence in bound.failures(at)):
+        assert name not in EVERY_HYPOTHESIS_HOLDS
+        return
+    if at.d > SOLVED.get(slug, at.d):
+        return
+    trials = TRIALS if n <= 1000 else 12
+    found = errors(which, at, METHODS[slug](at), trials, 1000 + EXPLICIT.index(slug))
+    assert_holds(bound, at, found)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("slug", ["cwme-cdp", "cwme-pure"])
+def test_the_clipped_average_obeys_its_mean_bound_in_its_practical_tuning_too(slug, name):
+    which, n, rho = CASES[name]
+    at = which.setting(n, ZCDP(rho=rho))
+    method = CoordinatewiseCDP() if slug == "cwme-cdp" else CoordinatewisePure()
+    trials = TRIALS if n <= 1000 else 12
+    found = errors(which, at, method, trials, 77)
+    assert_holds(BY_SLUG[f"upper.mean.{slug}-expected"], at, found)
+
+
+def test_a_tuning_for_which_a_bound_is_not_stated_can_err_more():
+    # The bound's radius suits its own moment class; the practical one, independent coordinates.
+    which = ordinary(Pareto, 200, 2.0, 0.05)
+    at = which.setting(300, ZCDP(rho=0.05))
+    bound = BY_SLUG["upper.mean.clipped-expected"]
+    assert errors(which, at, SimpleClipping(), 10, 5).mean() > 2 * bound.value(at)
+    assert_holds(bound, at, errors(which, at, METHODS[bound.card.slug](at), TRIALS, 6))
+
+
+@pytest.mark.parametrize("d", [1, 3, 40])
+def test_the_median_bound_counts_the_methods_blocks(d):
+    n = 1000
+    at = ordinary(StudentT, d, 2.0, 1.0).setting(n, ZCDP(rho=1.0))
+    plan = MedianOfMeans().plan(at)
+    value = BY_SLUG["upper.mean.median-of-means-probability"].value(at)
+    assert value == pytest.approx(10 * math.sqrt(d / plan.block_size))
