@@ -315,8 +315,17 @@ def test_the_dashboard_is_started_with_the_entry_and_the_port(
 
 
 def test_the_server_runs_the_entry_of_the_checkout() -> None:
-    entry = importlib.import_module("dpsco_app.__main__").entry()
+    entry = importlib.import_module("dpsco_app.serve").entry()
     assert (entry.name, entry.exists()) == ("app.py", True)
+
+
+def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = importlib.import_module("dpsco_app.serve")
+    drawn: list[int] = []
+    monkeypatch.setattr(server, "error_figure", lambda _, table, *__: drawn.append(len(table)))
+    server.warm_up()
+    first = server.DEFAULT.scenario
+    assert drawn == [len(first.methods) * len(first.grid)]
 
 
 def test_without_its_extra_the_dashboard_says_what_to_install(

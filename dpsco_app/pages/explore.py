@@ -75,8 +75,10 @@ def page() -> None:
         st.session_state["running"] = False
         st.rerun()
     _say_status(result, status, stale=stale)
-    _draw(result, sentence, figure, stale=stale)
+    first, second = _in_order(figure)
+    _draw(result, sentence, first, stale=stale)
     draw_details(result, _start)
+    _draw(result, sentence, second, stale=stale)  # hidden here, unless the window is unusual
 
 
 def _restore() -> list[str]:
@@ -171,11 +173,12 @@ def _run_and_draw(
     write = Pace(0.0, WRITE_EVERY_SECONDS)
     draw = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
     total = result.scenario.cells
+    live, _ = _in_order(figure)
     for done, left in run(result):
         if write.due():
             status.progress(done / total, text=left)
         if draw.due():
-            _draw(result, sentence, figure, stale=False)
+            _draw(result, sentence, live, stale=False)
 
 
 def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
@@ -244,6 +247,16 @@ def _figure_places() -> Places:
         with st.container(key=f"figure_{name}"):
             places[name] = st.empty()
     return places
+
+
+def _in_order(places: Places) -> tuple[Places, Places]:
+    """Return the place that this browser probably shows, and the other one."""
+    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    likely = "compact" if phone else "wide"
+    return (
+        {likely: places[likely]},
+        {name: place for name, place in places.items() if name != likely},
+    )
 
 
 def _draw(result: Result, sentence: DeltaGenerator, figure: Places, *, stale: bool) -> None:

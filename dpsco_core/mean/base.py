@@ -140,10 +140,9 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     is a level that `check_level` allows.
     """
     norms = row_norms(block)
-    with np.errstate(divide="ignore", over="ignore"):
-        weights = np.minimum(1.0, radius / norms)
-    far = ~(norms <= LARGEST_LEVEL)
-    if far.any():
+    weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
+    if norms.max() > LARGEST_LEVEL:
+        far = norms > LARGEST_LEVEL
         block = block.copy()
         finite = np.isfinite(block).all(axis=1)
         block[far & ~finite] = 0.0

@@ -285,11 +285,12 @@ def practical_threshold(
     noise: Literal["gaussian", "laplace"],
     sensitivity_per_unit: float,
 ) -> float:
-    r"""Return the tau that minimises squared bias plus noise energy, with proven terms.
+    r"""Return the tau that minimises squared bias plus noise energy.
 
     Bias: the sharp form of Lemma B.1 in every coordinate, for the worse of a mean of norm R that
     is spread over all coordinates and one that lies on a single axis. Noise energy: d times the
-    variance of a coordinate at the sensitivity ``tau * sensitivity_per_unit``.
+    variance of a coordinate at the sensitivity ``tau * sensitivity_per_unit``. A mean between those
+    two can have a few per cent more bias; that concerns accuracy only, and privacy not at all.
     """
     d, order = setting.d, setting.moment_order
     scale = setting.constants.coordinate_moment ** (1 / order)

@@ -26,7 +26,7 @@ class MeanEstimation:
         The law of a record. Its p-th central coordinate moment is at most 1.
     mean_bound : float
         Public bound R > 0 on the l2 norm of the mean, which methods may use (half the diameter of
-        the ball that is known to hold it).
+        the ball that is known to hold it). The caller answers for it: a scenario checks its own.
     """
 
     distribution: Distribution
