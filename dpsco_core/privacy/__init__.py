@@ -22,6 +22,11 @@ from dpsco_core.privacy.budget import (
 )
 from dpsco_core.privacy.composition import Entry, compose
 from dpsco_core.privacy.ledger import BudgetExceeded, Ledger
+from dpsco_core.privacy.shuffled_steps import (
+    ShuffledSteps,
+    shuffle_steps,
+    shuffled_steps_delta,
+)
 
 __all__ = [
     "ZCDP",
@@ -32,6 +37,7 @@ __all__ = [
     "Ledger",
     "PureDP",
     "ShuffleAmplification",
+    "ShuffledSteps",
     "amplify",
     "clones_delta",
     "clones_epsilon",
@@ -42,6 +48,8 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_rho",
     "pure_epsilon",
+    "shuffle_steps",
+    "shuffled_steps_delta",
     "zcdp_epsilon",
     "zcdp_rho",
 ]

@@ -179,6 +179,14 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     )
 
 
+def largest_clones_epsilon(groups: int, epsilon: float, delta: float) -> float | None:
+    """Return the largest local epsilon whose exact clones divergence is at most `delta`.
+
+    None where there is none above 0.
+    """
+    return _largest_group_epsilon(groups, epsilon, delta, "numerical")
+
+
 def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Route) -> float | None:
     def meets(group: float) -> bool:
         if route == "closed":

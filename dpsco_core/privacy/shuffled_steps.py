@@ -1,0 +1,147 @@
+r"""Shuffling of adaptive Gaussian steps: n records, in secret random order, one step each.
+
+Step i releases a Gaussian of one record, and may depend on all earlier outputs, as in private SGD
+over a random permutation (Arora, Marinov and Ullah, Algorithm 1). Two sound accountants for the
+whole sequence, of which the better counts (the note to that paper, section 2.5): no amplification,
+because a record enters a single step; and amplification by the clones argument of Feldman, McMillan
+and Talwar (2021), which holds for adaptive sequences. The order must be uniformly random,
+independent of the data, and never released.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dpsco_core.errors import require
+from dpsco_core.privacy.amplification import (
+    LARGEST_EPSILON,
+    clones_delta,
+    largest_clones_epsilon,
+)
+from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_epsilon, gaussian_rho
+
+CLONES_SHARE = 0.9  # of delta; the rest pays for the steps that are only approximately private
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShuffledSteps:
+    """A certified sequence: steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
+
+    Make one with `shuffle_steps`, never by hand.
+
+    Parameters
+    ----------
+    steps : int
+        Number n of steps, one record each.
+    rho_step : float
+        What each step may spend; its noise is sensitivity / sqrt(2 rho_step).
+    epsilon, delta : float
+        The guarantee of the whole sequence.
+    epsilon_step, delta_step : float
+        The local guarantee that the clones argument uses; 0 without amplification.
+    amplified : bool
+        Whether shuffling is what makes it so; otherwise the exact Gaussian curve of one step does.
+    """
+
+    steps: int
+    rho_step: float
+    epsilon: float
+    delta: float
+    epsilon_step: float
+    delta_step: float
+    amplified: bool
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise standard deviation over the l2 sensitivity of a step."""
+        return 1 / math.sqrt(2 * self.rho_step)
+
+
+def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step: float) -> float:
+    r"""Return delta at `epsilon` of `steps` shuffled Gaussian steps; any `delta_step` is valid.
+
+    .. math:: \min\big\{g(\varepsilon),\ H(n, \varepsilon_0, \varepsilon)
+        + (1+e^\varepsilon)(2(n-1)e^{-\varepsilon_0} + 1)\,\delta_0\big\}
+
+    with g the exact curve of one step, :math:`\varepsilon_0` that curve's epsilon at
+    :math:`\delta_0` = `delta_step`, and H of `clones_delta`.
+
+    Examples
+    --------
+    >>> found = shuffle_steps(10_000, 0.1, 1e-6)
+    >>> shuffled_steps_delta(found.rho_step, 10_000, 0.1, found.delta_step) <= 1e-6
+    True
+    """
+    _check_steps(steps)
+    alone = gaussian_delta(rho_step, epsilon)
+    local = gaussian_epsilon(rho_step, delta_step)
+    if epsilon > LARGEST_EPSILON or local <= 0:
+        return alone
+    clones = clones_delta(local, steps, epsilon)
+    return min(alone, clones + _failures(steps, epsilon, local) * delta_step, 1.0)
+
+
+@lru_cache(maxsize=1024)
+def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
+    r"""Return the largest rho a step such that `steps` shuffled steps are (epsilon, delta)-DP.
+
+    The larger of what the two accountants allow. The clones get nine tenths of delta, without any
+    side condition; the rest divides over the failures of :math:`(\varepsilon_0, \delta_0)`-DP
+    steps. A step's sensitivity is the caller's: 2L for a gradient of norm at most L, because
+    neighbours replace a record.
+
+    Parameters
+    ----------
+    steps : int
+        Number of records, each in one step; at least 1.
+    epsilon, delta : float
+        The target; epsilon in (0, 1e6], delta in (0, 1).
+
+    Examples
+    --------
+    >>> round(shuffle_steps(10_000, 0.1, 1e-6).noise_multiplier, 2)  # 36.30 without shuffling
+    4.16
+    """
+    _check_steps(steps)
+    ApproxDP(epsilon=epsilon, delta=delta)
+    alone = ShuffledSteps(
+        steps=steps,
+        rho_step=gaussian_rho(epsilon, delta),
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_step=0.0,
+        delta_step=0.0,
+        amplified=False,
+    )
+    if epsilon > LARGEST_EPSILON:
+        return alone
+    local = largest_clones_epsilon(steps, epsilon, CLONES_SHARE * delta)
+    if local is None:
+        return alone
+    delta_step = (1 - CLONES_SHARE) * delta / _failures(steps, epsilon, local)
+    if not 0 < delta_step < 1:
+        return alone
+    rho = gaussian_rho(local, delta_step)
+    if rho <= alone.rho_step:
+        return alone
+    return ShuffledSteps(
+        steps=steps,
+        rho_step=rho,
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_step=local,
+        delta_step=delta_step,
+        amplified=True,
+    )
+
+
+def _failures(steps: int, epsilon: float, local: float) -> float:
+    """What one unit of delta_step costs in delta, summed over the steps."""
+    return (1 + math.exp(epsilon)) * (2 * (steps - 1) * math.exp(-local) + 1)
+
+
+def _check_steps(steps: int) -> None:
+    ok = isinstance(steps, int) and steps >= 1
+    require(ok, "steps", "a positive integer", steps)
