@@ -24,6 +24,7 @@ from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaus
 
 Route = Literal["printed", "closed", "numerical"]
 
+ROUNDING = 1e-7  # relative, of the divergence below, for up to 10^9 groups
 LARGEST_EPSILON = 600.0  # beyond, e^epsilon leaves the range of doubles
 
 
@@ -113,7 +114,8 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     epsilon = min(epsilon, LARGEST_EPSILON)  # the divergence falls with epsilon
     share = 1 / (1 + math.exp(-epsilon_group))  # a
     first = -math.expm1(epsilon - epsilon_group) * share  # A = a - e^epsilon (1 - a)
-    second = (math.exp(epsilon) - math.exp(-epsilon_group)) * share  # B = e^epsilon a - (1 - a)
+    # B = e^epsilon a - (1 - a), and A - B = 1 - e^epsilon; neither by a difference near 0.
+    second = (math.expm1(epsilon) - math.expm1(-epsilon_group)) * share
     q = math.exp(-epsilon_group)
     trials = groups - 1
     mean, std = trials * q, math.sqrt(trials * q * (1 - q))
@@ -123,7 +125,9 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
     start = clones + 2 - np.ceil((clones + 1) * (first / (first + second)))
-    inner = first * binom.sf(start - 2, clones, 0.5) - second * binom.sf(start - 1, clones, 0.5)
+    # A P(i >= i_c - 1) - B P(i >= i_c), without the cancellation of its two large terms.
+    beyond = math.expm1(epsilon) * binom.sf(start - 1, clones, 0.5)
+    inner = first * binom.pmf(start - 1, clones, 0.5) - beyond
     total = float(np.sum(weights * np.maximum(inner, 0.0)))
     left_out = float(binom.cdf(low - 1, trials, q)) + float(binom.sf(high, trials, q))
     return min(1.0, total + left_out)
@@ -192,7 +196,7 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         if route == "closed":
             holds = _side_condition(group, groups, delta)
             return holds and min(_clones_formula(group, groups, delta), group) <= epsilon
-        return clones_delta(group, groups, epsilon) <= delta
+        return clones_delta(group, groups, epsilon) * (1 + ROUNDING) <= delta
 
     low, high = 0.0, epsilon
     if not meets(min(epsilon, 1e-6) if route == "closed" else epsilon):

@@ -5,7 +5,8 @@ over a random permutation (Arora, Marinov and Ullah, Algorithm 1). Two sound acc
 whole sequence, of which the better counts (the note to that paper, section 2.5): no amplification,
 because a record enters a single step; and amplification by the clones argument of Feldman, McMillan
 and Talwar (2021), which holds for adaptive sequences. The order must be uniformly random,
-independent of the data, and never released.
+independent of the data, and never released; a step may depend on earlier outputs, but not on the
+order, and its rho is fixed in advance. Fewer steps than records, on a random subset, are covered.
 """
 
 from __future__ import annotations
@@ -14,13 +15,21 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+
 from dpsco_core.errors import require
 from dpsco_core.privacy.amplification import (
     LARGEST_EPSILON,
     clones_delta,
     largest_clones_epsilon,
 )
-from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_epsilon, gaussian_rho
+from dpsco_core.privacy.budget import (
+    EPSILON_MAX,
+    ApproxDP,
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_rho,
+)
 
 CLONES_SHARE = 0.9  # of delta; the rest pays for the steps that are only approximately private
 
@@ -60,12 +69,12 @@ class ShuffledSteps:
 
 
 def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step: float) -> float:
-    r"""Return delta at `epsilon` of `steps` shuffled Gaussian steps; any `delta_step` is valid.
+    r"""Return delta at `epsilon` of shuffled Gaussian steps; any `delta_step` in (0, 1) serves.
 
     .. math:: \min\big\{g(\varepsilon),\ H(n, \varepsilon_0, \varepsilon)
         + (1+e^\varepsilon)(2(n-1)e^{-\varepsilon_0} + 1)\,\delta_0\big\}
 
-    with g the exact curve of one step, :math:`\varepsilon_0` that curve's epsilon at
+    and at most 1, with g the exact curve of one step, :math:`\varepsilon_0` that curve's epsilon at
     :math:`\delta_0` = `delta_step`, and H of `clones_delta`.
 
     Examples
@@ -77,7 +86,7 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
     _check_steps(steps)
     alone = gaussian_delta(rho_step, epsilon)
     local = gaussian_epsilon(rho_step, delta_step)
-    if epsilon > LARGEST_EPSILON or local <= 0:
+    if epsilon > LARGEST_EPSILON or not 0 < local <= EPSILON_MAX:
         return alone
     clones = clones_delta(local, steps, epsilon)
     return min(alone, clones + _failures(steps, epsilon, local) * delta_step, 1.0)
@@ -143,5 +152,5 @@ def _failures(steps: int, epsilon: float, local: float) -> float:
 
 
 def _check_steps(steps: int) -> None:
-    ok = isinstance(steps, int) and steps >= 1
+    ok = isinstance(steps, int | np.integer) and steps >= 1
     require(ok, "steps", "a positive integer", steps)

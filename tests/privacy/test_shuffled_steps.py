@@ -6,6 +6,7 @@ import math
 from itertools import product
 
 import pytest
+from mpmath import mp
 
 from dpsco_core.errors import InvalidInput
 from dpsco_core.privacy import (
@@ -16,6 +17,7 @@ from dpsco_core.privacy import (
     shuffle_steps,
     shuffled_steps_delta,
 )
+from dpsco_core.privacy.amplification import largest_clones_epsilon
 
 # Note to Arora, Marinov and Ullah, section 2.5: sigma / L at sensitivity 2L, delta = 1e-6.
 TABLE = [
@@ -42,7 +44,7 @@ def test_the_noise_is_that_of_the_notes_table(
 
 
 @pytest.mark.parametrize(("steps", "epsilon", "delta"), GRID)
-def test_the_certified_rho_passes_an_accountant_written_out_here(
+def test_the_certified_rho_passes_the_sum_of_clones_and_failures(
     steps: int, epsilon: float, delta: float
 ) -> None:
     found = shuffle_steps(steps, epsilon, delta)
@@ -57,6 +59,29 @@ def test_the_certified_rho_passes_an_accountant_written_out_here(
     more = gaussian_epsilon(1.01 * found.rho_step, found.delta_step)
     excess = clones_delta(more, steps, epsilon)
     assert excess + failures * found.delta_step > delta
+
+
+@pytest.mark.parametrize(
+    ("steps", "epsilon", "delta"), [(50, 1e-12, 1e-20), (100, 1e-10, 1e-18), (200, 0.3, 1e-6)]
+)
+def test_the_divergence_is_exact_where_its_terms_nearly_cancel(
+    steps: int, epsilon: float, delta: float
+) -> None:
+    """Against the two-binomial sum itself, in 60 digits."""
+    local = largest_clones_epsilon(steps, epsilon, 0.9 * delta)
+    assert local is not None
+    with mp.workdps(60):
+        grown, e0 = mp.exp(mp.mpf(epsilon)), mp.exp(mp.mpf(local))
+        a, q, exact = e0 / (1 + e0), 1 / e0, mp.mpf(0)
+        for c in range(steps):
+            chance = mp.binomial(steps - 1, c) * q**c * (1 - q) ** (steps - 1 - c)
+            half = [mp.binomial(c, k) / mp.mpf(2) ** c for k in range(c + 1)]
+            for k in range(c + 2):
+                up, stay = (half[k - 1] if k else 0), (half[k] if k <= c else 0)
+                gap = a * up + (1 - a) * stay - grown * ((1 - a) * up + a * stay)
+                exact += chance * max(gap, 0)
+    assert clones_delta(local, steps, epsilon) == pytest.approx(float(exact), rel=1e-9)
+    assert float(exact) <= 0.9 * delta
 
 
 @pytest.mark.parametrize(("steps", "epsilon", "delta"), GRID)
@@ -97,6 +122,7 @@ def test_the_forward_accountant_shows_that_plain_accounting_would_refuse_the_noi
 
 def test_a_huge_epsilon_is_left_to_the_curve_of_one_step() -> None:
     assert not shuffle_steps(100, 1e5, 1e-6).amplified
+    assert shuffled_steps_delta(2e6, 10, 1.0, 1e-6) == gaussian_delta(2e6, 1.0)
 
 
 @pytest.mark.parametrize(
