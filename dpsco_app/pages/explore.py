@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -76,9 +77,11 @@ def page() -> None:
         st.rerun()
     _say_status(result, status, stale=stale)
     first, second = _in_order(figure)
-    _draw(result, sentence, first, stale=stale)
+    table, headline = _say(result, sentence)
+    _draw(result, table, headline, first, stale=stale)
     draw_details(result, _start)
-    _draw(result, sentence, second, stale=stale)  # hidden here, unless the window is unusual
+    # Hidden here, unless the window is unusual.
+    _draw(result, table, headline, second, stale=stale)
 
 
 def _restore() -> list[str]:
@@ -178,7 +181,8 @@ def _run_and_draw(
         if write.due():
             status.progress(done / total, text=left)
         if draw.due():
-            _draw(result, sentence, live, stale=False)
+            table, headline = _say(result, sentence)
+            _draw(result, table, headline, live, stale=False)
 
 
 def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
@@ -259,20 +263,28 @@ def _in_order(places: Places) -> tuple[Places, Places]:
     )
 
 
-def _draw(result: Result, sentence: DeltaGenerator, figure: Places, *, stale: bool) -> None:
-    """Draw the sentence and the figure of what has finished."""
+def _say(result: Result, sentence: DeltaGenerator) -> tuple[pd.DataFrame, str]:
+    """Write the sentence of what has finished; return its summary and the figure's headline."""
     scenario = result.scenario
     table = summary(frame(result.outcomes))
     floors = evaluations(scenario, PRIVATE_FLOORS)
     binding = {o.method: o.bound_by for o in result.outcomes}
     said = words.state(scenario, table, floors, binding)
     sentence.markdown(said.sentence or said.headline)
+    return table, said.headline
+
+
+def _draw(
+    result: Result, table: pd.DataFrame, headline: str, figure: Places, *, stale: bool
+) -> None:
+    """Draw the figure of what has finished."""
+    scenario = result.scenario
     bounds = evaluations(scenario, _slugs(scenario))
     dark = st.context.theme.type == "dark"
     count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
     for name, place in figure.items():
         compact = name == "compact"
-        look = Look(dark=dark, title=said.headline, stale=stale, compact=compact)
+        look = Look(dark=dark, title=headline, stale=stale, compact=compact)
         drawn = (
             point_figure(scenario, result.outcomes, bounds, look)
             if scenario.axis is None
@@ -282,6 +294,6 @@ def _draw(result: Result, sentence: DeltaGenerator, figure: Places, *, stale: bo
             drawn,
             key=f"{name}_{count}",
             width="stretch",
-            alt=said.headline,
+            alt=headline,
             config={"displaylogo": False, "displayModeBar": not compact},
         )

@@ -53,13 +53,6 @@ class Parts:
 VOID = Parts(sampling=math.inf, bias=math.inf, noise=math.inf)
 
 
-def sharp_bias(distance: float, moment_order: float) -> float:
-    """Return `hinge_bias`, infinite where it leaves the range of doubles."""
-    if 0 < distance < 1 and -(moment_order - 1) * math.log(distance) > 700:
-        return math.inf
-    return hinge_bias(distance, moment_order)
-
-
 def even_blocks(d: int, beta: float) -> int:
     r"""Return the least even m with :math:`m\ge4\ln(2d/\beta)`.
 
@@ -145,7 +138,7 @@ def high_probability(
     def parts(threshold: float) -> Parts:
         return Parts(
             sampling=sampling,
-            bias=root * sharp_bias(3 * threshold - mean_bound, moment_order),
+            bias=root * hinge_bias(3 * threshold - mean_bound, moment_order),
             noise=unit * threshold,
         )
 
@@ -195,7 +188,7 @@ def mean_square(
         return Parts(sampling=spread, bias=math.inf, noise=math.inf)
 
     def parts(threshold: float) -> Parts:
-        bias = root * sharp_bias(3 * threshold - mean_bound, moment_order)
+        bias = root * hinge_bias(3 * threshold - mean_bound, moment_order)
         # (spread + bias)^2 split so that the squares of the two parts add up to it.
         share = 1.0 if blocks <= 2 else (spread + bias) / math.hypot(spread, bias)
         return Parts(sampling=share * spread, bias=share * bias, noise=unit * threshold)

@@ -197,14 +197,15 @@ def hinge_bias(distance: float, order: float) -> float:
     .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
 
     The sharp form of Kamath et al. (2022), Lemma B.1; it needs no mean of 0. For p = 2 the smaller
-    :math:`(\sqrt{1+t^2}-t)/2`, which does, is used. Infinite for t <= 0.
+    :math:`(\sqrt{1+t^2}-t)/2`, which does, is used. Infinite for t <= 0, and where its square
+    would leave the range of doubles.
     """
     if distance <= 0:
         return math.inf
     if order == 2:
         return 0.5 / (math.sqrt(1 + distance**2) + distance)
     log_value = (order - 1) * (math.log1p(-1 / order) - math.log(distance)) - math.log(order)
-    return math.exp(log_value)
+    return math.exp(log_value) if log_value < 350 else math.inf
 
 
 def hinge_constant(order: float) -> float:
