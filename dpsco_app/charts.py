@@ -22,6 +22,7 @@ from dpsco_app.look import (
     wrapped,
 )
 from dpsco_app.options import SYMBOL, number_text
+from dpsco_app.problem_words import is_instance, words_for, worst_case
 from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
@@ -34,9 +35,15 @@ AXIS_TITLES = {
     "p": "Tail index p",
 }
 
+START = "Starting point, no data used"
+
 
 def error_figure(
-    scenario: Scenario, table: pd.DataFrame, bounds: Sequence[Evaluation], look: Look
+    scenario: Scenario,
+    table: pd.DataFrame,
+    bounds: Sequence[Evaluation],
+    look: Look,
+    start: Sequence[tuple[float, float]] = (),
 ) -> go.Figure:
     """Return the figure of a study: measured errors between their bounds.
 
@@ -49,12 +56,14 @@ def error_figure(
     bounds : sequence of Evaluation
         What to draw besides, at the points of the grid.
     look : Look
+    start : sequence of (x, risk)
+        The excess risk of the point at which optimisers start, if it is to be drawn.
     """
     assert scenario.axis is not None
     figure = go.Figure()
     curves = _group(bounds)
     methods = [m for m in scenario.methods if m in set(table["method"])]
-    low, high = _range(table, curves)
+    low, high = _range(table, curves, [risk for _, risk in start])
     labels: list[Label] = []
     floors = [c for c in curves if is_floor(c[0].bound.card)]
     for curve in floors:
@@ -62,6 +71,8 @@ def error_figure(
     _name_region(figure, floors, scenario, look, low)
     for curve in curves:
         _draw_bound(figure, curve, look, labels)
+    if start:
+        _draw_start(figure, start, look, labels)
     for method in methods:
         _draw_method(figure, scenario, table[table["method"] == method], method, look, labels)
     xs = scenario.grid
@@ -81,7 +92,7 @@ def error_figure(
     )
     figure.update_yaxes(
         type="log",
-        title_text="Error ‖μ̂ − μ‖₂ (log)",
+        title_text=words_for(scenario.problem).error_axis,
         range=[math.log10(low), math.log10(high)],
         tickvals=log_ticks(low, high),
         ticktext=[number_text(t) for t in log_ticks(low, high)],
@@ -106,7 +117,9 @@ def is_floor(card: BoundCard) -> bool:
     return card.kind == "lower" and card.constant == "explicit"
 
 
-def _range(table: pd.DataFrame, curves: list[list[Evaluation]]) -> tuple[float, float]:
+def _range(
+    table: pd.DataFrame, curves: list[list[Evaluation]], start: Sequence[float]
+) -> tuple[float, float]:
     """Return the vertical range: all measured errors, and the bounds that are near them."""
     measured = [float(v) for c in ("q10", "q90", "median_error") for v in table[c] if v > 0]
     lower = [e.value for c in curves if c[0].bound.card.kind == "lower" for e in c]
@@ -115,7 +128,7 @@ def _range(table: pd.DataFrame, curves: list[list[Evaluation]]) -> tuple[float, 
     if not values:
         values = upper or [0.01, 1.0]
     top = max(measured or values)
-    above = [u for u in upper if u < 30 * top]
+    above = [u for u in upper if u < 30 * top] + [s for s in start if s < 30 * top]
     low = min(min(measured, default=math.inf), max(min(lower, default=math.inf), top * 1e-4))
     low = low if math.isfinite(low) else min(values)
     return low / 1.8, max([top, *above, *(v for v in lower if v < 10 * top)]) * 1.6
@@ -171,9 +184,9 @@ def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Lo
     """Return what the shaded region means; on the data of its highest edge it holds as it is."""
     who = "No private algorithm gets here"
     highest = max(curves, key=lambda c: c[0].value)[0].bound.card
-    if highest.instance == scenario.distribution:
+    if is_instance(highest, scenario.problem, scenario.distribution):
         return who
-    return who + ("<br>" if look.compact else " ") + "on its hardest input"
+    return who + ("<br>" if look.compact else " ") + worst_case(highest)
 
 
 def _draw_bound(
@@ -241,6 +254,24 @@ def bound_hover(e: Evaluation) -> str:
 
 def _constant(constant: str) -> str:
     return "explicit constant" if constant == "explicit" else "rate, drawn with constant 1"
+
+
+def _draw_start(
+    figure: go.Figure, start: Sequence[tuple[float, float]], look: Look, labels: list[Label]
+) -> None:
+    """Draw what an algorithm leaves that ignores the data and answers its starting point."""
+    figure.add_trace(
+        go.Scatter(
+            x=[x for x, _ in start],
+            y=[risk for _, risk in start],
+            mode="lines",
+            line={"color": look.quiet, "width": 1.2, "dash": "dot"},
+            hovertext=[f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
+            hoverinfo="text",
+            name=START,
+        )
+    )
+    labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
 
 
 def _draw_method(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,75 +15,125 @@ from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import parse_field, shorten
 from dpsco_core.scenario import Scenario
 
-WRITTEN = "address_written"
 BASE = DEFAULT.scenario
 
 
-def read_address() -> tuple[Scenario, list[str], list[str]] | None:
-    """Return what the address says if it is new: the scenario, the views, what is wrong.
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What an address says: the scenario, the page's own parameters, what is wrong."""
 
-    A field that cannot be read, or is not allowed, is left at its default, the others are kept,
-    and there is one sentence for each. None: the address is the one that this session wrote.
+    scenario: Scenario
+    extras: dict[str, str]
+    problems: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Address:
+    """The address of one page.
+
+    Parameters
+    ----------
+    name : str
+        Of the page, for its keys in the session.
+    base : Scenario
+        What a field is that the address leaves out.
+    extras : mapping
+        The page's own parameters with their defaults.
+    sampling : bool
+        Whether the page draws samples, of limited size.
     """
-    known = {*BASE.to_dict(), SHOW}
-    query = {k: v for k, v in st.query_params.to_dict().items() if k in known}
-    if st.session_state.get(WRITTEN) == query:
-        return None
-    st.session_state[WRITTEN] = dict(query)
-    problems: list[str] = []
-    views = _views(query.pop(SHOW, VIEWS[0]), problems)
-    readable: dict[str, str] = {}
-    for name, value in query.items():
+
+    name: str
+    base: Scenario
+    extras: Mapping[str, str] = field(default_factory=dict)
+    sampling: bool = True
+
+    @property
+    def known(self) -> set[str]:
+        """The parameters that the page reads."""
+        return {*self.base.to_dict(), *self.extras}
+
+    @property
+    def _written(self) -> str:
+        return f"{self.name}_address"
+
+    def present(self) -> dict[str, str]:
+        """Return the parameters of the present address that the page reads."""
+        return {k: v for k, v in st.query_params.to_dict().items() if k in self.known}
+
+    def read(self, *, again: bool = False) -> Found | None:
+        """Return what the address says if it is new.
+
+        A field that cannot be read, or is not allowed, is left at its default, the others are kept,
+        and there is one sentence for each. None: the address is the one that this session wrote,
+        unless it is to be read `again`.
+        """
+        query = self.present()
+        if not again and st.session_state.get(self._written) == query:
+            return None
+        st.session_state[self._written] = dict(query)
+        extras = {name: query.pop(name, default) for name, default in self.extras.items()}
+        problems: list[str] = []
+        readable: dict[str, str] = {}
+        for name in [name for name in self.base.to_dict() if name in query]:
+            try:
+                parse_field(name, query[name])
+                readable[name] = query[name]
+            except InvalidInput as problem:
+                problems.append(str(problem))
+        return Found(scenario=self._scenario(readable, problems), extras=extras, problems=problems)
+
+    def _scenario(self, query: dict[str, str], problems: list[str]) -> Scenario:
         try:
-            parse_field(name, value)
-            readable[name] = value
+            return self._allowed(query)
         except InvalidInput as problem:
             problems.append(str(problem))
-    try:
-        return Scenario.from_query(readable, BASE).validate(DASHBOARD), views, problems
-    except InvalidInput as problem:
-        problems.append(str(problem))
-    kept: dict[str, str] = {}
-    for name, value in readable.items():  # keep every field that is allowed with those before it
-        try:
-            Scenario.from_query({**kept, name: value}, BASE).validate(DASHBOARD)
-            kept[name] = value
-        except InvalidInput:
-            continue  # the sentence has been said above
-    return Scenario.from_query(kept, BASE), views, problems
+        kept: dict[str, str] = {}
+        for name, value in query.items():  # keep every field that is allowed with those before it
+            try:
+                self._allowed({**kept, name: value})
+                kept[name] = value
+            except InvalidInput:
+                continue  # the sentence has been said above
+        return self._allowed(kept)
+
+    def _allowed(self, query: dict[str, str]) -> Scenario:
+        found = Scenario.from_query(query, self.base)
+        return found.validate(DASHBOARD, sampling=self.sampling)
+
+    def query(self, scenario: Scenario, extras: Mapping[str, str]) -> dict[str, str]:
+        """Return the state of the page as parameters; what is at its default is left out."""
+        changed = {name: text for name, text in extras.items() if text != self.extras[name]}
+        return scenario.to_query(self.base) | changed
+
+    def write(self, scenario: Scenario, extras: Mapping[str, str]) -> None:
+        """Put the state into the address, leaving other parameters alone."""
+        query = self.query(scenario, extras)
+        if st.session_state.get(self._written) == query == self.present():
+            return
+        others = {k: v for k, v in st.query_params.to_dict().items() if k not in self.known}
+        st.query_params.from_dict({**others, **query})
+        st.session_state[self._written] = query
+
+    def text(self, scenario: Scenario, extras: Mapping[str, str]) -> str:
+        """Return the whole address, to be copied."""
+        query = urlencode(self.query(scenario, extras))
+        page = (st.context.url or "").split("?")[0]
+        return f"{page}?{query}" if query else page
 
 
-def _views(text: str, problems: list[str]) -> list[str]:
+EXPLORE = Address(name="explore", base=BASE, extras={SHOW: VIEWS[0]})
+
+
+def views_text(views: list[str]) -> dict[str, str]:
+    """Return Explore's own parameter: the views that are shown."""
+    return {SHOW: ",".join(views) or "none"}
+
+
+def read_views(text: str, problems: list[str]) -> list[str]:
     """Return the views that `text` names; a name that is not known is said and left out."""
     names = [name for name in text.split(",") if name not in ("", "none")]
     unknown = [name for name in names if name not in VIEWS]
     if unknown:
         problems.append(f"{SHOW} must be among {', '.join(VIEWS)}, got {SHOW}={shorten(text)}.")
     return [name for name in names if name in VIEWS]
-
-
-def state_query(scenario: Scenario, views: list[str]) -> dict[str, str]:
-    """Return the whole state of the page as parameters; what is at its default is left out."""
-    query = scenario.to_query(BASE)
-    if views != [VIEWS[0]]:
-        query[SHOW] = ",".join(views) or "none"
-    return query
-
-
-def write_address(scenario: Scenario, views: list[str]) -> None:
-    """Put the state into the address, leaving other parameters alone."""
-    query = state_query(scenario, views)
-    if st.session_state.get(WRITTEN) == query:
-        return
-    others = {
-        k: v for k, v in st.query_params.to_dict().items() if k not in {*scenario.to_dict(), SHOW}
-    }
-    st.query_params.from_dict({**others, **query})
-    st.session_state[WRITTEN] = query
-
-
-def address(scenario: Scenario, views: list[str]) -> str:
-    """Return the whole address, to be copied."""
-    query = urlencode(state_query(scenario, views))
-    page = (st.context.url or "").split("?")[0]
-    return f"{page}?{query}" if query else page

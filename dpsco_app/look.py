@@ -7,25 +7,62 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from dpsco_core.catalogue import METHOD_SLUGS
-
-# One colour a method everywhere: (light theme, dark theme). Families are shades.
+# One colour a method everywhere: (light theme, dark theme). Families are shades, shared by an
+# estimator and the optimisers that use it, which no figure shows together.
+GREY = ("#5f6368", "#b8bcc2")
+PALE_GREY = ("#7b828a", "#8a9199")
+BLUE = ("#0b57d0", "#7fb1ff")
+CYAN = ("#0b7285", "#5cc8e8")
+GREEN = ("#0a7d4f", "#3ddc97")
+LIME = ("#55800a", "#b6d94c")
+ORANGE = ("#b8510a", "#ffab66")
+PURPLE = ("#7b3fb3", "#c59bff")
+MAGENTA = ("#b0307e", "#ff9bd2")
+GOLD = ("#85680f", "#e3c25a")
+BROWN = ("#7a4a2b", "#d8a987")
+SLATE = ("#3f5a78", "#9fb9d3")
 COLOURS: dict[str, tuple[str, str]] = {
-    "mean.sample": ("#5f6368", "#b8bcc2"),
-    "mean.median-of-means": ("#8d949c", "#8a9199"),
-    "mean.clipped": ("#0b57d0", "#7fb1ff"),
-    "mean.iterative": ("#7b3fb3", "#c59bff"),
-    "mean.cwme-cdp": ("#0a7d4f", "#3ddc97"),
-    "mean.cwme-pure": ("#5c8a0a", "#b6d94c"),
-    "mean.smoothed": ("#c2570c", "#ffab66"),
+    "mean.sample": GREY,
+    "mean.median-of-means": PALE_GREY,
+    "mean.clipped": BLUE,
+    "mean.iterative": PURPLE,
+    "mean.cwme-cdp": GREEN,
+    "mean.cwme-pure": LIME,
+    "mean.smoothed": ORANGE,
+    "sco.erm": GREY,
+    "sco.sgd": PALE_GREY,
+    "sco.clipped": BLUE,
+    "sco.noisy-gd": CYAN,
+    "sco.iterative": PURPLE,
+    "sco.cwme": GREEN,
+    "sco.cwme-strong": LIME,
+    "sco.smoothed": ORANGE,
+    "sco.private-sgd": MAGENTA,
+    "sco.phased-sgd": GOLD,
+    "sco.objective-perturbation": BROWN,
+    "sco.objective-perturbation-strong": SLATE,
 }
-SYMBOLS = dict(
-    zip(
-        METHOD_SLUGS,
-        ("circle", "circle-open", "square", "star", "diamond", "diamond-open", "triangle-up"),
-        strict=True,
-    )
-)
+SYMBOLS = {
+    "mean.sample": "circle",
+    "mean.median-of-means": "circle-open",
+    "mean.clipped": "square",
+    "mean.iterative": "star",
+    "mean.cwme-cdp": "diamond",
+    "mean.cwme-pure": "diamond-open",
+    "mean.smoothed": "triangle-up",
+    "sco.erm": "circle",
+    "sco.sgd": "circle-open",
+    "sco.clipped": "square",
+    "sco.noisy-gd": "square-open",
+    "sco.iterative": "star",
+    "sco.cwme": "diamond",
+    "sco.cwme-strong": "diamond-open",
+    "sco.smoothed": "triangle-up",
+    "sco.private-sgd": "hexagon",
+    "sco.phased-sgd": "cross",
+    "sco.objective-perturbation": "pentagon",
+    "sco.objective-perturbation-strong": "pentagon-open",
+}
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
 MOST_LABELS = 22  # lines of names at the right edge

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.charts import bound_hover, bound_name, is_floor, region_text
+from dpsco_app.charts import START, bound_hover, bound_name, is_floor, region_text
 from dpsco_app.look import (
     COLOURS,
     FADED,
@@ -20,6 +20,7 @@ from dpsco_app.look import (
     wrapped,
 )
 from dpsco_app.options import number_text
+from dpsco_app.problem_words import words_for
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -29,7 +30,11 @@ ROW_HEIGHT, ROW_HEIGHT_COMPACT = 34, 50  # pixels; names take up to three lines 
 
 
 def point_figure(
-    scenario: Scenario, outcomes: Sequence[Outcome], bounds: Sequence[Evaluation], look: Look
+    scenario: Scenario,
+    outcomes: Sequence[Outcome],
+    bounds: Sequence[Evaluation],
+    look: Look,
+    start: float | None = None,
 ) -> go.Figure:
     """Return one row an estimator: its trials as points, and a box of their quartiles.
 
@@ -43,6 +48,8 @@ def point_figure(
         Explicit lower bounds are lines across, with the region below shaded; every other bound
         has a row of its own below the estimators.
     look : Look
+    start : float, optional
+        The excess risk of the point at which optimisers start.
     """
     figure = go.Figure()
     errors = {
@@ -52,6 +59,8 @@ def point_figure(
     top = max(values, default=1.0)
     shown = [b for b in bounds if top * 1e-4 < b.value < 30 * top]
     values += [b.value for b in shown]
+    if start is not None and start < 30 * top:
+        values.append(start)
     low, high = min(values, default=0.1) / 1.6, max(values, default=1.0) * 1.6
     floors = [b for b in shown if is_floor(b.bound.card)]
     others = [b for b in shown if not is_floor(b.bound.card)]
@@ -63,9 +72,11 @@ def point_figure(
         rows.append(_draw_marker(figure, b, look))
     for i, b in enumerate(sorted(floors, key=lambda b: -b.value)):
         _draw_floor(figure, b, i, look, (low, high))
+    if start is not None and low < start < high:
+        _draw_start(figure, start, look)
     figure.update_xaxes(
         type="log",
-        title_text="Error ‖μ̂ − μ‖₂ (log)",
+        title_text=words_for(scenario.problem).error_axis,
         range=[math.log10(low), math.log10(high)],
         tickvals=log_ticks(low, high),
         ticktext=[number_text(t) for t in log_ticks(low, high)],
@@ -166,6 +177,21 @@ def _draw_floor(
         xanchor="left" if evaluation.value < math.sqrt(low * high) else "right",
         showarrow=False,
         font={"size": 12, "color": colour},
+    )
+
+
+def _draw_start(figure: go.Figure, start: float, look: Look) -> None:
+    """Draw what an algorithm leaves that answers its starting point."""
+    figure.add_vline(x=start, line={"color": look.quiet, "width": 1.2, "dash": "dot"})
+    figure.add_annotation(
+        text="start, no data" if look.compact else START,
+        x=math.log10(start),
+        y=0,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="right",
+        showarrow=False,
+        font={"size": 12, "color": look.quiet},
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsco_app.options import SYMBOL, number_text
+from dpsco_app.problem_words import MEAN, baseline, is_instance, words_for, worst_case
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -51,48 +52,72 @@ def state(
     if not private:
         return Statement(headline="The first cells are running.", sentence="")
     best = min(private, key=lambda m: errors[m])
-    name = method_card(best).name
     where = _where(scenario, at)
-    parts = [f"{where}{_instead(scenario, at)}, **{_inside(name)}** errs by **{errors[best]:.2g}**"]
-    headline = f"{name} errs by {errors[best]:.2g} {_inside(where)}"
-    if "mean.sample" in errors:
-        ratio = errors[best] / errors["mean.sample"]
-        parts.append(f"**{ratio:.2g} times** the non-private mean")
-        headline = f"{name} errs {ratio:.2g} times as much as the non-private mean {_inside(where)}"
+    parts = [f"{where}{_instead(scenario, at)}, {_errs(scenario.problem, best, errors[best])}"]
+    name, reference = method_card(best).name, words_for(scenario.problem).baseline
+    headline = f"{name}: {words_for(scenario.problem).error} {errors[best]:.2g} {_inside(where)}"
+    public = errors.get(baseline(scenario.problem))
+    if public is not None and public > 0:
+        ratio = errors[best] / public
+        of = "" if scenario.problem == MEAN else "that of "
+        parts.append(f"**{ratio:.2g} times** {of}{reference}")
+        headline = _against_public(scenario.problem, name, ratio, _inside(where))
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
         parts.append(_against(floor, errors[best], scenario))
     return Statement(headline=headline, sentence=_join(parts) + ".")
 
 
+def _errs(problem: str, method: str, error: float) -> str:
+    name = _inside(method_card(method).name)
+    if problem == MEAN:
+        return f"**{name}** errs by **{error:.2g}**"
+    return f"with **{name}** the excess population risk is **{error:.2g}**"
+
+
+def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
+    reference = words_for(problem).baseline
+    if problem == MEAN:
+        return f"{name} errs {ratio:.2g} times as much as {reference} {where}"
+    return f"{name}: {ratio:.2g} times the excess risk of {reference} {where}"
+
+
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     """Compare an error with a lower bound, which holds on average over the trials."""
-    who = "ε-DP" if floor.bound.card.privacy == "pure" else "CDP"
-    here = floor.bound.card.instance == scenario.distribution
-    data = "these data, its hardest input" if here else "its hardest input"
+    card = floor.bound.card
+    who = "ε-DP" if card.privacy == "pure" else "CDP"
+    here = is_instance(card, scenario.problem, scenario.distribution)
+    if scenario.problem == MEAN:
+        must = "must err " + ("on these data, its hardest input" if here else worst_case(card))
+    else:
+        case = "on this very loss and data, a hardest case" if here else worst_case(card)
+        must = f"must leave {case}"
     if error >= floor.value:
         return (
-            f"**{error / floor.value:.2g} times** what any {who} algorithm must err on {data} "
+            f"**{error / floor.value:.2g} times** what any {who} algorithm {must} "
             f"({floor.value:.2g})"
         )
-    below = f"below the {floor.value:.2g} that any {who} algorithm must err on {data}"
+    below = f"below the {floor.value:.2g} that any {who} algorithm {must}"
     if here:
-        return f"{below}, by the luck of {scenario.trials} trials: the bound is on the mean error"
-    return f"{below}: these data are easier than that"
+        mean = f"mean {words_for(scenario.problem).error}"
+        return f"{below}, by the luck of {scenario.trials} trials: the bound is on the {mean}"
+    easier = "these data are" if scenario.problem == MEAN else "this loss on these data is"
+    return f"{below}: {easier} easier than that"
 
 
 def _without_private(scenario: Scenario, table: pd.DataFrame) -> Statement:
+    words = words_for(scenario.problem)
     refused = set(table.loc[table["not_applicable"] != "", "method"])
     why = "The reasons stand below the figure."
     if refused and refused == set(table["method"]):
-        return Statement(headline="No chosen estimator can run here", sentence=why)
+        return Statement(headline=f"No chosen {words.method} can run here", sentence=why)
     if table.empty:
         return Statement(headline="The first cells are running.", sentence="")
     if any(_is_private(m) for m in refused):
-        return Statement(headline="No chosen private estimator can run here", sentence=why)
+        return Statement(headline=f"No chosen private {words.method} can run here", sentence=why)
     return Statement(
-        headline="Without privacy: the error of the non-private estimators",
-        sentence="Choose a private estimator to see what privacy costs.",
+        headline=f"Without privacy: the {words.error} of the non-private {words.method}s",
+        sentence=f"Choose a private {words.method} to see what privacy costs.",
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Privacy = Literal["none", "pure", "zcdp", "approx"]
-Quantity = Literal["l2 error", "squared l2 error"]
+Quantity = Literal["l2 error", "squared l2 error", "excess risk"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +52,92 @@ KAMATH_SINGHAL_ULLMAN_2020 = Paper(
     authors="Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
     year=2020,
     venue="COLT 2020",
+)
+
+
+# The problems of stochastic convex optimisation.
+SCO_PROBLEMS = (
+    "quadratic",
+    "linear",
+    "least-squares",
+    "logistic",
+    "huber",
+    "hinge",
+    "absolute",
+    "geometric-median",
+)
+
+ARORA_2020 = Paper(
+    key="Arora-Marinov-Ullah 2020",
+    title="Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
+    authors="Raman Arora, Teodor V. Marinov, Enayat Ullah",
+    year=2020,
+    venue="arXiv 2002.09609",
+)
+SU_2023 = Paper(
+    key="Su-Zhao-Wang 2023",
+    title="Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space "
+    "Revisited",
+    authors="Jinyan Su, Changhong Zhao, Di Wang",
+    year=2023,
+    venue="UAI 2023",
+)
+WANG_2020 = Paper(
+    key="Wang et al. 2020",
+    title="On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
+    authors="Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
+    year=2020,
+    venue="ICML 2020",
+)
+BASSILY_2014 = Paper(
+    key="Bassily-Smith-Thakurta 2014",
+    title="Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
+    authors="Raef Bassily, Adam Smith, Abhradeep Thakurta",
+    year=2014,
+    venue="FOCS 2014",
+)
+BASSILY_2019 = Paper(
+    key="Bassily et al. 2019",
+    title="Private Stochastic Convex Optimization with Optimal Rates",
+    authors="Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
+    year=2019,
+    venue="NeurIPS 2019",
+)
+FELDMAN_2020 = Paper(
+    key="Feldman-Koren-Talwar 2020",
+    title="Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
+    authors="Vitaly Feldman, Tomer Koren, Kunal Talwar",
+    year=2020,
+    venue="STOC 2020",
+)
+TALWAR_2014 = Paper(
+    key="Talwar-Thakurta-Zhang 2014",
+    title="Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
+    "Constraint Set Geometry",
+    authors="Kunal Talwar, Abhradeep Thakurta, Li Zhang",
+    year=2014,
+    venue="arXiv 1411.5417",
+)
+KASIVISWANATHAN_2016 = Paper(
+    key="Kasiviswanathan-Jin 2016",
+    title="Efficient Private Empirical Risk Minimization for High-dimensional Learning",
+    authors="Shiva Prasad Kasiviswanathan, Hongxia Jin",
+    year=2016,
+    venue="ICML 2016",
+)
+CHAUDHURI_2011 = Paper(
+    key="Chaudhuri-Monteleoni-Sarwate 2011",
+    title="Differentially Private Empirical Risk Minimization",
+    authors="Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
+    year=2011,
+    venue="JMLR 2011",
+)
+AMID_2022 = Paper(
+    key="Amid et al. 2022",
+    title="Public Data-Assisted Mirror Descent for Private Model Training",
+    authors="Ehsan Amid et al.",
+    year=2022,
+    venue="ICML 2022",
 )
 
 
@@ -132,8 +218,10 @@ class BoundCard(Card):
         Slug of the method that attains an upper bound; empty for lower bounds.
     instance : str
         Slug of the distribution on which a lower bound binds; empty if the catalogue has none.
-    problem : str
-        Slug of the problem.
+    instance_problem : str
+        Slug of the problem that makes the hard instance, with that distribution.
+    problems : tuple of str
+        Slugs of the problems beside which the bound is drawn.
     """
 
     kind: Literal["upper", "lower"]
@@ -144,4 +232,5 @@ class BoundCard(Card):
     privacy: Privacy
     method: str = ""
     instance: str = ""
-    problem: str = "mean"
+    instance_problem: str = "mean"
+    problems: tuple[str, ...] = ("mean",)

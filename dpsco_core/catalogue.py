@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -19,7 +20,7 @@ from dpsco_core.data import (
     Spike,
     StudentT,
 )
-from dpsco_core.errors import require
+from dpsco_core.errors import InvalidInput, require
 from dpsco_core.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -32,9 +33,28 @@ from dpsco_core.mean import (
 )
 from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.privacy.budget import Budget, PureDP, concentrated_rho
-from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems import (
+    Absolute,
+    GeometricMedian,
+    Hinge,
+    Huber,
+    LeastSquares,
+    Linear,
+    Logistic,
+    MeanEstimation,
+    OptimisationProblem,
+    Quadratic,
+)
+from dpsco_core.sco import (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    IterativeDescent,
+    Optimiser,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+)
 
-METHODS: tuple[type[MeanEstimator], ...] = (
+ESTIMATORS: tuple[type[MeanEstimator], ...] = (
     SampleMean,
     MedianOfMeans,
     SimpleClipping,
@@ -43,8 +63,42 @@ METHODS: tuple[type[MeanEstimator], ...] = (
     CoordinatewisePure,
     NoiseSmoothing,
 )
-PROBLEMS: tuple[type[MeanEstimation], ...] = (MeanEstimation,)
+OPTIMISERS: tuple[type[Optimiser], ...] = (
+    CoordinatewiseDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    ClippedDescent,
+    IterativeDescent,
+)
+METHODS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (*ESTIMATORS, *OPTIMISERS)
+
+# Problems whose records are points, and those whose records are features with a target.
+POINT_PROBLEMS: tuple[type[Quadratic | Linear | GeometricMedian], ...]
+POINT_PROBLEMS = (Quadratic, Linear, GeometricMedian)
+LINEAR_MODELS: tuple[type[LeastSquares | Logistic | Huber | Hinge | Absolute], ...]
+LINEAR_MODELS = (LeastSquares, Logistic, Huber, Hinge, Absolute)
+PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
+    MeanEstimation,
+    Quadratic,
+    Linear,
+    LeastSquares,
+    Logistic,
+    Huber,
+    Hinge,
+    Absolute,
+    GeometricMedian,
+)
 BOUNDS: tuple[Bound, ...] = MEAN_BOUNDS
+STRONG = (Quadratic.card.slug, LeastSquares.card.slug)  # strongly convex population risks
+DEFAULT_METHODS = (
+    "mean.sample",
+    "mean.clipped",
+    "mean.cwme-cdp",
+    "sco.erm",
+    "sco.clipped",
+    "sco.cwme",
+    "sco.private-sgd",
+)
 HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug)
 
 ORDINARY: tuple[type[StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | EllipticalT], ...]
@@ -76,12 +130,33 @@ def bound(slug: str) -> Bound:
     return BOUNDS[BOUND_SLUGS.index(slug)]
 
 
-def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEstimator:
-    """Return a method of the catalogue in the given calibration and tuning.
+def problem_card(slug: str) -> Card:
+    """Return the card of a problem; raises `InvalidInput` for an unknown slug."""
+    require(slug in PROBLEM_SLUGS, "problem", f"one of {', '.join(PROBLEM_SLUGS)}", slug)
+    return PROBLEMS[PROBLEM_SLUGS.index(slug)].card
+
+
+def methods_for(problem: str) -> tuple[str, ...]:
+    """Return the slugs of the methods that are made for a problem, in order."""
+    return tuple(m.card.slug for m in METHODS if problem in m.card.problems)
+
+
+def bounds_for(problem: str) -> tuple[Bound, ...]:
+    """Return the bounds that are drawn beside a problem, in order."""
+    return tuple(b for b in BOUNDS if problem in b.card.problems)
+
+
+def default_methods(problem: str) -> tuple[str, ...]:
+    """Return the methods that a scenario has if it names none."""
+    known = methods_for(problem)
+    return tuple(slug for slug in DEFAULT_METHODS if slug in known)
+
+
+def make_estimator(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEstimator:
+    """Return a mean estimator in the given calibration and tuning.
 
     The baselines without privacy have neither.
     """
-    method_card(slug)
     match slug:
         case "mean.sample":
             return SampleMean()
@@ -95,21 +170,52 @@ def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEsti
             return CoordinatewiseCDP(calibration=calibration, tuning=tuning)
         case "mean.cwme-pure":
             return CoordinatewisePure(calibration=calibration, tuning=tuning)
-        case _:
+        case "mean.smoothed":
             return NoiseSmoothing(calibration=calibration, tuning=tuning)
+    slugs = ", ".join(m.card.slug for m in ESTIMATORS)
+    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
+
+
+def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optimiser:
+    """Return an optimiser in the given calibration and tuning.
+
+    The baselines without privacy have neither.
+    """
+    match slug:
+        case "sco.cwme":
+            return CoordinatewiseDescent(calibration=calibration, tuning=tuning)
+        case "sco.smoothed":
+            return SmoothedDescent(calibration=calibration, tuning=tuning)
+        case "sco.cwme-strong":
+            return StrongCoordinatewiseDescent(calibration=calibration, tuning=tuning)
+        case "sco.clipped":
+            return ClippedDescent(calibration=calibration, tuning=tuning)
+        case "sco.iterative":
+            return IterativeDescent(calibration=calibration, tuning=tuning)
+    slugs = ", ".join(m.card.slug for m in OPTIMISERS)
+    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
+
+
+def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEstimator | Optimiser:
+    """Return a method of the catalogue; raises `InvalidInput` for an unknown slug."""
+    method_card(slug)
+    if slug.startswith("mean."):
+        return make_estimator(slug, calibration, tuning)
+    return make_optimiser(slug, calibration, tuning)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
     """A problem with, on a hard instance, the spike probability of its prior."""
 
-    problem: MeanEstimation
+    problem: MeanEstimation | OptimisationProblem
     spike_probability: float | None
 
 
 @lru_cache(maxsize=4096)
 def make_instance(
     *,
+    problem: str = "mean",
     distribution: str,
     n: int,
     d: int,
@@ -117,39 +223,67 @@ def make_instance(
     moment_order: float,
     margin: float,
     offset: float,
-    mean_bound: float,
+    radius: float,
 ) -> Instance:
-    """Return mean estimation on a distribution of the catalogue.
+    """Return a problem of the catalogue on a distribution of the catalogue.
 
+    Parameters
+    ----------
+    offset : float
+        Norm of the mean, or of the true parameter of a linear model, whose features have mean 0.
+        Hard instances have their own mean.
+    radius : float
+        Half the diameter: of the ball that is known to hold the mean, or of the constraint set.
+
+    Notes
+    -----
     A hard instance takes the spike probability that maximises its own lower bound at this n, d and
-    budget: the pure bound under a pure budget, the concentrated one otherwise. Its mean stays
-    within `mean_bound`. `margin` and `offset` apply to the other distributions.
+    budget: the pure bound under a pure budget, the concentrated one otherwise; for excess risks
+    that of the linear or, where the risk is strongly convex, of the quadratic loss.
     """
     distribution_card(distribution)
+    problem_card(problem)
+    linear_model = next((p for p in LINEAR_MODELS if p.card.slug == problem), None)
+    order = moment_order if linear_model is None else linear_model.feature_order(moment_order)
+    probability: float | None = None
     law: Distribution
     if distribution in HARD_INSTANCES:
-        probability = _hardest(distribution, n, d, budget, moment_order, mean_bound)
+        probability = _hardest(problem, distribution, n, d, budget, order, radius)
         hard = Spike if distribution == Spike.card.slug else Hypercube
-        law = hard(d=d, moment_order=moment_order, spike_probability=probability)
-        return Instance(
-            problem=MeanEstimation(distribution=law, mean_bound=mean_bound),
-            spike_probability=probability,
-        )
-    family = next(f for f in ORDINARY if f.card.slug == distribution)
-    law = family(d=d, moment_order=moment_order, margin=margin, offset=offset)
-    return Instance(
-        problem=MeanEstimation(distribution=law, mean_bound=mean_bound), spike_probability=None
-    )
+        law = hard(d=d, moment_order=order, spike_probability=probability)
+    else:
+        family = next(f for f in ORDINARY if f.card.slug == distribution)
+        mean = offset if linear_model is None else 0.0
+        law = family(d=d, moment_order=order, margin=margin, offset=mean)
+    made: MeanEstimation | OptimisationProblem
+    if problem == MeanEstimation.card.slug:
+        made = MeanEstimation(distribution=law, mean_bound=radius)
+    elif linear_model is not None:
+        made = linear_model(features=law, radius=radius, offset=offset)
+    else:
+        point = next(p for p in POINT_PROBLEMS if p.card.slug == problem)
+        made = point(distribution=law, radius=radius)
+    return Instance(problem=made, spike_probability=probability)
 
 
 def _hardest(
-    distribution: str, n: int, d: int, budget: Budget, moment_order: float, mean_bound: float
+    problem: str,
+    distribution: str,
+    n: int,
+    d: int,
+    budget: Budget,
+    moment_order: float,
+    radius: float,
 ) -> float:
     pure = isinstance(budget, PureDP)
     strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
-    if distribution == Hypercube.card.slug:
-        kind = "hypercube-pure" if pure else "hypercube-cdp"
+    cube = distribution == Hypercube.card.slug
+    kind = ("hypercube" if cube else "fano") + ("-pure" if pure else "-cdp")
+    if problem == MeanEstimation.card.slug:
+        cap = radius
+    elif problem in STRONG:
+        kind, cap = f"{kind}-squared", radius
     else:
-        kind = "fano-pure" if pure else "fano-cdp"
-    probability, _ = best_spike_probability(kind, n, d, moment_order, strength, mean_bound)
+        kind, cap = (kind if cube and not pure else f"{kind}-convex"), math.inf
+    probability, _ = best_spike_probability(kind, n, d, moment_order, strength, cap)
     return probability

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 import pandas as pd
 
 from dpsco_core import __version__
+from dpsco_core.catalogue import problem_card
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.parsing import shorten
@@ -38,8 +39,8 @@ HELP = {
     "margin": "the sampling law's own tail index is p + margin",
     "geometry": "norm and constraint set",
     "q": "exponent of the norm, for the geometry lq",
-    "diameter": "diameter of the ball that is known to hold the mean",
-    "offset": "norm of the true mean",
+    "diameter": "diameter of the ball that is known to hold the mean, or of the constraint set",
+    "offset": "norm of the true mean, or of the true parameter",
     "axis": "what to sweep: n, d, epsilon or p",
     "grid": "values on the axis, separated by commas",
     "trials": "repetitions",
@@ -144,8 +145,16 @@ def _run(scenario: Scenario, as_json: bool) -> None:
     cells = frame(outcomes)
     trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
-    print(f"l2 error of the mean, {trials}, {budget}, replace-one\n")
+    name = problem_card(scenario.problem).name
+    what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
+    print(f"{what}, {trials}, {budget}, replace-one\n")
     print(_errors(scenario, cells))
+    uncertainty = max((o.error_uncertainty for o in outcomes), default=0.0)
+    if uncertainty > 0:
+        print(
+            f"note: the risk is an average over a fixed evaluation sample; its standard error "
+            f"is at most {_number(uncertainty)}."
+        )
     for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
         print(f"note: {note}")
     fitted = slopes(scenario, cells)

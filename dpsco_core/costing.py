@@ -55,6 +55,16 @@ RELEASE = {
     "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.smoothed": Coefficients(fixed=1.1e5, per_row=0, per_element=47),
 }
+# One pass of a full-batch optimiser over the gradients, by its oracle.
+STEP = {
+    "sco.cwme": Coefficients(fixed=1.5e5, per_row=3, per_element=1.6),
+    "sco.smoothed": Coefficients(fixed=2e5, per_row=3, per_element=48),
+    "sco.cwme-strong": Coefficients(fixed=1.5e5, per_row=3, per_element=1.6),
+    "sco.clipped": Coefficients(fixed=1.2e5, per_row=9, per_element=0.6),
+    "sco.iterative": Coefficients(fixed=3.3e7, per_row=30, per_element=6, per_column=6e4),
+    "sco.noisy-gd": Coefficients(fixed=1.2e5, per_row=9, per_element=0.6),
+}
+EVALUATION = Coefficients(fixed=3e5, per_row=20, per_element=0.4)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound
+from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound, bounds_for
 from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.parsing import to_plain
 from dpsco_core.problems import Setting
@@ -37,7 +37,8 @@ def bound_setting(point: Scenario, which: Bound) -> Setting:
     anywhere else at the one that makes it largest.
     """
     setting = point.setting
-    if which.card.instance == point.distribution:
+    card = which.card
+    if (card.instance, card.instance_problem) == (point.distribution, point.problem):
         return setting
     return replace(setting, spike_probability=None)
 
@@ -55,8 +56,8 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
 
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
-    """Return every bound (or those in `slugs`) at every point of the scenario."""
-    chosen = BOUNDS if slugs is None else tuple(bound(s) for s in slugs)
+    """Return every bound of the problem (or those in `slugs`) at every point of the scenario."""
+    chosen = bounds_for(scenario.problem) if slugs is None else tuple(bound(s) for s in slugs)
     return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
 
 
@@ -83,6 +84,7 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
             "privacy": b.card.privacy,
             "method": b.card.method or None,
             "instance": b.card.instance or None,
+            "problems": list(b.card.problems),
             "latex": b.card.latex,
             "hypotheses": [h.text for h in b.hypotheses],
         }
@@ -158,6 +160,7 @@ def _result_json(group: list[Outcome]) -> dict[str, Any]:
         "mean_error": plain(float(errors.mean())),
         "median_error": plain(float(np.median(errors))),
         "standard_error": plain(spread / math.sqrt(len(errors))),
+        "evaluation_standard_error": max(o.error_uncertainty for o in group),
         "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
         "seconds": float(np.median([o.seconds for o in group])),
         "spent": budget_fields(first.spent),

@@ -60,9 +60,11 @@ class Scenario:
     q : float or None
         Exponent of the parameters' norm for the geometry ``"lq"``; None otherwise.
     diameter : float
-        Of the ball, centred at 0, that is known to hold the mean.
+        Of the ball, centred at 0, that is known to hold the mean: the constraint set of an
+        optimisation problem.
     offset : float
-        l2 norm of the true mean, at most diameter/2; hard instances have their own.
+        l2 norm of the true mean, or of the true parameter of a linear model, at most diameter/2;
+        hard instances have a mean of their own.
     axis : {"n", "d", "epsilon", "p"} or None
         What the study sweeps; None is a single point.
     grid : tuple of float
@@ -117,6 +119,7 @@ class Scenario:
     def instance(self) -> catalogue.Instance:
         """The problem, with its distribution, at this point."""
         return catalogue.make_instance(
+            problem=self.problem,
             distribution=self.distribution,
             n=self.n,
             d=self.d,
@@ -124,7 +127,7 @@ class Scenario:
             moment_order=self.p,
             margin=self.margin,
             offset=self.offset,
-            mean_bound=self.diameter / 2,
+            radius=self.diameter / 2,
         )
 
     @property
@@ -192,8 +195,11 @@ class Scenario:
         for name in ("methods", "grid"):
             value = getattr(self, name)
             require(isinstance(value, tuple), name, "a tuple", shorten(value))
+        fitting = catalogue.methods_for(self.problem)
         for slug in self.methods:
             one_of("method", slug, catalogue.METHOD_SLUGS)
+            for_it = f"one of {', '.join(fitting)} for the problem {self.problem}"
+            require(slug in fitting, "method", for_it, slug)
         distinct = len(set(self.methods)) == len(self.methods)
         require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
         one_of("geometry", self.geometry, ("l2",))
@@ -312,7 +318,8 @@ class Scenario:
         """Return the validated scenario with the given fields, and those of `base` for the others.
 
         Numbers may be text. A `rho` without an `epsilon` makes the budget zCDP, an `epsilon`
-        without a `rho` the opposite; an `axis` without a `grid` takes its default grid.
+        without a `rho` the opposite; an `axis` without a `grid` takes its default grid; a `problem`
+        without `methods` takes those of `base` if they are made for it, and default ones if not.
         `base` is the default scenario if it is not given.
 
         Raises
@@ -329,6 +336,11 @@ class Scenario:
         if "axis" in parsed and "grid" not in parsed:
             parsed["grid"] = DEFAULT_GRIDS.get(str(parsed["axis"]), ())
         start = cls() if base is None else base
+        problem = parsed.get("problem", start.problem)
+        if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
+            fitting = catalogue.methods_for(problem)
+            if not set(start.methods) <= set(fitting):
+                parsed["methods"] = catalogue.default_methods(problem)
         if (
             parsed.get("rho") is None
             and parsed.get("epsilon") is not None

@@ -18,13 +18,13 @@ from itertools import islice
 import numpy as np
 
 from dpsco_core.card import Privacy
-from dpsco_core.catalogue import make_method
+from dpsco_core.catalogue import make_estimator, make_method, make_optimiser
 from dpsco_core.data import DenseRows
 from dpsco_core.errors import NotApplicable
 from dpsco_core.parsing import to_text
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample
 from dpsco_core.scenario import Scenario
 
 AHEAD = 64  # cells that an executor is given before their results are read
@@ -65,7 +65,10 @@ class Outcome:
     trial : int
         From 0.
     error : float
-        l2 error of the mean; NaN where the method does not apply.
+        l2 error of the mean, or excess population risk; NaN where the method does not apply.
+    error_uncertainty : float
+        Standard error of the excess risk as an average over an evaluation sample; 0 where it is
+        exact.
     seconds : float
         Of the release alone, without the sampling.
     spent : Budget or None
@@ -96,6 +99,7 @@ class Outcome:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     not_applicable: str | None = None
     changes: tuple[tuple[str, float | str | None], ...] = ()
+    error_uncertainty: float = 0.0
 
 
 def cells(scenario: Scenario) -> Iterator[Cell]:
@@ -135,16 +139,28 @@ def run_cell(cell: Cell) -> Outcome:
             not_applicable=str(refusal),
             changes=refusal.changes,
         )
-    problem, rows = _draw_data(_data_point(point), cell.trial)
-    noise = _stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
-    started = time.perf_counter()
-    release = method.release(rows, setting, ledger, noise)
-    seconds = time.perf_counter() - started
+    data_point = _data_point(point)
+    noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
+    if point.problem == MeanEstimation.card.slug:
+        mean, rows = _draw_data(data_point, cell.trial)
+        estimator = make_estimator(cell.method, point.calibration, point.tuning)
+        started = time.perf_counter()
+        release = estimator.release(rows, setting, ledger, noise)
+        seconds = time.perf_counter() - started
+        found = ExcessRisk(value=mean.error(release.value))
+    else:
+        problem, sample = _draw_sample(data_point, cell.trial)
+        optimiser = make_optimiser(cell.method, point.calibration, point.tuning)
+        started = time.perf_counter()
+        release = optimiser.release(sample, setting, ledger, noise)
+        seconds = time.perf_counter() - started
+        found = problem.excess_risk(release.value)
     return Outcome(
         method=cell.method,
         x=cell.x,
         trial=cell.trial,
-        error=problem.error(release.value),
+        error=found.value,
+        error_uncertainty=found.standard_error,
         seconds=seconds,
         spent=release.ledger.spent(),
         bound_by=ledger.bound_by(),
@@ -191,9 +207,21 @@ def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, DenseRows]:
 
     `point` comes from `_data_point`, so that runs which share their data share them here.
     """
-    rng = _stream(point.seed, f"data {_text(point)}", trial)
-    problem = point.instance.problem.draw(rng)
-    return problem, problem.sample(point.n, rng)
+    rng = stream(point.seed, f"data {_text(point)}", trial)
+    problem = point.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    drawn = problem.draw(rng)
+    return drawn, drawn.sample(point.n, rng)
+
+
+@lru_cache(maxsize=1)
+def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
+    """As `_draw_data`, for an optimisation problem."""
+    rng = stream(point.seed, f"data {_text(point)}", trial)
+    problem = point.instance.problem
+    assert not isinstance(problem, MeanEstimation)
+    drawn = problem.draw(rng)
+    return drawn, drawn.sample(point.n, rng)
 
 
 def _data_point(point: Scenario) -> Scenario:
@@ -211,7 +239,7 @@ def _text(point: Scenario) -> str:
     return " ".join(f"{name}={to_text(value)}" for name, value in point.to_dict().items())
 
 
-def _stream(seed: int, label: str, trial: int) -> np.random.Generator:
+def stream(seed: int, label: str, trial: int) -> np.random.Generator:
     """Return the generator of one stream: the label's hash, the seed and the trial make it."""
     digest = hashlib.blake2b(label.encode(), digest_size=16).digest()
     words = np.random.SeedSequence([seed, int.from_bytes(digest, "little"), trial])

@@ -39,6 +39,8 @@ LEVEL = {
     "costing": 7,
     "study": 7,
     "store": 7,
+    "anatomy": 8,
+    "regimes": 8,
     "tables": 8,
     "report": 9,
     "": 10,  # dpsco_core itself: the public names

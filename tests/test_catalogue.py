@@ -174,7 +174,7 @@ def test_every_law_can_be_drawn_and_sampled(slug: str, budget: ZCDP | PureDP) ->
         moment_order=2.5,
         margin=0.5,
         offset=1.0,
-        mean_bound=2.0,
+        radius=2.0,
     )
     rng = np.random.default_rng(0)
     problem = instance.problem.draw(rng)

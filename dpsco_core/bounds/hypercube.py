@@ -101,7 +101,10 @@ def _cdp_values(
 def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
     r"""Weaker form :math:`\sqrt d\,p^aE[(1-\sqrt{2\rho B^2/d})_+]` (E8 of the note's table).
 
-    It also bounds the excess risk of linear losses on the unit ball.
+    It also bounds the excess risk of linear losses on the unit ball. So does the larger entropy
+    form `hypercube_cdp`: :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2` with positive
+    coefficients, so by Jensen's inequality the root mean square of the :math:`m_j` is at most the m
+    at which it equals :math:`\rho B^2/d`, and :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
     """
     _check(p, n, d)
     slope = math.sqrt(2 * rho / d)
@@ -214,11 +217,37 @@ def hypercube_pure_squared(p: float, n: int, d: int, moment_order: float, epsilo
     return 2 * d * mean_scale(p, moment_order) ** 2 * float(mean[0])
 
 
+def hypercube_pure_convex(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
+    r"""Bound on the excess risk of linear losses on the unit ball (P5 of the note's table).
+
+    .. math:: \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
+
+    Examples
+    --------
+    >>> round(hypercube_pure_convex(3.672e-3, 10_000, 200, 4, 1.0), 6)
+    0.057835
+    """
+    _check(p, n, d)
+    require(epsilon > 0, "epsilon", "positive", epsilon)
+    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True, convex=True)
+    return math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
+
+
 def _wrong_signs(
-    p: Floats, n: int, d: int, epsilon: float, *, step: float = 1 / 3, fine: bool = False
+    p: Floats,
+    n: int,
+    d: int,
+    epsilon: float,
+    *,
+    step: float = 1 / 3,
+    fine: bool = False,
+    convex: bool = False,
 ) -> Floats:
     def fraction(count: Floats) -> Floats:
-        return wrong_sign_fraction(d, epsilon * count)
+        twice = 2 * wrong_sign_fraction(d, epsilon * count)
+        if convex:
+            return np.asarray(twice / (1 + np.sqrt(np.maximum(0.0, 1 - twice))))
+        return np.asarray(twice / 2)
 
     # Beyond d ln 2 the fraction falls like exp(-t); drop what is below 1e-26.
     largest = math.floor((d * LOG_2 + 60) / epsilon)
@@ -248,9 +277,15 @@ def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: fl
 
 @lru_cache(maxsize=4096)
 def best_pure(
-    n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool = False
+    n: int,
+    d: int,
+    moment_order: float,
+    epsilon: float,
+    largest: float,
+    squared: bool = False,
+    convex: bool = False,
 ) -> float:
-    """Return the p in (0, largest] that maximises `hypercube_pure`, or its square's bound.
+    """Return the p in (0, largest] that maximises `hypercube_pure`, or another of its forms.
 
     `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
     their spread does not blur the kinks, each is a local maximum, and those near the best grid
@@ -260,7 +295,7 @@ def best_pure(
     low, high = search_range(d / epsilon, n, largest)
 
     def values(p: Floats, step: float) -> Floats:
-        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step))
+        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step, convex=convex))
 
     best = maximise(
         lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)

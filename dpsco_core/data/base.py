@@ -73,6 +73,10 @@ class Distribution(Protocol):
         """Return one member of the prior; a distribution without a prior returns itself."""
         ...
 
+    def __hash__(self) -> int:
+        """Distributions are keys of caches."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledLaw(ABC):

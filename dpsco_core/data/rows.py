@@ -6,8 +6,9 @@ blocks beyond it, and so that per-sample gradients need never be formed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -40,6 +41,29 @@ class Rows(Protocol):
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         ...
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield consecutive blocks as factors, all rows once: what a weighted sum needs."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """A block of rows as coefficients times base rows: row i is ``coefficients[i] * base[i]``.
+
+    Parameters
+    ----------
+    base : array of shape (rows, d)
+        Read only.
+    coefficients : array of shape (rows,), optional
+        None means 1 everywhere.
+    norms : array of shape (rows,), optional
+        l2 norms of `base` where they are known already; infinite where an entry is not finite.
+    """
+
+    base: Vector
+    coefficients: Vector | None = None
+    norms: Vector | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +103,20 @@ class DenseRows:
         """Return the rows at `indices`, shape (len(indices), d)."""
         return self.x[indices]
 
+    def factors(self) -> Iterator[Factors]:
+        """Yield the blocks themselves."""
+        for block in self.blocks():
+            yield Factors(block)
+
     def norms(self) -> Vector:
         """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
-        return np.concatenate([row_norms(block) for block in self.blocks()])
+        return self._norms
+
+    @cached_property
+    def _norms(self) -> Vector:
+        norms = np.concatenate([row_norms(block) for block in self.blocks()])
+        norms.flags.writeable = False
+        return norms
 
     def weighted_mean(self, weights: Vector) -> Vector:
         """Return ``sum_i weights[i] x_i / n``, shape (d,); `weights` has shape (n,)."""
@@ -91,6 +126,104 @@ class DenseRows:
             total += weights[low : low + len(block)] @ block
             low += len(block)
         return total / self.n
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledRows:
+    """Rows ``c_i x_i``: the per-sample gradients of a generalised linear model, never formed.
+
+    A clipped sum of them costs two passes over x, the second from the cache: the coefficients of
+    a block, which depend on the products of its rows with the parameter, then its weighted sum.
+
+    Parameters
+    ----------
+    x : DenseRows
+        The features. Their norms are computed once and kept with them.
+    coefficients : callable
+        Takes the features of some rows, shape (rows, d), and what selects them (a slice or an
+        array of indices) and returns their coefficients, shape (rows,).
+    """
+
+    x: DenseRows
+    coefficients: Callable[[Vector, slice | NDArray[np.intp]], Vector]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.x.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.x.d
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
+        low = start
+        for block in self.x.blocks(start, stop):
+            yield _scaled(block, self.coefficients(block, slice(low, low + len(block))))
+            low += len(block)
+
+    def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d)."""
+        chosen = self.x.take(indices)
+        return _scaled(chosen, self.coefficients(chosen, indices))
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield coefficients, features and their norms, block by block."""
+        norms = self.x.norms()
+        low = 0
+        for block in self.x.blocks():
+            rows = slice(low, low + len(block))
+            yield Factors(block, self.coefficients(block, rows), norms[rows])
+            low += len(block)
+
+
+def _scaled(block: Vector, coefficients: Vector) -> Vector:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        scaled: Vector = coefficients[:, None] * block
+    return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class MappedRows:
+    """Rows that are a function of other rows, formed one block at a time.
+
+    Parameters
+    ----------
+    x : DenseRows
+        The records.
+    function : callable
+        Takes records, shape (rows, d), and returns new arrays of the same shape. What it does to
+        a record must not depend on the other records.
+    """
+
+    x: DenseRows
+    function: Callable[[Vector], Vector]
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.x.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.x.d
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
+        for block in self.x.blocks(start, stop):
+            yield self.function(block)
+
+    def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d)."""
+        return self.function(self.x.take(indices))
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield the blocks themselves."""
+        for block in self.blocks():
+            yield Factors(block)
 
 
 def rows_per_block(d: int) -> int:

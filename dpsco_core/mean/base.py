@@ -36,19 +36,25 @@ class Release:
     Parameters
     ----------
     value : array of shape (d,)
-        The estimate.
+        The estimate: of a mean, or of a minimiser.
     ledger : Ledger
         What it spent, release by release.
     diagnostics : mapping of str to float
         Parameters that were used and quantities worth showing, such as ``clip_radius``.
     notes : tuple of str
         Sentences that a reader of the result must see.
+    iterates : array of shape (k, d), optional
+        Points on the path of an optimiser, from its start to its end; at most a few hundred.
+    iterate_steps : array of shape (k,), optional
+        The step after which each of them was reached.
     """
 
     value: Vector
     ledger: Ledger
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    iterates: Vector | None = None
+    iterate_steps: NDArray[np.intp] | None = None
 
 
 class MeanEstimator(Protocol):
@@ -156,10 +162,34 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
 def clipped_mean(rows: Rows, radius: float) -> Vector:
     """Return the mean of the rows after projection on the ball of `radius`, shape (d,)."""
     total = np.zeros(rows.d)
-    for block in rows.blocks():
-        safe, weights = clip_to_ball(block, radius)
+    for part in rows.factors():
+        if part.coefficients is None or part.norms is None:
+            safe, weights = clip_to_ball(part.base, radius)
+        else:
+            safe, weights = clip_scaled(part.base, part.coefficients, part.norms, radius)
         total += weights @ safe
     return total / rows.n
+
+
+def clip_scaled(
+    base: Vector, coefficients: Vector, norms: Vector, radius: float
+) -> tuple[Vector, Vector]:
+    """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
+
+    Row i is ``coefficients[i] * base[i]``, and `norms` are those of `base`. A row whose
+    coefficient or features are not finite, or beyond the range in which products of doubles are
+    safe, becomes the zero row: a fixed vector inside the ball.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        sizes = np.abs(coefficients)
+        lengths = sizes * norms
+        weights = coefficients * (radius / np.maximum(lengths, radius))
+    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):  # a NaN is neither
+        bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))
+        base = base.copy()
+        base[bad] = 0.0
+        weights[bad] = 0.0
+    return base, weights
 
 
 def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:

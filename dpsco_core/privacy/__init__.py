@@ -21,12 +21,13 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 from dpsco_core.privacy.composition import Entry, compose
-from dpsco_core.privacy.ledger import BudgetExceeded, Ledger
+from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.shuffled_steps import (
     ShuffledSteps,
     shuffle_steps,
     shuffled_steps_delta,
 )
+from dpsco_core.privacy.steps import BudgetExceeded, Steps
 
 __all__ = [
     "ZCDP",
@@ -38,6 +39,7 @@ __all__ = [
     "PureDP",
     "ShuffleAmplification",
     "ShuffledSteps",
+    "Steps",
     "amplify",
     "clones_delta",
     "clones_epsilon",

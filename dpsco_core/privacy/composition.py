@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +23,9 @@ from dpsco_core.privacy.budget import (
 # What may be lost to rounding when shares such as rho/T are summed.
 ROUNDING = 1e-12
 
+# rho, pure epsilon, and epsilon and delta of approximate releases.
+Shares = tuple[float, float, float, float]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
@@ -29,7 +33,7 @@ class Entry:
 
     Parameters
     ----------
-    mechanism : {"gaussian", "laplace", "shuffled gaussian"}
+    mechanism : {"gaussian", "laplace", "shuffled gaussian", "objective perturbation"}
     label : str
         What was released, in words.
     sensitivity : float
@@ -46,9 +50,12 @@ class Entry:
     disjoint_blocks : int
         More than 1 where the value is one statistic for each of so many disjoint blocks, of
         which a neighbour changes one (parallel composition).
+    part : tuple of two int, optional
+        The number of a partition of the records, and of the block of it that the release looks
+        at: see `Ledger.disjoint`.
     """
 
-    mechanism: Literal["gaussian", "laplace", "shuffled gaussian"]
+    mechanism: Literal["gaussian", "laplace", "shuffled gaussian", "objective perturbation"]
     label: str
     sensitivity: float
     proven_sensitivity: float
@@ -58,6 +65,7 @@ class Entry:
     epsilon: float = 0.0
     delta: float = 0.0
     disjoint_blocks: int = 1
+    part: tuple[int, int] | None = None
 
     @property
     def flawed(self) -> bool:
@@ -65,39 +73,123 @@ class Entry:
         return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
 
 
+APPROXIMATE = ("shuffled gaussian", "objective perturbation")
+
+
 @dataclass(frozen=True, kw_only=True)
-class _Totals:
-    """The shares of some entries, added up exactly and rounded once."""
+class Totals:
+    """The shares of some entries: rho, pure epsilon, and epsilon and delta of approximate ones."""
 
-    rho: float
-    pure: float
-    shuffled_epsilon: float
-    shuffled_delta: float
+    rho: float = 0.0
+    pure: float = 0.0
+    approximate_epsilon: float = 0.0
+    approximate_delta: float = 0.0
 
 
-def _totals(entries: tuple[Entry, ...]) -> _Totals:
-    shuffled = [e for e in entries if e.mechanism == "shuffled gaussian"]
-    return _Totals(
-        rho=math.fsum(e.rho for e in entries),
-        pure=math.fsum(e.epsilon for e in entries if e.mechanism == "laplace"),
-        shuffled_epsilon=math.fsum(e.epsilon for e in shuffled),
-        shuffled_delta=math.fsum(e.delta for e in shuffled),
+def _share(entry: Entry) -> Shares:
+    approximate = entry.mechanism in APPROXIMATE
+    return (
+        entry.rho,
+        entry.epsilon if entry.mechanism == "laplace" else 0.0,
+        entry.epsilon if approximate else 0.0,
+        entry.delta if approximate else 0.0,
     )
 
 
-def fits(entries: tuple[Entry, ...], budget: Budget) -> bool:
-    """Whether the composition of `entries` meets `budget`, up to rounding."""
+class Tally:
+    """A running composition: one entry at a time, in constant time.
+
+    Releases of different blocks of one partition of the records compose in parallel: a neighbour
+    changes one block, so that the partition costs what its dearest block costs, share by share.
+    The sums are compensated (Neumaier 1974), so that rounding does not grow with their number.
+    """
+
+    def __init__(self) -> None:
+        self._sums: list[_Sum] = [_Sum() for _ in range(4)]
+        self._blocks: dict[tuple[int, int], list[_Sum]] = {}
+        self._dearest: dict[int, Shares] = {}
+
+    def totals(self, entry: Entry | None = None) -> Totals:
+        """Return the totals so far, with `entry` added if it is given."""
+        extra = (0.0, 0.0, 0.0, 0.0) if entry is None else self._growth(entry)
+        values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
+        return Totals(
+            rho=values[0],
+            pure=values[1],
+            approximate_epsilon=values[2],
+            approximate_delta=values[3],
+        )
+
+    def add(self, entry: Entry) -> None:
+        """Add `entry`."""
+        growth = self._growth(entry)
+        for total, x in zip(self._sums, growth, strict=True):
+            total.add(x)
+        if entry.part is not None:
+            block = self._blocks.setdefault(entry.part, [_Sum() for _ in range(4)])
+            for total, x in zip(block, _share(entry), strict=True):
+                total.add(x)
+            partition = entry.part[0]
+            dearest = self._dearest.get(partition, (0.0, 0.0, 0.0, 0.0))
+            self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
+
+    def _growth(self, entry: Entry) -> Shares:
+        """By how much `entry` would raise each total."""
+        share = _share(entry)
+        if entry.part is None:
+            return share
+        dearest = self._dearest.get(entry.part[0], (0.0, 0.0, 0.0, 0.0))
+        block = self._blocks.get(entry.part)
+        own = (
+            share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
+        )
+        new = _largest(dearest, own)
+        a, b, c, d = (x - y for x, y in zip(new, dearest, strict=True))
+        return (a, b, c, d)
+
+
+class _Sum:
+    """A compensated sum."""
+
+    def __init__(self) -> None:
+        self._total = self._lost = 0.0
+
+    def value(self, extra: float = 0.0) -> float:
+        return math.fsum((self._total, self._lost, extra))
+
+    def add(self, x: float) -> None:
+        total = self._total + x
+        larger, smaller = (self._total, x) if abs(self._total) >= abs(x) else (x, self._total)
+        self._lost += (larger - total) + smaller
+        self._total = total
+
+
+def _largest(a: Shares, b: tuple[float, ...]) -> Shares:
+    w, x, y, z = (max(p, q) for p, q in zip(a, b, strict=True))
+    return (w, x, y, z)
+
+
+def tally(entries: Iterable[Entry]) -> Totals:
+    """Return the totals of `entries`."""
+    running = Tally()
+    for entry in entries:
+        running.add(entry)
+    return running.totals()
+
+
+def fits(total: Totals, budget: Budget) -> bool:
+    """Whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    total = _totals(entries)
+    approximate = total.approximate_epsilon > 0
     match budget:
         case PureDP(epsilon=epsilon):
-            return not total.rho and not total.shuffled_epsilon and total.pure <= epsilon * slack
+            return not total.rho and not approximate and total.pure <= epsilon * slack
         case ZCDP(rho=limit):
-            return not total.shuffled_epsilon and _concentrated(total) <= limit * slack
+            return not approximate and _concentrated(total) <= limit * slack
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if not total.pure and not total.shuffled_epsilon:
+            if not total.pure and not approximate:
                 return total.rho <= gaussian_allowance(budget) * slack
-            fits_delta = total.shuffled_delta <= delta * slack
+            fits_delta = total.approximate_delta <= delta * slack
             return fits_delta and _approximate(total, delta) <= epsilon * slack
 
 
@@ -113,37 +205,39 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     InvalidInput
         If an entry has no guarantee in that notion, or all of them together have none.
     """
-    total = _totals(entries)
-    only_pure = not total.rho and not total.shuffled_epsilon
+    total = tally(entries)
+    only_pure = not total.rho and not total.approximate_epsilon
     match budget:
         case PureDP():
             require(only_pure, "entries", "pure releases under a pure budget", str(total))
             return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
         case ZCDP():
-            concentrated = not total.shuffled_epsilon
-            require(concentrated, "entries", "not shuffled under a zCDP budget", str(total))
+            concentrated = not total.approximate_epsilon
+            require(
+                concentrated, "entries", "concentrated releases under a zCDP budget", str(total)
+            )
             return ZCDP(rho=_at_most(_concentrated(total), RHO_MAX))
         case ApproxDP(delta=delta):
             epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
-            only_shuffled = total.shuffled_delta and not total.rho
-            return ApproxDP(epsilon=epsilon, delta=total.shuffled_delta if only_shuffled else delta)
+            alone = total.approximate_delta and not total.rho
+            return ApproxDP(epsilon=epsilon, delta=total.approximate_delta if alone else delta)
 
 
-def _concentrated(total: _Totals) -> float:
+def _concentrated(total: Totals) -> float:
     return total.rho + total.pure**2 / 2
 
 
-def _approximate(total: _Totals, delta: float) -> float:
-    """Return the epsilon at `delta`; infinite where the shuffled releases leave no delta."""
+def _approximate(total: Totals, delta: float) -> float:
+    """Return the epsilon at `delta`; infinite where the approximate releases leave no delta."""
     if not total.rho:
-        return total.shuffled_epsilon + total.pure
-    rest = delta - total.shuffled_delta
+        return total.approximate_epsilon + total.pure
+    rest = delta - total.approximate_delta
     if rest <= 0:
         return math.inf
     own = gaussian_epsilon(total.rho, rest) + total.pure
     if total.pure:
         own = min(own, zcdp_epsilon(_concentrated(total), rest))
-    return total.shuffled_epsilon + own
+    return total.approximate_epsilon + own
 
 
 def _at_most(value: float, largest: float) -> float:

@@ -8,7 +8,7 @@ by replacing one record.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,17 @@ from dpsco_core.card import Privacy
 from dpsco_core.errors import require
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import ApproxDP, Budget
-from dpsco_core.privacy.composition import Entry, compose, fits, snap
+from dpsco_core.privacy.composition import Entry, Tally, compose, fits, snap
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     add_laplace_noise,
+    gaussian_noise,
     gaussian_noise_std,
     laplace_noise_scale,
+    objective_noise_std,
 )
-
-
-class BudgetExceeded(Exception):
-    """A release would spend more than the ledger's budget; nothing was drawn."""
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps
+from dpsco_core.privacy.steps import BudgetExceeded, Steps
 
 
 @dataclass
@@ -54,6 +54,10 @@ class Ledger:
 
     budget: Budget
     _entries: list[Entry] = field(default_factory=list, repr=False)
+    _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
+    _partitions: int = field(default=0, repr=False)
+    _parent: Ledger | None = field(default=None, repr=False, compare=False)
+    _part: tuple[int, int] | None = field(default=None, repr=False)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -196,6 +200,153 @@ class Ledger:
         )
         return add_laplace_noise(value, noise_scale, rng)
 
+    def gaussian_steps(
+        self,
+        *,
+        steps: int,
+        size: int,
+        l2_sensitivity: float,
+        rho: float,
+        label: str = "steps on disjoint records",
+    ) -> Steps:
+        """Open a sequence of Gaussian steps on disjoint records: one entry, rho in all.
+
+        Every step is rho-zCDP and may depend on all earlier outputs. A record enters one step,
+        which and when must not depend on the data (parallel composition).
+
+        Parameters
+        ----------
+        steps, size : int
+            Number of steps, and of noisy coordinates in each.
+        l2_sensitivity : float
+            Of one step.
+        """
+        _check_positive("l2_sensitivity", l2_sensitivity)
+        _check_positive("rho", rho)
+        noise_std = gaussian_noise_std(l2_sensitivity, rho)
+        self._record(
+            Entry(
+                mechanism="gaussian",
+                label=label,
+                sensitivity=l2_sensitivity,
+                proven_sensitivity=l2_sensitivity,
+                noise=noise_std,
+                size=size,
+                rho=rho,
+                disjoint_blocks=steps,
+            )
+        )
+        return Steps(steps=steps, noise_std=noise_std)
+
+    def shuffled_steps(
+        self,
+        certificate: ShuffledSteps,
+        *,
+        size: int,
+        l2_sensitivity: float,
+        label: str = "steps on shuffled records",
+    ) -> Steps:
+        """Open a sequence of Gaussian steps over records in fresh, secret, uniform order.
+
+        As `gaussian_steps`, with the guarantee of `shuffle_steps`. Without amplification it is
+        that of a single step. Under a zCDP budget only that one is possible.
+        """
+        if not certificate.amplified:
+            return self.gaussian_steps(
+                steps=certificate.steps,
+                size=size,
+                l2_sensitivity=l2_sensitivity,
+                rho=certificate.rho_step,
+                label=label,
+            )
+        _check_positive("l2_sensitivity", l2_sensitivity)
+        noise_std = certificate.noise_multiplier * l2_sensitivity
+        self._record(
+            Entry(
+                mechanism="shuffled gaussian",
+                label=label,
+                sensitivity=l2_sensitivity,
+                proven_sensitivity=l2_sensitivity,
+                noise=noise_std,
+                size=size,
+                epsilon=certificate.epsilon,
+                delta=certificate.delta,
+                disjoint_blocks=certificate.steps,
+            )
+        )
+        return Steps(steps=certificate.steps, noise_std=noise_std)
+
+    def objective_noise(
+        self,
+        *,
+        size: int,
+        l2_sensitivity: float,
+        epsilon: float,
+        jacobian_epsilon: float,
+        delta: float,
+        rng: np.random.Generator,
+        noise_std: float | None = None,
+        label: str = "linear term of the objective",
+    ) -> NDArray[np.float64]:
+        r"""Draw the linear term G of objective perturbation, shape (size,).
+
+        The exact minimiser of the perturbed objective is then
+        (epsilon + jacobian_epsilon, delta)-DP, for generalised linear losses and for half the
+        squared distance (note to Su et al. 2023, section 2.1).
+
+        Parameters
+        ----------
+        l2_sensitivity : float
+            Largest change of n times the gradient of the empirical risk between neighbours: 2L.
+        epsilon : float
+            What the noise may cost.
+        jacobian_epsilon : float
+            What the change of variables costs, at least 0; the caller's regulariser ensures it.
+        noise_std : float, optional
+            A paper's own, at least the one of `objective_noise_std`.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the share does not fit.
+        """
+        _check_positive("l2_sensitivity", l2_sensitivity)
+        _check_positive("epsilon", epsilon)
+        require(jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", jacobian_epsilon)
+        require(0 < delta < 1, "delta", "above 0 and below 1", delta)
+        needed = objective_noise_std(l2_sensitivity, epsilon, delta)
+        std = needed if noise_std is None else noise_std
+        enough = std >= needed * (1 - 1e-12)
+        require(enough, "noise_std", f"at least {needed:.6g}", std)
+        self._record(
+            Entry(
+                mechanism="objective perturbation",
+                label=label,
+                sensitivity=l2_sensitivity,
+                proven_sensitivity=l2_sensitivity,
+                noise=std,
+                size=size,
+                epsilon=epsilon + jacobian_epsilon,
+                delta=delta,
+            )
+        )
+        return gaussian_noise(size, std, rng)
+
+    def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
+        """Return one ledger for each of `blocks` disjoint blocks of the records.
+
+        What they spend counts once, at its largest, in this ledger: a neighbour changes one
+        block. The blocks must be fixed by index, or by randomness independent of the data, and a
+        release of a block may depend on the data of other blocks only through what they released.
+        """
+        require(blocks >= 1, "blocks", "a positive integer", blocks)
+        nested = self._parent is None
+        require(nested, "ledger", "that of all records, not of a block", "the ledger of a block")
+        self._partitions += 1
+        return tuple(
+            Ledger(self.budget, _parent=self, _part=(self._partitions, i)) for i in range(blocks)
+        )
+
     def spent(self) -> Budget | None:
         """What the releases so far guarantee, in the notion of the budget; None before any.
 
@@ -221,12 +372,17 @@ class Ledger:
         return (*pure, "zcdp") if concentrated else pure
 
     def _record(self, entry: Entry) -> None:
-        after = (*self._entries, entry)
-        if not fits(after, self.budget):
+        if self._parent is not None:
+            entry = replace(entry, part=self._part)
+            self._parent._record(entry)
+            self._entries.append(entry)
+            return
+        if not fits(self._tally.totals(entry), self.budget):
             raise BudgetExceeded(
                 f"{entry.label}: a share of rho={entry.rho:.6g}, epsilon={entry.epsilon:.6g}, "
                 f"delta={entry.delta:.6g} does not fit into what is left of {self.budget}"
             )
+        self._tally.add(entry)
         self._entries.append(entry)
 
 

@@ -30,6 +30,28 @@ def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
     return l1_sensitivity / epsilon
 
 
+def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> float:
+    r"""Per-coordinate standard deviation of the linear term of objective perturbation.
+
+    The gradient of n times the objective moves by a vector of norm at most :math:`\Delta` in the
+    span of two fixed directions (a generalised linear loss), or along one. Off an event of
+    probability :math:`\delta` the noise in that plane is at most :math:`t\sigma`,
+    :math:`t = \sqrt{2\ln(2/\delta)}`, and the privacy loss at most
+    :math:`\Delta t/\sigma + \Delta^2/(2\sigma^2)`; this is the sigma at which that is `epsilon`
+    (note to Su et al. 2023, section 2.1 (b)).
+    """
+    t = math.sqrt(2 * math.log(2 / delta))
+    ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))  # x t + x^2/2 = epsilon
+    return l2_sensitivity / ratio
+
+
+def gaussian_noise(
+    shape: int | tuple[int, ...], noise_std: float, rng: np.random.Generator
+) -> Vector:
+    """Return independent N(0, noise_std^2) entries."""
+    return rng.normal(scale=noise_std, size=shape)
+
+
 def add_gaussian_noise(value: Vector, noise_std: float, rng: np.random.Generator) -> Vector:
     """Return `value` plus independent N(0, noise_std^2) in every entry; any shape."""
     return value + rng.normal(scale=noise_std, size=value.shape)

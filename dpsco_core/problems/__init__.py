@@ -1,6 +1,46 @@
 """Problems: what is estimated, with certified constants."""
 
-from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.absolute import Absolute
+from dpsco_core.problems.base import Constants, ExcessRisk, OptimisationProblem, Setting
+from dpsco_core.problems.geometric_median import GeometricMedian
+from dpsco_core.problems.hinge import Hinge
+from dpsco_core.problems.huber import Huber
+from dpsco_core.problems.least_squares import LeastSquares
+from dpsco_core.problems.linear import Linear
+from dpsco_core.problems.linear_sample import LinearSample
+from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.mean import MeanEstimation
+from dpsco_core.problems.point_sample import PointSample
+from dpsco_core.problems.quadratic import Quadratic
+from dpsco_core.problems.sample import Sample
 
-__all__ = ["Constants", "MeanEstimation", "Setting"]
+OPTIMISATION_PROBLEMS: tuple[type[OptimisationProblem], ...] = (
+    Quadratic,
+    Linear,
+    LeastSquares,
+    Logistic,
+    Huber,
+    Hinge,
+    Absolute,
+    GeometricMedian,
+)
+
+__all__ = [
+    "OPTIMISATION_PROBLEMS",
+    "Absolute",
+    "Constants",
+    "ExcessRisk",
+    "GeometricMedian",
+    "Hinge",
+    "Huber",
+    "LeastSquares",
+    "Linear",
+    "LinearSample",
+    "Logistic",
+    "MeanEstimation",
+    "OptimisationProblem",
+    "PointSample",
+    "Quadratic",
+    "Sample",
+    "Setting",
+]

@@ -4,41 +4,105 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import Card
 from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
 from dpsco_core.privacy.budget import (
     Budget,
     concentrated_rho,
     gaussian_allowance,
     pure_epsilon,
 )
+from dpsco_core.problems.sample import Sample
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearModel:
+    r"""What is certified of a generalised linear loss :math:`\phi(\langle x, w\rangle, y)`.
+
+    Parameters
+    ----------
+    slope : float
+        Bound on :math:`|\phi'|`, infinite if there is none.
+    curvature : float
+        Bound on :math:`\phi''`, infinite for a loss with kinks.
+    feature_norm : float
+        Bound on :math:`(E\|x\|_2^2)^{1/2}`.
+    """
+
+    slope: float
+    curvature: float
+    feature_norm: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class Constants:
     r"""Certified constants of a problem; for mean estimation the "gradients" are the records X.
 
-    All moments are of order p = ``Setting.moment_order``. A constant that a problem cannot
-    certify is infinite, and a bound that needs it fails its hypotheses by name.
+    The moments are those of the per-sample gradient :math:`g = \nabla\ell(w, Z)`, at every w of the
+    constraint set, and of order p = ``Setting.moment_order``. A constant that a problem cannot
+    certify is infinite (0 for strong convexity), and a bound that needs it fails its hypotheses by
+    name. "Of every record" is what the papers assume of :math:`\ell(\cdot, z)` for every z that the
+    sampling law can give.
 
     Parameters
     ----------
     coordinate_moment : float
-        Bound on the central moment :math:`E|X_j - \mu_j|^p` of every coordinate: the moment
+        Bound on the central moment :math:`E|g_j - E g_j|^p` of every coordinate: the moment
         itself, not its root (Kamath et al. 2022, Definition 2.11; the catalogue scales it to 1).
     directional_moment : float
-        Bound M on the raw directional moment :math:`(E|\langle u, X\rangle|^p)^{1/p}` over unit
+        Bound M on the raw directional moment :math:`(E|\langle u, g\rangle|^p)^{1/p}` over unit
         vectors u: the root (Zhao et al. 2024, Assumption 1(c)).
     variance_trace : float
-        Bound on the trace of Cov(X).
+        Bound on the trace of Cov(g).
     mean_gradient_bound : float
-        Public bound on :math:`\|\mu\|_2` (the papers' R), which methods may use.
+        Public bound on :math:`\|E g\|_2` (the papers' R), which methods may use.
+    diameter : float
+        l2 diameter of the constraint set.
+    smoothness : float
+        Of the population risk: the Lipschitz constant of its gradient.
+    sample_smoothness : float
+        Of the loss of every record; infinite where features are unbounded.
+    strong_convexity : float
+        Of the population risk.
+    sample_strong_convexity : float
+        Of the loss of every record.
+    lipschitz : float
+        Bound on :math:`\|\nabla\ell(w, z)\|_2` for every record.
+    minimum_interior : bool
+        Whether the gradient of the population risk vanishes at its minimiser.
+    nonnegative : bool
+        Whether the loss is at least 0.
+    twice_differentiable : bool
+        Whether the loss of every record is, in the parameter.
+    linear_model : LinearModel or None
+        Where the loss is a generalised linear one.
+    structure : {"mean", "linear-model", "linear", "other"}
+        ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter.
     """
 
     coordinate_moment: float
     directional_moment: float
     variance_trace: float
     mean_gradient_bound: float
+    diameter: float = math.inf
+    smoothness: float = math.inf
+    sample_smoothness: float = math.inf
+    strong_convexity: float = 0.0
+    sample_strong_convexity: float = 0.0
+    lipschitz: float = math.inf
+    minimum_interior: bool = False
+    nonnegative: bool = False
+    twice_differentiable: bool = False
+    linear_model: LinearModel | None = None
+    structure: Literal["mean", "linear-model", "linear", "other"] = "other"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,3 +156,61 @@ class Setting:
     def pure_epsilon(self) -> float:
         """Epsilon that pure releases may spend in all."""
         return pure_epsilon(self.budget)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExcessRisk:
+    """The excess population risk of a parameter.
+
+    Parameters
+    ----------
+    value : float
+        Not negative beyond rounding.
+    standard_error : float
+        Of `value` as an average over an evaluation sample; 0 where it is computed exactly.
+    """
+
+    value: float
+    standard_error: float = 0.0
+
+
+class OptimisationProblem(Protocol):
+    """A loss, a law of the records and a constraint set."""
+
+    card: ClassVar[Card]
+
+    @property
+    def constants(self) -> Constants:
+        """What is certified of the loss under the law, over the constraint set."""
+        ...
+
+    @property
+    def constraint(self) -> Ball:
+        """The constraint set."""
+        ...
+
+    @property
+    def minimiser(self) -> Vector:
+        """A minimiser of the population risk over the constraint set, shape (d,)."""
+        ...
+
+    @staticmethod
+    def feature_order(p: float) -> float:
+        """Return the moment order of the law of the records that makes the gradients' order p."""
+        ...
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior: hard instances draw their pattern."""
+        ...
+
+    def sample(self, n: int, rng: np.random.Generator) -> Sample:
+        """Return n independent records."""
+        ...
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess population risk of the finite parameter `w`, shape (d,)."""
+        ...
+
+    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
+        """Return what methods and bounds may know about this problem at n records."""
+        ...

@@ -1,0 +1,66 @@
+"""Which bounds a figure draws: chosen by what their cards say; no Streamlit in here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from dpsco_app.problem_words import words_for
+from dpsco_core.card import BoundCard
+from dpsco_core.catalogue import bounds_for, method_card
+from dpsco_core.scenario import Scenario
+
+# One lower bound of each kind and privacy: their variants are in the table below the figure.
+DRAWN_LOWER = re.compile(r"lower\.[a-z-]+\.(fano|hypercube|rate)-(cdp|pure)")
+
+
+def cards(problem: str) -> tuple[BoundCard, ...]:
+    """Return the cards of the problem's bounds on what its figure shows."""
+    quantity = words_for(problem).quantity
+    return tuple(b.card for b in bounds_for(problem) if b.card.quantity == quantity)
+
+
+@lru_cache
+def lower_cards(problem: str) -> tuple[BoundCard, ...]:
+    """Return the lower bounds that a figure can draw."""
+    return tuple(
+        c for c in cards(problem) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug) is not None
+    )
+
+
+@lru_cache
+def floors(problem: str) -> tuple[str, ...]:
+    """Return the lower bounds with proven constants, which the sentence compares with."""
+    return tuple(c.slug for c in lower_cards(problem) if c.constant == "explicit")
+
+
+def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
+    """Return the bounds that are drawn: those of the chosen views, methods and budget.
+
+    Upper bounds: the published rate of each method, and its explicit bounds on the mean error.
+    All the others are in the table below the figure.
+    """
+    methods = [method_card(m) for m in scenario.methods]
+    privacies = {m.privacy for m in methods}
+    rates = {m.rate for m in methods}
+    lower = {c.slug for c in lower_cards(scenario.problem) if c.privacy in privacies}
+    chosen = []
+    for card in cards(scenario.problem):
+        explicit = card.constant == "explicit"
+        if card.kind == "lower":
+            view = "lower bounds" if explicit else "rates"
+            relevant = card.slug in lower
+        else:
+            view = "upper bounds" if explicit else "rates"
+            proven = explicit and card.guarantee == "expectation"
+            relevant = card.method in scenario.methods and (card.slug in rates or proven)
+        if view in views and relevant:
+            chosen.append(card.slug)
+    return tuple(chosen)
+
+
+def rates(scenario: Scenario) -> tuple[str, ...]:
+    """Return the rates of the scenario's methods, in their order."""
+    known = {c.slug for c in cards(scenario.problem)}
+    return tuple(r for r in (method_card(m).rate for m in scenario.methods) if r in known)

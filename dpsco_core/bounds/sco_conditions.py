@@ -1,0 +1,221 @@
+"""Conditions of the excess-risk bounds: each says which number fails, in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpsco_core.bounds.base import Hypothesis, Terms
+from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+
+STRONG_PROBLEMS = ("quadratic", "least-squares")
+
+
+def _finite(text: str, what: str, number: Callable[[Setting], float]) -> Hypothesis:
+    def check(setting: Setting) -> str:
+        if math.isfinite(number(setting)):
+            return ""
+        return f"The problem certifies no {what}, which this bound needs."
+
+    return Hypothesis(text=text, check=check)
+
+
+DIAMETER = _finite(
+    "a constraint set of finite diameter",
+    "finite diameter of its constraint set",
+    lambda setting: setting.constants.diameter,
+)
+SMOOTH = _finite(
+    "a smooth population risk",
+    "smoothness of its population risk",
+    lambda setting: setting.constants.smoothness,
+)
+SAMPLE_SMOOTH = _finite(
+    "every record's loss is smooth",
+    "smoothness of the loss of every record",
+    lambda setting: setting.constants.sample_smoothness,
+)
+LIPSCHITZ = _finite(
+    "every record's loss is Lipschitz",
+    "Lipschitz constant of the loss of every record",
+    lambda setting: setting.constants.lipschitz,
+)
+GRADIENT_BOUND = _finite(
+    "a finite bound R on the population gradient",
+    "bound R on the norm of its population gradient",
+    lambda setting: setting.constants.mean_gradient_bound,
+)
+
+
+def _holds(text: str, sentence: str, property_of: Callable[[Setting], bool]) -> Hypothesis:
+    return Hypothesis(text=text, check=lambda setting: "" if property_of(setting) else sentence)
+
+
+STRONGLY_CONVEX = _holds(
+    "a strongly convex population risk",
+    "The population risk has strong convexity 0, and the statement needs more.",
+    lambda setting: setting.constants.strong_convexity > 0,
+)
+SAMPLE_STRONGLY_CONVEX = _holds(
+    "every record's loss is strongly convex",
+    "The loss of a record has strong convexity 0, and the statement needs more.",
+    lambda setting: setting.constants.sample_strong_convexity > 0,
+)
+MINIMUM_INTERIOR = _holds(
+    "the population gradient is 0 at the minimiser",
+    "The statement needs a population gradient of 0 at the minimiser, which this problem does not "
+    "certify.",
+    lambda setting: setting.constants.minimum_interior,
+)
+NONNEGATIVE = _holds(
+    "a loss of at least 0",
+    "The statement needs a loss of at least 0, and this problem's can be negative.",
+    lambda setting: setting.constants.nonnegative,
+)
+TWICE_DIFFERENTIABLE = _holds(
+    "a twice differentiable loss",
+    "The statement needs a loss that is twice differentiable in the parameter.",
+    lambda setting: setting.constants.twice_differentiable,
+)
+LINEAR_MODEL = _holds(
+    "a generalised linear loss",
+    "The statement is for generalised linear losses, and this problem's is another.",
+    lambda setting: setting.constants.structure == "linear-model",
+)
+KNOWN_HESSIANS = _holds(
+    "a generalised linear, linear or mean-type loss",
+    "The proof of privacy is for generalised linear, linear and mean-type losses, and this "
+    "problem's is another.",
+    lambda setting: setting.constants.structure != "other",
+)
+
+
+def never(text: str, sentence: str) -> Hypothesis:
+    """Return a condition that fails everywhere: what a claim lacks, or what it bounds instead."""
+    return Hypothesis(text=text, check=lambda setting: sentence)
+
+
+POPULATION_RISK = never(
+    "a bound on the population risk",
+    "The statement bounds the empirical risk of the data set, not the excess population risk.",
+)
+
+
+def at_most(
+    limit: float, symbol: str, name: str, number: Callable[[Setting], float]
+) -> Hypothesis:
+    """Return the condition number <= `limit`, the number in units of the moment scale."""
+
+    def check(setting: Setting) -> str:
+        scale = moment_scale(setting)
+        if not 0 < scale < math.inf:
+            return ""
+        value = number(setting) / scale
+        if value <= limit:
+            return ""
+        return (
+            f"The statement needs {name} of at most {limit:g} moment units, "
+            f"and {symbol}={value:.4g}."
+        )
+
+    return Hypothesis(text=f"{symbol} <= {limit:g}", check=check)
+
+
+SMALL_GRADIENT = at_most(
+    10.0, "R", "a population gradient", lambda setting: setting.constants.mean_gradient_bound
+)
+SMALL_SMOOTHNESS = at_most(
+    10.0, "L", "a smoothness", lambda setting: setting.constants.sample_smoothness
+)
+
+
+def at_least(
+    text: str, symbol: str, least: float, number: Callable[[Setting], float]
+) -> Hypothesis:
+    """Return the condition number >= `least`; it is silent where the number does not exist."""
+
+    def check(setting: Setting) -> str:
+        value = number(setting)
+        if math.isnan(value) or value >= least:
+            return ""
+        return (
+            f"The statement needs {symbol} >= {least:g}, that is {text}, "
+            f"and {symbol}={value:.3g} at n={setting.n}."
+        )
+
+    return Hypothesis(text=text, check=check)
+
+
+def approximate(largest_epsilon: float = 1.0) -> Hypothesis:
+    """Return the condition: an (epsilon, delta) budget with epsilon at most `largest_epsilon`."""
+
+    def check(setting: Setting) -> str:
+        budget = setting.budget
+        if not isinstance(budget, ApproxDP):
+            return f"The statement is for an (epsilon, delta) budget, and the budget is {budget}."
+        if budget.epsilon <= largest_epsilon:
+            return ""
+        return f"The statement needs epsilon <= {largest_epsilon:g}, and epsilon={budget.epsilon:g}."
+
+    return Hypothesis(text=f"(epsilon, delta) with epsilon <= {largest_epsilon:g}", check=check)
+
+
+def below_trivial(terms: Callable[[Setting], Terms], trivial: Callable[[Setting], float]) -> Hypothesis:
+    """Return the condition that a lower rate is below what the centre of the set achieves."""
+
+    def check(setting: Setting) -> str:
+        rate = math.fsum(terms(setting).values())
+        limit = trivial(setting)
+        if rate <= limit:
+            return ""
+        return (
+            f"The rate {rate:.3g} exceeds {limit:.4g}, and outputting the centre of the set has at "
+            "most that excess risk: the statement has no bound on the gradient."
+        )
+
+    return Hypothesis(text="the rate is below the risk of the centre", check=check)
+
+
+def centre_risk(setting: Setting) -> float:
+    r"""Bound on the excess risk of the centre: :math:`RM/2`, or :math:`\beta M^2/8` if smooth.
+
+    The second needs a gradient of 0 at the minimiser. Infinite where nothing is certified.
+    """
+    c = setting.constants
+    if math.isinf(c.diameter):
+        return math.inf
+    first = c.mean_gradient_bound * c.diameter / 2
+    return min(first, c.smoothness * c.diameter**2 / 8) if c.minimum_interior else first
+
+
+Formula = Callable[[Setting], tuple[float, ...]]
+_POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity", "gaussian_rho")
+
+
+def named(terms: tuple[str, ...], needs: tuple[str, ...], formula: Formula) -> Callable[[Setting], Terms]:
+    """Return `formula` as named terms, all infinite where a number that it needs does not exist.
+
+    Parameters
+    ----------
+    terms : tuple of str
+        The names, in the order in which `formula` returns the values.
+    needs : tuple of str
+        Fields of `Constants` that must be finite, a strong convexity also positive, and
+        ``"gaussian_rho"`` where the budget must allow Gaussian noise.
+    formula : callable
+        Takes a `Setting` where all that is so.
+    """
+
+    def exists(setting: Setting, name: str) -> bool:
+        source = setting if name == "gaussian_rho" else setting.constants
+        value = float(getattr(source, name))
+        return math.isfinite(value) and (value > 0 or name not in _POSITIVE)
+
+    def evaluate(setting: Setting) -> Terms:
+        if not all(exists(setting, name) for name in needs):
+            return dict.fromkeys(terms, math.inf)
+        return dict(zip(terms, formula(setting), strict=True))
+
+    return evaluate

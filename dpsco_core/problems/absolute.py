@@ -1,0 +1,63 @@
+"""Least absolute deviations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.problems.base import Constants
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.links import AbsoluteLink
+from dpsco_core.problems.noise import Noise, absolute_curvature, noise_like
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absolute(LinearModelProblem):
+    r"""Median regression: :math:`\ell(w; x, y) = |\langle x,w\rangle - y|`.
+
+    :math:`Y = \langle X, w^*\rangle + N` with independent noise N of the features' family (normal
+    on a hard instance), p-th central moment 1 and median 0, in closed form. The conditional excess
+    :math:`E|s-N| - E|N|` at :math:`s = \langle X, w-w^*\rangle` has a closed form
+    (`Noise.absolute_excess`), accurate to 1e-14 :math:`(1+|s|)`. The symmetric Pareto law has no
+    mass near its median: there the minimisers are many, and :math:`w^*` is one of them.
+
+    The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`);
+    the second derivative of the conditional risk is :math:`2f(s)`, f the noise's density.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="absolute",
+        name="Median regression",
+        paper=FOLKLORE,
+        statement="Absolute loss",
+        summary="Fit a linear model to heavy-tailed data with the absolute loss, which has kinks.",
+    )
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise."""
+        return noise_like(self.features, "median")
+
+    @property
+    def link(self) -> AbsoluteLink:
+        """The absolute loss."""
+        return AbsoluteLink()
+
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Add noise to the true margins."""
+        return margins + self.noise.sample(len(margins), rng)
+
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return the excess at the difference of the margins."""
+        return self.noise.absolute_excess(margins - true_margins)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        return self.bounded_slope_constants(curvature=absolute_curvature(self.noise))

@@ -1,0 +1,33 @@
+"""The evaluation sample: records on which population risks are averaged, drawn once."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.problems.base import ExcessRisk
+
+# No method ever sees these records: their seed is theirs alone.
+EVALUATION_SEED = 20_221_104
+EVALUATION_ELEMENTS = 4_000_000  # 32 MB; two samples are kept
+EVALUATION_ROWS = 1 << 17
+
+
+@lru_cache(maxsize=2)
+def evaluation_rows(law: Distribution) -> DenseRows:
+    """Return the evaluation sample of a law: the same for every problem on it, at most 32 MB."""
+    rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
+    sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
+    sample.x.flags.writeable = False
+    return sample
+
+
+def average(excess: NDArray[np.float64]) -> ExcessRisk:
+    """Return the mean of independent terms, shape (rows,), with its standard error."""
+    spread = float(excess.std(ddof=1)) if len(excess) > 1 else math.inf
+    return ExcessRisk(value=float(excess.mean()), standard_error=spread / math.sqrt(len(excess)))

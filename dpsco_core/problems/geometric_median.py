@@ -1,0 +1,197 @@
+"""The geometric median: a Lipschitz loss with a kink at every record."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.elliptical_t import EllipticalT
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.student_t import StudentT
+from dpsco_core.errors import require
+from dpsco_core.problems.base import Constants, ExcessRisk
+from dpsco_core.problems.evaluation import average, evaluation_rows
+from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
+from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_norm, spike_of
+from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
+from dpsco_core.problems.point_losses import Distance
+from dpsco_core.problems.points import PointProblem
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeometricMedian(PointProblem):
+    r"""The geometric median, :math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`.
+
+    The ordinary laws are exchangeable, with mean :math:`\mu = m\mathbf 1`: the minimiser over the
+    ball is :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of
+    `median_slope`, moved to the ball if it is outside. A hard instance, with record a of
+    probability q and else 0, has the minimiser 0 if :math:`q\le\frac12`, else a, and a closed form.
+
+    The excess is :math:`E\,B(Z) + \langle\nabla F(w^*), w-w^*\rangle`, with
+    :math:`B(z) = \ell(w,z)-\ell(w^*,z)-\langle\nabla\ell(w^*,z), w-w^*\rangle \ge 0` averaged over
+    the evaluation sample: each term is of the order of :math:`\|w-w^*\|^2`, so that the relative
+    error is small. The second summand is 0 inside the ball; on its boundary it is exact.
+
+    A gradient is a unit vector: every raw moment in a direction is at most 1, and the central
+    coordinate moment at most `bounded_central_moment` and `centring_factor`. The Hessian of the
+    risk is at most :math:`E\|w-Z\|^{-1}`, see `_smoothness`.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="geometric-median",
+        name="Geometric median",
+        paper=FOLKLORE,
+        statement="Distance loss",
+        summary="Find the point with the least expected distance to heavy-tailed records.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.distribution, EllipticalT):
+            inside = mean_norm(self.distribution) <= self.radius
+            require(inside, "offset", "at most diameter/2", self.distribution.offset)
+
+    @property
+    def loss(self) -> Distance:
+        """The distance."""
+        return Distance()
+
+    @property
+    def minimiser(self) -> Vector:
+        """A minimiser over the ball, shape (d,)."""
+        law = self.distribution
+        if isinstance(law, TwoPoint):
+            if law.spike_probability <= 0.5:
+                return np.zeros(law.d)
+            return self.constraint.project(spike_of(law))
+        return np.full(law.d, self._coordinate())
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess risk of `w`, shape (d,), with its standard error; see the class."""
+        law, best = self.distribution, self.minimiser
+        step = w - best
+        if isinstance(law, TwoPoint):
+            return ExcessRisk(value=_two_point_risk(law, w) - _two_point_risk(law, best))
+        along, lengths = self._steps(step)
+        bregman = average(_bregman(lengths, along, float(step @ step)))
+        slope = self._boundary_slope() * float(step.sum())
+        return ExcessRisk(value=bregman.value + slope, standard_error=bregman.standard_error)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        p = self.distribution.moment_order
+        return Constants(
+            coordinate_moment=min(bounded_central_moment(p), centring_factor(p)),
+            directional_moment=1.0,
+            variance_trace=1.0,
+            mean_gradient_bound=1.0,
+            diameter=2 * self.radius,
+            smoothness=_smoothness(self.distribution),
+            lipschitz=1.0,
+            minimum_interior=self._interior(),
+        )
+
+    def _interior(self) -> bool:
+        """Whether the gradient vanishes at the minimiser; a hard instance has a kink there."""
+        law = self.distribution
+        return not isinstance(law, TwoPoint) and self._coordinate() == _free_coordinate(law)
+
+    def _coordinate(self) -> float:
+        """The coordinate of the minimiser for an ordinary law."""
+        law = self.distribution
+        limit = self.radius / math.sqrt(law.d)
+        return min(max(_free_coordinate(law), -limit), limit)
+
+    def _boundary_slope(self) -> float:
+        """A coordinate of the population gradient at the minimiser: 0 unless it was moved."""
+        law = self.distribution
+        if self._interior():
+            return 0.0
+        assert isinstance(law, OrdinaryLaw)
+        univariate = univariate_of(law)
+        shift = univariate.mean - float(law.mean[0])
+        return median_slope(univariate, law.d, self._coordinate() + shift)
+
+    def _steps(self, step: Vector) -> tuple[Vector, Vector]:
+        """Return <w* - z, step> and the norms of w* - z over the evaluation sample."""
+        rows = evaluation_rows(self.distribution)
+        shift = float(self.minimiser @ step)
+        along = np.concatenate([shift - block @ step for block in rows.blocks()])
+        return along, _lengths(self)
+
+
+def _smoothness(law: Distribution) -> float:
+    r"""Bound :math:`\sup_w E\|w-Z\|^{-1}`; infinite for a hard instance, which has a kink.
+
+    Since :math:`1/\|y\| = \frac2{\sqrt\pi}\int_0^\infty \prod_j e^{-u^2y_j^2}du` and a symmetric
+    unimodal law gives a normal kernel the most mass at its centre (Wintner), the supremum is at
+    w = mu for independent symmetric unimodal coordinates and their scale mixtures: a quadrature, or
+    for the elliptical law :math:`E\,G^{-1}` of a chi times :math:`E\chi_\nu/(s\sqrt\nu)`. With any
+    density at most f, :math:`E e^{-u^2y^2} \le \min(1, f\sqrt\pi/u)`, hence 2fd/(d-1). For d = 1
+    the risk's second derivative is twice the density.
+    """
+    if isinstance(law, TwoPoint):
+        return math.inf
+    assert isinstance(law, OrdinaryLaw)
+    univariate, d = univariate_of(law), law.d
+    if d == 1:
+        return 2 * univariate.peak
+    if isinstance(law, EllipticalT):
+        nu = law.tail_index
+        inverse = math.exp(math.lgamma(0.5 * (d - 1)) - math.lgamma(0.5 * d)) / math.sqrt(2)
+        chi = math.exp(math.lgamma(0.5 * (nu + 1)) - math.lgamma(0.5 * nu)) * math.sqrt(2)
+        return inverse * chi / (law.scale * math.sqrt(nu))
+    if isinstance(law, Gaussian | StudentT):
+        return inverse_distance(univariate, d, 0.0) * (1 + 1e-8)
+    return 2 * univariate.peak * d / (d - 1)
+
+
+def _bregman(lengths: Vector, along: Vector, square: float) -> Vector:
+    r"""Return :math:`\|a+h\|-\|a\|-\langle a,h\rangle/\|a\|` without cancellation.
+
+    With S the sum of the norms it is :math:`\|h\|^2/S - \langle a,h\rangle
+    (2\langle a,h\rangle+\|h\|^2)/(S^2\|a\|)`, from :math:`\|a+h\|-\|a\| =
+    (2\langle a,h\rangle+\|h\|^2)/S` twice.
+    """
+    change = 2 * along + square
+    total = lengths + np.sqrt(np.maximum(lengths * lengths + change, 0.0))
+    excess = (square - along * change / (total * lengths)) / total
+    return np.maximum(excess, 0.0)
+
+
+@lru_cache(maxsize=4)
+def _lengths(problem: GeometricMedian) -> Vector:
+    """Return the distances of the evaluation sample to the minimiser; the last few are kept."""
+    best = problem.minimiser
+    rows = evaluation_rows(problem.distribution)
+    lengths = np.concatenate([np.linalg.norm(b - best, axis=1) for b in rows.blocks()])
+    lengths.flags.writeable = False
+    return lengths
+
+
+def _free_coordinate(law: Distribution) -> float:
+    """Return the coordinate of the minimiser without a constraint, for an ordinary law."""
+    assert isinstance(law, OrdinaryLaw)
+    univariate = univariate_of(law)
+    mean = float(law.mean[0])
+    if univariate.symmetric:
+        return mean
+    return mean - univariate.mean + coordinate_median(univariate, law.d)
+
+
+def _two_point_risk(law: TwoPoint, w: Vector) -> float:
+    """Return the population risk of a drawn hard instance."""
+    q, spike = law.spike_probability, spike_of(law)
+    at_spike = float(Distance().value(w, spike[None, :])[0])
+    return (1 - q) * math.sqrt(float(w @ w)) + q * at_spike

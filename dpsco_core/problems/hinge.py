@@ -1,0 +1,61 @@
+"""The linear support vector machine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.problems.base import Constants
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.links import HingeLink
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hinge(LinearModelProblem):
+    r"""The hinge loss: :math:`\ell(w; x, y) = (1-y\langle x,w\rangle)_+`, y in {-1, 1}.
+
+    With :math:`s^* = \langle X, w^*\rangle`, the label is the sign of :math:`s^*` where
+    :math:`|s^*|\ge1`, and a fair coin elsewhere. The conditional risk at s is then
+    :math:`(1-ys)_+`, which is 0 at :math:`s^*`, or :math:`\max(1, (1+|s|)/2)`, which is least on
+    [-1, 1]: :math:`w^*` minimises it for every x, and the excess is :math:`(1-ys)_+` or
+    :math:`(|s|-1)_+/2`.
+
+    The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`).
+    The smoothness of the population risk is not certified.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="hinge",
+        name="Support vector machine",
+        paper=FOLKLORE,
+        statement="Hinge loss",
+        summary="Predict a label from heavy-tailed features with the hinge loss, which has a kink.",
+    )
+
+    @property
+    def link(self) -> HingeLink:
+        """The hinge loss."""
+        return HingeLink()
+
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Return the sign of a margin of size 1 or more, else a fair coin: -1 or 1."""
+        coins = 2.0 * rng.integers(0, 2, size=len(margins)) - 1.0
+        return np.where(np.abs(margins) >= 1, np.sign(margins), coins)
+
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return the excess; see the class."""
+        certain = np.maximum(1.0 - np.sign(true_margins) * margins, 0.0)
+        coin = 0.5 * np.maximum(np.abs(margins) - 1.0, 0.0)
+        return np.where(np.abs(true_margins) >= 1, certain, coin)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        return self.bounded_slope_constants(curvature=math.inf)

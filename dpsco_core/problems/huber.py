@@ -1,0 +1,64 @@
+"""Robust regression with Huber's loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.problems.base import Constants
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.links import HuberLink
+from dpsco_core.problems.noise import Noise, huber_curvature, noise_like
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Huber(LinearModelProblem):
+    r"""Huber regression, threshold 1: :math:`\ell(w; x, y) = h(\langle x,w\rangle - y)`.
+
+    :math:`Y = \langle X, w^*\rangle + N` with independent noise N of the features' family (normal
+    on a hard instance), p-th central moment 1 and Huber location 0, which is found to 1e-14. The
+    conditional excess :math:`\Psi(s)-\Psi(0)`, :math:`\Psi(s) = E\,h(s-N)`, at
+    :math:`s = \langle X, w-w^*\rangle` has a closed form (`Noise.huber_excess`), accurate to
+    1e-14 :math:`(1+s^2)`.
+
+    The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`)
+    with :math:`\Psi''(s) = P(|N-s|\le1)`, bounded by `huber_curvature`.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="huber",
+        name="Huber regression",
+        paper=FOLKLORE,
+        statement="Huber loss, threshold 1",
+        summary="Fit a linear model to heavy-tailed data with a loss that is square near 0 and "
+        "linear far out.",
+    )
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise."""
+        return noise_like(self.features, "huber")
+
+    @property
+    def link(self) -> HuberLink:
+        """Huber's loss."""
+        return HuberLink()
+
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Add noise to the true margins."""
+        return margins + self.noise.sample(len(margins), rng)
+
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return the excess at the difference of the margins."""
+        return self.noise.huber_excess(margins - true_margins)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        return self.bounded_slope_constants(curvature=huber_curvature(self.noise))

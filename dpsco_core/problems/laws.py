@@ -1,0 +1,166 @@
+r"""What the problems need of a law besides its own moments: raw moments and second moments."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from dpsco_core.data.base import (
+    Distribution,
+    centred_direction_bound,
+    symmetric_direction_bound,
+)
+from dpsco_core.data.elliptical_t import EllipticalT
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.pareto import Pareto
+from dpsco_core.data.student_t import StudentT
+
+Vector = NDArray[np.float64]
+
+
+def mean_norm(law: Distribution) -> float:
+    """Return the l2 norm of the mean; a hard instance has the same for every pattern."""
+    return law.mean_norm if isinstance(law, TwoPoint) else float(np.linalg.norm(law.mean))
+
+
+def record_norm(law: Distribution) -> float:
+    """Return the largest l2 norm of a record; infinite for every law but the hard instances."""
+    if isinstance(law, TwoPoint):
+        return math.pow(law.spike_probability, -1 / law.moment_order) * math.sqrt(law.weight)
+    return math.inf
+
+
+def spike_of(law: TwoPoint) -> Vector:
+    """Return the one record of a drawn hard instance that is not 0, shape (d,)."""
+    return law.mean / law.spike_probability
+
+
+def largest_second_moment(law: Distribution) -> float:
+    r"""Return the largest eigenvalue of :math:`E XX^\top`, exactly.
+
+    The ordinary laws have uncorrelated coordinates with equal variances; a hard instance is a
+    multiple of one vector.
+    """
+    if isinstance(law, TwoPoint):
+        return second_moment_trace(law)
+    return law.moment(2) + mean_norm(law) ** 2
+
+
+def smallest_second_moment(law: Distribution) -> float:
+    r"""Return the smallest eigenvalue of :math:`E XX^\top`, exactly."""
+    if law.d == 1:
+        return largest_second_moment(law)
+    return 0.0 if isinstance(law, TwoPoint) else law.moment(2)
+
+
+def second_moment_trace(law: Distribution) -> float:
+    r"""Return :math:`E\|X\|_2^2`, exactly."""
+    if isinstance(law, TwoPoint):
+        return law.spike_probability * record_norm(law) ** 2
+    return law.variance_trace + mean_norm(law) ** 2
+
+
+def central_direction(law: Distribution, k: float) -> float:
+    r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
+
+    Below order 2 by the value at 2, which is exact; above by the inequalities that the laws
+    themselves use (`symmetric_direction_bound`, `centred_direction_bound`), scaled.
+    """
+    if isinstance(law, TwoPoint):
+        return math.sqrt(law.weight) * math.pow(law.moment(k), 1 / k)
+    order = max(k, 2.0)
+    root = math.pow(law.moment(order), 1 / order)
+    if isinstance(law, Gaussian | EllipticalT):
+        return root
+    symmetric = isinstance(law, StudentT | Pareto)
+    bound = symmetric_direction_bound if symmetric else centred_direction_bound
+    return root * bound(law.d, order)
+
+
+def raw_direction(law: Distribution, k: float) -> float:
+    r"""Bound :math:`\sup_u (E|\langle u, X\rangle|^k)^{1/k}`, for 0 < k <= p.
+
+    Exact for a hard instance: :math:`q^{1/k} \|spike\|`. Otherwise Minkowski's inequality adds the
+    norm of the mean to the central bound.
+    """
+    if isinstance(law, TwoPoint):
+        return math.pow(law.spike_probability, 1 / k) * record_norm(law)
+    return mean_norm(law) + central_direction(law, k)
+
+
+def raw_coordinate(law: Distribution, k: float) -> float:
+    r"""Bound :math:`\max_j E|X_j|^k` of a law with mean 0, or of a hard instance: both exact."""
+    if isinstance(law, TwoPoint):
+        return math.pow(law.spike_probability, 1 - k / law.moment_order)
+    return law.moment(k)
+
+
+@lru_cache(maxsize=256)
+def centring_factor(p: float) -> float:
+    r"""Return the least C with :math:`E|Y-EY|^p \le C\,E|Y|^p` for every real Y; p >= 2.
+
+    .. math:: C = \max_{0\le a\le 1} \big(a^{p-1}+(1-a)^{p-1}\big)
+        \big(a^{1/(p-1)}+(1-a)^{1/(p-1)}\big)^{p-1}.
+
+    For a given mean m, every law is a mixture of two-point laws with mean m, and
+    :math:`E|Y-m|^p - C\,E|Y|^p` is linear in the law: two-point laws decide. For values x and -y
+    with probabilities a and 1-a, the numerator is :math:`(x+y)^p a(1-a)(a^{p-1}+(1-a)^{p-1})`, and
+    Hoelder's inequality bounds :math:`(x+y)^p/(ax^p+(1-a)y^p)`, with equality for some x/y.
+
+    Examples
+    --------
+    >>> centring_factor(2.0), round(centring_factor(3.0), 4)
+    (1.0, 1.3156)
+    """
+    if p == 2:
+        return 1.0
+    power = p - 1
+
+    def negative(a: float) -> float:
+        b = 1 - a
+        spread = math.pow(a, 1 / power) + math.pow(b, 1 / power)
+        return -(math.pow(a, power) + math.pow(b, power)) * math.pow(spread, power)
+
+    return _largest(negative)
+
+
+@lru_cache(maxsize=256)
+def bounded_central_moment(p: float) -> float:
+    r"""Return the largest :math:`E|Y-EY|^p` of a variable with values in [-1, 1]; p >= 2.
+
+    .. math:: 2^p \max_{0\le a\le 1} a(1-a)\big(a^{p-1}+(1-a)^{p-1}\big),
+
+    since for a given mean the moment is convex in the values: -1 and 1 with some probabilities
+    attain it.
+
+    Examples
+    --------
+    >>> bounded_central_moment(2.0), round(bounded_central_moment(3.0), 12)
+    (1.0, 1.0)
+    """
+    if p == 2:
+        return 1.0
+
+    def negative(a: float) -> float:
+        b = 1 - a
+        return -math.pow(2.0, p) * a * b * (math.pow(a, p - 1) + math.pow(b, p - 1))
+
+    return _largest(negative)
+
+
+def _largest(negative: Callable[[float], float]) -> float:
+    """Return the maximum over [0, 1/2] of minus the given function, rounded up."""
+    grid = np.concatenate([np.geomspace(1e-12, 0.01, 400), np.linspace(0.01, 0.5, 400)[1:]])
+    values = np.array([negative(float(a)) for a in grid])
+    best = int(values.argmin())
+    low, high = float(grid[max(best - 1, 0)]), float(grid[min(best + 1, len(grid) - 1)])
+    found = minimize_scalar(
+        negative, bounds=(low, high), method="bounded", options={"xatol": 1e-12}
+    )
+    return max(-float(found.fun), -float(values[best])) * (1 + 1e-12)

@@ -1,0 +1,176 @@
+"""Linear regression with the squared loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.data.elliptical_t import EllipticalT
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.errors import require
+from dpsco_core.problems.base import Constants, ExcessRisk
+from dpsco_core.problems.laws import (
+    centring_factor,
+    largest_second_moment,
+    raw_coordinate,
+    raw_direction,
+    record_norm,
+    second_moment_trace,
+    smallest_second_moment,
+    spike_of,
+)
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.links import SquaredLink
+from dpsco_core.problems.noise import Noise, noise_like
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeastSquares(LinearModelProblem):
+    r"""Linear regression: :math:`\ell(w; x, y) = \frac12(\langle x,w\rangle - y)^2`.
+
+    :math:`Y = \langle X, w^*\rangle + N` with independent noise N of the features' family (normal
+    on a hard instance) and mean 0. A gradient is a product of two heavy-tailed factors,
+
+    .. math:: g = A - B,\qquad A = \langle X, v\rangle X,\quad B = N X,\quad v = w-w^*,
+        \quad \|v\| \le r = \mathrm{radius}+\mathrm{offset}.
+
+    **The features' law must have moment order 2p** (`feature_order`), at least 4: then features and
+    noise have 2p-th coordinate moment 1, and the gradients' order is p. With
+    :math:`D_k = \sup_u(E|\langle u,X\rangle|^k)^{1/k}`, Cauchy and Schwarz give
+
+    - :math:`\|A_j\|_p \le r D_{2p}\|X_j\|_{2p}` and :math:`\|B_j\|_p = \|N\|_p\|X_j\|_p`
+      (for independent coordinates less, see `_product_norm`);
+    - in a direction u, :math:`\|A_u\|_p \le r D_{2p}^2` and :math:`\|B_u\|_p \le \|N\|_p D_p`.
+
+    As :math:`E[B \mid X] = 0`, the sum is at most :math:`\|A\|+\|B\|` and at most
+    :math:`(\|A\|^2+(p-1)\|B\|^2)^{1/2}` (Rio 2009; see `centred_direction_bound`). Centring
+    multiplies :math:`\|A_j\|_p^p` alone, by `centring_factor`, since B has mean 0.
+
+    The excess :math:`\frac12 v^\top E XX^\top v` is exact, the trace of the covariance is exact at
+    the worst w (`_worst_trace`), :math:`\nabla F = E XX^\top v`, and smoothness and strong
+    convexity are the extreme eigenvalues of :math:`E XX^\top`.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="least-squares",
+        name="Least squares",
+        paper=FOLKLORE,
+        statement="Squared loss",
+        summary="Fit a linear model to heavy-tailed data with the squared loss.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        order = self.features.moment_order
+        require(order >= 4, "features", "a law of moment order 2p, at least 4", f"order {order:g}")
+
+    @staticmethod
+    def feature_order(p: float) -> float:
+        """Return 2p: the p-th moment of a product takes both factors' moments of order 2p."""
+        return 2 * p
+
+    @property
+    def moment_order(self) -> float:
+        """The order p of the gradients' moments: half of the features' order."""
+        return 0.5 * self.features.moment_order
+
+    @property
+    def noise(self) -> Noise:
+        """The law of the noise."""
+        return noise_like(self.features, "mean")
+
+    @property
+    def link(self) -> SquaredLink:
+        """The squared loss."""
+        return SquaredLink()
+
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Add noise to the true margins."""
+        return margins + self.noise.sample(len(margins), rng)
+
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return half the squared difference of the margins."""
+        difference = margins - true_margins
+        return 0.5 * difference * difference
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess risk of `w`, shape (d,), exactly."""
+        step = w - self.minimiser
+        if isinstance(self.features, TwoPoint):
+            reach = float(spike_of(self.features) @ step)
+            return ExcessRisk(value=0.5 * self.features.spike_probability * reach * reach)
+        return ExcessRisk(value=0.5 * self.features.moment(2) * float(step @ step))
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        law, p, reach = self.features, self.moment_order, self.radius + self.offset
+        noise = math.pow(self.noise.law.moment(p), 1 / p)
+        direction = raw_direction(law, 2 * p)
+        signal = reach * self._product_norm() * math.pow(centring_factor(p), 1 / p)
+        coordinate = _with_noise(signal, noise * math.pow(raw_coordinate(law, p), 1 / p), p)
+        smoothness = largest_second_moment(law)
+        return Constants(
+            coordinate_moment=math.pow(coordinate, p),
+            directional_moment=_with_noise(
+                reach * direction * direction, noise * raw_direction(law, p), p
+            ),
+            variance_trace=self._worst_trace(reach),
+            mean_gradient_bound=smoothness * reach,
+            diameter=2 * self.radius,
+            smoothness=smoothness,
+            sample_smoothness=record_norm(law) ** 2,
+            strong_convexity=smallest_second_moment(law),
+            minimum_interior=True,
+            nonnegative=True,
+            twice_differentiable=True,
+            linear_model=self.linear_model,
+            structure="linear-model",
+        )
+
+    def _product_norm(self) -> float:
+        r"""Bound :math:`\|\langle X,v\rangle X_j\|_p` over unit vectors v.
+
+        By Cauchy and Schwarz. For independent centred coordinates also by parts: with
+        :math:`a = \|X_j\|_{2p}^2` and :math:`b = \|X_j\|_p D_p`, the terms :math:`v_jX_j^2` and
+        :math:`X_j\sum_{k\ne j}v_kX_k` have norms at most :math:`|v_j|a` and
+        :math:`(1-v_j^2)^{1/2}b`, and given the first the second has mean 0: their sum is at most
+        :math:`(a^2+b^2)^{1/2}` and at most :math:`\max(a, (p-1)^{1/2}b)`.
+        """
+        law, p = self.features, self.moment_order
+        bound = raw_direction(law, 2 * p) * math.pow(raw_coordinate(law, 2 * p), 0.5 / p)
+        if isinstance(law, TwoPoint | EllipticalT):
+            return bound
+        a = math.pow(law.moment(2 * p), 1 / p)
+        b = math.pow(law.moment(p), 1 / p) * raw_direction(law, p)
+        return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
+
+    def _worst_trace(self, reach: float) -> float:
+        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v, exactly.
+
+        With m2, m4 the moments of a coordinate, :math:`E\langle X,v\rangle^2\|X\|^2` is
+        :math:`\|v\|^2(m_4+(d-1)m_2^2)` for independent centred coordinates and
+        :math:`\|v\|^2(d+2)m_4/3` for elliptical ones; from both :math:`\|m_2v\|^2` is subtracted.
+        On a hard instance A is the spike with a factor, or 0, and v along it is the worst.
+        """
+        law, square = self.features, reach**2
+        noise = self.noise.law.moment(2) * second_moment_trace(law)
+        if isinstance(law, TwoPoint):
+            q = law.spike_probability
+            return square * q * (1 - q) * record_norm(law) ** 4 + noise
+        second, fourth = law.moment(2), law.moment(4)
+        if isinstance(law, EllipticalT):
+            return square * ((law.d + 2) * fourth / 3 - second**2) + noise
+        return square * (fourth + (law.d - 2) * second**2) + noise
+
+
+def _with_noise(signal: float, noise: float, p: float) -> float:
+    """Bound the p-norm of A - B where E[B | A] = 0, from the p-norms of both."""
+    return min(signal + noise, math.sqrt(signal**2 + (p - 1) * noise**2))

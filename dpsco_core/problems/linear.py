@@ -1,0 +1,73 @@
+"""The linear loss: the hard convex problem."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.problems.base import Constants, ExcessRisk
+from dpsco_core.problems.laws import mean_norm, raw_direction, record_norm
+from dpsco_core.problems.point_losses import NegativeProduct
+from dpsco_core.problems.points import PointProblem
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Linear(PointProblem):
+    r"""The linear loss, :math:`\ell(w, z) = -\langle w, z\rangle`.
+
+    With mu the mean of Z and r the radius, the minimiser is :math:`r\mu/\|\mu\|` (0 where mu = 0),
+    on the boundary, and :math:`F(w)-F(w^*) = r\|\mu\| - \langle w,\mu\rangle`.
+
+    A gradient is -Z at every w: its moments are those of Z (`raw_direction`), its mean has norm
+    :math:`\|\mu\|`, and the Hessian is 0.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="linear",
+        name="Linear loss",
+        paper=KAMATH_2022,
+        statement="Theorem 6.4, hard instance",
+        summary="Find the direction of the mean of heavy-tailed records: the hard convex loss of "
+        "the lower bounds.",
+    )
+
+    @property
+    def loss(self) -> NegativeProduct:
+        """The negative product."""
+        return NegativeProduct()
+
+    @property
+    def minimiser(self) -> Vector:
+        """The point of the sphere in the direction of the mean, shape (d,)."""
+        mean = self.distribution.mean
+        norm = math.sqrt(float(mean @ mean))
+        return mean * (self.radius / norm) if norm > 0 else np.zeros_like(mean)
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess risk of `w`, shape (d,), exactly."""
+        return ExcessRisk(value=float((self.minimiser - w) @ self.distribution.mean))
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        law = self.distribution
+        return Constants(
+            coordinate_moment=law.moment(law.moment_order),
+            directional_moment=raw_direction(law, law.moment_order),
+            variance_trace=law.variance_trace,
+            mean_gradient_bound=mean_norm(law),
+            diameter=2 * self.radius,
+            smoothness=0.0,
+            sample_smoothness=0.0,
+            lipschitz=record_norm(law),
+            minimum_interior=mean_norm(law) == 0,
+            twice_differentiable=True,
+            structure="linear",
+        )

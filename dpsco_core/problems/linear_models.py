@@ -1,0 +1,226 @@
+"""What the generalised linear problems share: features, a true parameter, and the excess risk."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import Card
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
+from dpsco_core.problems.evaluation import average, evaluation_rows
+from dpsco_core.problems.laws import (
+    centring_factor,
+    largest_second_moment,
+    mean_norm,
+    raw_coordinate,
+    raw_direction,
+    record_norm,
+    second_moment_trace,
+    spike_of,
+)
+from dpsco_core.problems.linear_sample import LinearSample, Link
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinearModelProblem(ABC):
+    r"""Features X from a law with mean 0, a target Y that depends on X, and a loss of the margin.
+
+    Given X, the conditional risk is least at the margin :math:`\langle X, w^*\rangle`, so that
+    :math:`w^*` minimises the population risk and every record's conditional excess is at least 0.
+    The average of the latter over a fixed evaluation sample therefore has a small relative error.
+    Where X is a hard instance it takes two values, and the average is exact.
+
+    Parameters
+    ----------
+    features : Distribution
+        The law of X: an ordinary law with mean 0, or a hard instance.
+    radius : float
+        Of the constraint set, a ball centred at 0.
+    offset : float
+        :math:`\|w^*\|_2`, at most `radius`; every coordinate is offset/sqrt(d).
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range.
+    """
+
+    features: Distribution
+    radius: float
+    offset: float
+
+    card: ClassVar[Card]
+
+    def __post_init__(self) -> None:
+        require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
+        require(0 <= self.offset <= self.radius, "offset", "at most diameter/2", self.offset)
+        if not isinstance(self.features, TwoPoint):
+            norm = mean_norm(self.features)
+            require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
+
+    @property
+    @abstractmethod
+    def link(self) -> Link:
+        """The loss of the margin."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> Constants:
+        """The certified constants."""
+
+    @abstractmethod
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Draw the targets of records whose true margins are `margins`."""
+
+    @abstractmethod
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return the conditional excess risk of `margins` given the features, not negative."""
+
+    @staticmethod
+    def feature_order(p: float) -> float:
+        """Return the moment order of `features` that makes the gradients' order `p`."""
+        return p
+
+    @property
+    def moment_order(self) -> float:
+        """The order p of the gradients' moments."""
+        return self.features.moment_order
+
+    @property
+    def constraint(self) -> Ball:
+        """The ball of the given radius."""
+        return Ball(d=self.features.d, radius=self.radius)
+
+    @property
+    def minimiser(self) -> Vector:
+        """The true parameter, shape (d,)."""
+        return np.full(self.features.d, self.offset / math.sqrt(self.features.d))
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior of the features."""
+        return replace(self, features=self.features.draw(rng))
+
+    def sample(self, n: int, rng: np.random.Generator) -> LinearSample:
+        """Return n independent records."""
+        features = self.features.sample(n, rng)
+        true = self.minimiser
+        margins = np.concatenate([block @ true for block in features.blocks()])
+        return LinearSample(
+            features=features,
+            targets=self.targets(margins, rng),
+            link=self.link,
+            constraint=self.constraint,
+        )
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess risk of `w`, shape (d,): exact on a hard instance.
+
+        Otherwise the average over the evaluation sample, with its standard error.
+        """
+        if isinstance(self.features, TwoPoint):
+            spike = spike_of(self.features)
+            margins = np.array([spike @ w])
+            excess = self.conditional_excess(margins, np.array([spike @ self.minimiser]))
+            # At a record that is 0 both margins are 0.
+            return ExcessRisk(value=self.features.spike_probability * float(excess[0]))
+        true_margins = _true_margins(self)
+        rows = evaluation_rows(self.features)
+        margins = np.concatenate([block @ w for block in rows.blocks()])
+        return average(self.conditional_excess(margins, true_margins))
+
+    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
+        """Return what methods and bounds may know about this problem at n records."""
+        return Setting(
+            n=n,
+            d=self.features.d,
+            moment_order=self.moment_order,
+            budget=budget,
+            constants=self.constants,
+            spike_probability=spike_probability,
+        )
+
+    @property
+    def linear_model(self) -> LinearModel:
+        """Bounds on the link, and the features' norm, which is exact."""
+        return LinearModel(
+            slope=self.link.slope_bound,
+            curvature=self.link.curvature_bound,
+            feature_norm=math.sqrt(second_moment_trace(self.features)),
+        )
+
+    def bounded_slope_constants(
+        self,
+        *,
+        curvature: float,
+        strong_convexity: float = 0.0,
+        squared_slope: float | None = None,
+        twice_differentiable: bool = False,
+    ) -> Constants:
+        r"""Return the constants of a link with a bounded slope.
+
+        With S the bound on :math:`|\phi'|`, a gradient is :math:`g = \phi' X`, so that
+
+        - :math:`E|g_j - Eg_j|^p \le C_p S^p E|X_j|^p`, with the sharp `centring_factor`;
+        - :math:`(E|\langle u,g\rangle|^p)^{1/p} \le S (E|\langle u,X\rangle|^p)^{1/p}`;
+        - :math:`\mathrm{tr\,Cov}(g) \le E\|g\|^2 \le S^2 E\|X\|^2`;
+        - :math:`\langle u, \nabla F(w)\rangle \le S E|\langle u, X\rangle|`, and
+          :math:`\|\nabla F(w)\| \le \beta\|w-w^*\|`, since :math:`\nabla F(w^*) = 0`;
+        - :math:`\nabla^2 F \preceq \kappa\,E XX^\top = \beta`, with kappa the curvature of the
+          conditional risk.
+
+        Parameters
+        ----------
+        curvature : float
+            Bound on the second derivative of the conditional risk in the margin.
+        strong_convexity : float
+            Of the population risk.
+        squared_slope : float, optional
+            Bound on :math:`E\|g\|^2` that is better than the one above.
+        twice_differentiable : bool
+            Whether the link is.
+        """
+        law, p = self.features, self.moment_order
+        slope, largest = self.link.slope_bound, record_norm(law)
+        trace = slope**2 * second_moment_trace(law)
+        smoothness = curvature * largest_second_moment(law)
+        return Constants(
+            coordinate_moment=centring_factor(p) * slope**p * raw_coordinate(law, p),
+            directional_moment=slope * raw_direction(law, p),
+            variance_trace=trace if squared_slope is None else min(trace, squared_slope),
+            mean_gradient_bound=min(
+                slope * raw_direction(law, 1.0), smoothness * (self.radius + self.offset)
+            ),
+            diameter=2 * self.radius,
+            smoothness=smoothness,
+            sample_smoothness=self.link.curvature_bound * largest**2,
+            strong_convexity=strong_convexity,
+            lipschitz=slope * largest,
+            minimum_interior=True,
+            nonnegative=True,
+            twice_differentiable=twice_differentiable,
+            linear_model=self.linear_model,
+            structure="linear-model",
+        )
+
+
+@lru_cache(maxsize=4)
+def _true_margins(problem: LinearModelProblem) -> Vector:
+    """Return the true margins of the evaluation sample; the last few are kept."""
+    true = problem.minimiser
+    rows = evaluation_rows(problem.features)
+    margins = np.concatenate([block @ true for block in rows.blocks()])
+    margins.flags.writeable = False
+    return margins

@@ -1,0 +1,170 @@
+"""Scalar losses of generalised linear models: value and slope in the margin.
+
+Bounds hold for admissible targets. A margin or a target that is NaN gives a slope that is NaN or
+0, and no warning.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogisticLink:
+    r""":math:`\phi(s, y) = \log(1+e^s) - ys` with y in {0, 1}: slope in [-1, 1], curvature 1/4."""
+
+    slope_bound: float = 1.0
+    curvature_bound: float = 0.25
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(np.logaddexp(0.0, margins) - targets * margins)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        r"""Return :math:`\sigma(s) - y`."""
+        slope: Vector = expit(margins)
+        slope -= targets
+        return slope
+
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return the slope of one record."""
+        if margin >= 0:
+            return 1 / (1 + math.exp(-margin)) - target
+        if margin != margin:
+            return math.nan
+        growth = math.exp(max(margin, -745.0))
+        return growth / (1 + growth) - target
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets inside [0, 1], 0 where one is NaN: then the slope bound holds."""
+        inside: Vector = np.clip(np.nan_to_num(targets, nan=0.0), 0.0, 1.0)
+        return inside
+
+
+@dataclass(frozen=True, kw_only=True)
+class SquaredLink:
+    r""":math:`\phi(s, y) = \frac12(s-y)^2`: the slope has no bound, the curvature is 1."""
+
+    slope_bound: float = math.inf
+    curvature_bound: float = 1.0
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            residuals = margins - targets
+            return 0.5 * residuals * residuals
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the residuals s - y."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return margins - targets
+
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return the slope of one record."""
+        return margin - target
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets, 0 where one is not finite; every real target is in range."""
+        return finite_or_zero(targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HuberLink:
+    r"""Huber's loss of s - y with threshold 1: slope in [-1, 1], curvature at most 1."""
+
+    slope_bound: float = 1.0
+    curvature_bound: float = 1.0
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses: half the square inside the threshold, linear outside."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            sizes = np.abs(margins - targets)
+            inside = np.minimum(sizes, 1.0)
+            return inside * (sizes - 0.5 * inside)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the residuals clipped to [-1, 1]."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            residuals = margins - targets
+            return np.clip(residuals, -1.0, 1.0, out=residuals)
+
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return the slope of one record."""
+        residual = margin - target
+        if residual > 1.0:
+            return 1.0
+        return -1.0 if residual < -1.0 else residual
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets, 0 where one is not finite; every real target is in range."""
+        return finite_or_zero(targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AbsoluteLink:
+    r""":math:`\phi(s, y) = |s-y|`: slope in [-1, 1], a kink at y, where the subgradient is 0."""
+
+    slope_bound: float = 1.0
+    curvature_bound: float = math.inf
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.abs(margins - targets)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the signs of s - y."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            residuals = margins - targets
+            return np.sign(residuals, out=residuals)
+
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return the slope of one record."""
+        residual = margin - target
+        if residual != residual:
+            return math.nan
+        return float(residual > 0) - float(residual < 0)
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets, 0 where one is not finite; every real target is in range."""
+        return finite_or_zero(targets)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HingeLink:
+    r""":math:`\phi(s, y) = (1-ys)_+` with y in {-1, 1}: slope in [-1, 1], a kink at s = y."""
+
+    slope_bound: float = 1.0
+    curvature_bound: float = math.inf
+
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.maximum(1.0 - targets * margins, 0.0)
+
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return -y where ys < 1, and 0 elsewhere."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.where(targets * margins < 1.0, -targets, 0.0)
+
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return the slope of one record."""
+        return -target if target * margin < 1.0 else 0.0
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets inside [-1, 1], 0 where one is NaN: then the slope bound holds."""
+        inside: Vector = np.clip(np.nan_to_num(targets, nan=0.0), -1.0, 1.0)
+        return inside
+
+
+def finite_or_zero(targets: Vector) -> Vector:
+    """Return the targets, 0 where one is not finite."""
+    return targets if np.isfinite(targets).all() else np.where(np.isfinite(targets), targets, 0.0)

@@ -1,0 +1,79 @@
+"""Logistic regression."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.problems.base import Constants
+from dpsco_core.problems.laws import raw_coordinate, raw_direction, second_moment_trace
+from dpsco_core.problems.linear_models import LinearModelProblem
+from dpsco_core.problems.links import LogisticLink
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Logistic(LinearModelProblem):
+    r"""Logistic regression: :math:`\ell = \log(1+e^s) - ys` at :math:`s = \langle x,w\rangle`.
+
+    The label is 1 with probability :math:`\sigma(\langle X, w^*\rangle)`, so that the conditional
+    excess risk is the relative entropy of two labels' laws.
+
+    The constants are those of a slope in [-1, 1] (`LinearModelProblem.bounded_slope_constants`)
+    with curvature :math:`\sigma' \le 1/4`, attained at w = 0: the smoothness
+    :math:`\frac14\lambda_{\max}(E XX^\top)` is exact. At p = 2 the coordinate moment is at most 1.
+    Heavy-tailed features have no largest norm, so that the Lipschitz constant and the smoothness
+    of a record are infinite.
+
+    Given X, :math:`E\phi'^2 = (\sigma(s)-\sigma(s^*))^2 + \sigma(s^*)(1-\sigma(s^*)) \le
+    \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`, and :math:`\min(1,a)^2 \le a^k` for
+    :math:`k = \min(p-2, 2)`. With Hoelder's inequality, r = radius + offset and q = 2p/(p-k) <= p,
+
+    .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + (\tfrac14 rD_p)^k\,d\,\max_j(E|X_j|^q)^{2/q},
+
+    which is below :math:`E\|X\|^2` for small balls and p above 3 or so.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="logistic",
+        name="Logistic regression",
+        paper=FOLKLORE,
+        statement="Logistic loss",
+        summary="Predict a label from heavy-tailed features with the logistic loss.",
+    )
+
+    @property
+    def link(self) -> LogisticLink:
+        """The logistic loss."""
+        return LogisticLink()
+
+    def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
+        """Draw labels, 1 with probability sigma(margin), else 0."""
+        return (rng.random(len(margins)) < expit(margins)).astype(np.float64)
+
+    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+        """Return the relative entropy of the two labels' laws."""
+        excess: Vector = np.logaddexp(0.0, margins) - np.logaddexp(0.0, true_margins)
+        excess -= expit(true_margins) * (margins - true_margins)
+        return np.maximum(excess, 0.0, out=excess)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        law, p = self.features, self.moment_order
+        k = min(p - 2, 2.0)
+        q = 2 * p / (p - k)
+        difference = 0.25 * (self.radius + self.offset) * raw_direction(law, p)
+        spread = law.d * math.pow(raw_coordinate(law, q), 2 / q)
+        return self.bounded_slope_constants(
+            curvature=0.25,
+            squared_slope=0.25 * second_moment_trace(law) + math.pow(difference, k) * spread,
+            twice_differentiable=True,
+        )

@@ -1,0 +1,88 @@
+r"""Losses of a parameter and a point: squared distance, product, distance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.data.rows import row_norms
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HalfSquaredDistance:
+    r""":math:`\ell(w, z) = \frac12\|w-z\|_2^2`."""
+
+    needs_only_the_mean: bool = True
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses."""
+        steps = w - points
+        return np.asarray(0.5 * np.vecdot(steps, steps))
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return w - z."""
+        return w - points
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return w - z."""
+        return w - point
+
+
+@dataclass(frozen=True, kw_only=True)
+class NegativeProduct:
+    r""":math:`\ell(w, z) = -\langle w, z\rangle`."""
+
+    needs_only_the_mean: bool = True
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses."""
+        return -(points @ w)
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return -z."""
+        return -points
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return -z."""
+        return -point
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance:
+    r""":math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`; the subgradient at w = z is 0.
+
+    Computed as :math:`(\|w\|^2 - 2\langle w, z\rangle)/(\|w-z\|+\|z\|)`: it is at most
+    :math:`\|w\|` in size, keeps its digits for every z however large, and its mean needs no moment.
+    """
+
+    needs_only_the_mean: bool = False
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses."""
+        lengths = row_norms(points)
+        sums = row_norms(w - points) + lengths
+        # <w, z> / sum, not <w, z>, which overflows first.
+        sums = np.where(sums > 0, sums, 1.0)
+        return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return the unit vectors from z to w."""
+        steps = w - points
+        norms = row_norms(steps)
+        steps /= np.where(norms > 0, norms, 1.0)[:, None]
+        return steps
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return the unit vector from z to w."""
+        step: Vector = w - point
+        square = float(step.dot(step))
+        if 1e-250 < square < 1e300:
+            step /= math.sqrt(square)
+            return step
+        unit: Vector = self.gradients(w, point[None, :])[0]
+        return unit

@@ -1,0 +1,142 @@
+r"""Records that are points of the parameter's space, with a loss :math:`\ell(w, z)`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.data.rows import DenseRows, MappedRows, row_norms
+from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
+
+Vector = NDArray[np.float64]
+FARTHEST = 1e150  # beyond it products of doubles overflow: such records count as zero
+
+
+class PointLoss(Protocol):
+    """A convex loss of the parameter and a point, vectorised over points."""
+
+    @property
+    def needs_only_the_mean(self) -> bool:
+        """Whether the mean gradient is the gradient at the mean record."""
+        ...
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses at `points`, shape (rows, d)."""
+        ...
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return the (sub)gradients in the parameter, a new array of shape (rows, d)."""
+        ...
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return `gradients` at one point, shape (d,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PointSample:
+    """Points with a loss and a ball; see `Sample`.
+
+    Parameters
+    ----------
+    points : DenseRows
+        n rows of dimension d.
+    loss : PointLoss
+    constraint : Ball
+    limit : float
+        Points longer than this are shrunk to it; infinite by default.
+    """
+
+    points: DenseRows
+    loss: PointLoss
+    constraint: Ball
+    limit: float = math.inf
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.points.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.points.d
+
+    def gradients(self, w: Vector) -> MappedRows:
+        """Return the per-sample gradients at `w`, formed block by block."""
+
+        def gradients(block: Vector) -> Vector:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self.loss.gradients(w, self._within(block))
+
+        return MappedRows(self.points, gradients)
+
+    def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i` at `w`."""
+        point = self.points.x[i]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(self.limit):
+                norm = float(self.points.norms()[i])
+                if norm > self.limit:
+                    point = _scaled(point, norm, self.limit)
+            return self.loss.gradient(w, point)
+
+    def mean_gradient(self, w: Vector) -> Vector:
+        """Return the gradient of the empirical risk at `w`, in one pass or, from the mean, none."""
+        if self.loss.needs_only_the_mean:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self.loss.gradient(w, self._mean)
+        total = np.zeros(self.d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for block in self.gradients(w).blocks():
+                total += np.ones(len(block)) @ block
+        return total / self.n
+
+    def risk(self, w: Vector) -> float:
+        """Return the empirical risk at `w`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = (self.loss.value(w, self._within(b)).sum() for b in self.points.blocks())
+            return float(sum(losses)) / self.n
+
+    def part(self, start: int, stop: int) -> PointSample:
+        """Return records `start` to `stop` alone, without copying them."""
+        return replace(self, points=DenseRows(self.points.x[start:stop]))
+
+    def bounded(self, radius: float) -> PointSample:
+        """Return the sample with points shrunk to norm `radius`; broken ones become 0."""
+        require(0 < radius < math.inf, "radius", "finite and above 0", radius)
+        return replace(self, limit=min(radius, self.limit))
+
+    def _within(self, block: Vector) -> Vector:
+        """Return a block with the points beyond `limit` shrunk to it."""
+        if not math.isfinite(self.limit):
+            return block
+        norms = row_norms(block)
+        if norms.max() <= self.limit:
+            return block
+        factors = self.limit / np.maximum(norms, self.limit)
+        broken = ~(norms <= FARTHEST)
+        if broken.any():
+            block = np.where(broken[:, None], 0.0, block)
+        return factors[:, None] * block
+
+    @cached_property
+    def _mean(self) -> Vector:
+        """The mean of the points, shape (d,)."""
+        total = np.zeros(self.d)
+        for block in self.points.blocks():
+            kept = self._within(block)
+            total += np.ones(len(kept)) @ kept
+        total /= self.n
+        return total
+
+
+def _scaled(point: Vector, norm: float, limit: float) -> Vector:
+    """Return a point of the given norm, shrunk to `limit`; 0 where it is broken."""
+    return point * (limit / norm) if norm <= FARTHEST else np.zeros_like(point)

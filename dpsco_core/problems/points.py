@@ -1,0 +1,97 @@
+"""What the problems share whose records are points of the parameter's space."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import Card
+from dpsco_core.data.base import Distribution
+from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems.base import Constants, ExcessRisk, Setting
+from dpsco_core.problems.point_sample import PointLoss, PointSample
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointProblem(ABC):
+    """Records Z from a law, and a loss of the parameter and the record.
+
+    Parameters
+    ----------
+    distribution : Distribution
+        The law of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
+    radius : float
+        Of the constraint set, a ball centred at 0.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range.
+    """
+
+    distribution: Distribution
+    radius: float
+
+    card: ClassVar[Card]
+
+    def __post_init__(self) -> None:
+        require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
+
+    @property
+    @abstractmethod
+    def loss(self) -> PointLoss:
+        """The loss."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> Constants:
+        """The certified constants."""
+
+    @property
+    @abstractmethod
+    def minimiser(self) -> Vector:
+        """A minimiser of the population risk over the ball, shape (d,)."""
+
+    @abstractmethod
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess population risk of `w`, shape (d,)."""
+
+    @staticmethod
+    def feature_order(p: float) -> float:
+        """Return the moment order of `distribution` that makes the gradients' order `p`."""
+        return p
+
+    @property
+    def constraint(self) -> Ball:
+        """The ball of the given radius."""
+        return Ball(d=self.distribution.d, radius=self.radius)
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior: hard instances draw their pattern."""
+        return replace(self, distribution=self.distribution.draw(rng))
+
+    def sample(self, n: int, rng: np.random.Generator) -> PointSample:
+        """Return n independent records."""
+        return PointSample(
+            points=self.distribution.sample(n, rng), loss=self.loss, constraint=self.constraint
+        )
+
+    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
+        """Return what methods and bounds may know about this problem at n records."""
+        return Setting(
+            n=n,
+            d=self.distribution.d,
+            moment_order=self.distribution.moment_order,
+            budget=budget,
+            constants=self.constants,
+            spike_probability=spike_probability,
+        )

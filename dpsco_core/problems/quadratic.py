@@ -1,0 +1,80 @@
+"""Half the squared distance: mean estimation as stochastic optimisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.problems.base import Constants, ExcessRisk
+from dpsco_core.problems.laws import central_direction, mean_norm, record_norm
+from dpsco_core.problems.point_losses import HalfSquaredDistance
+from dpsco_core.problems.points import PointProblem
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quadratic(PointProblem):
+    r"""Half the squared distance, :math:`\ell(w, z) = \frac12\|w-z\|_2^2`.
+
+    With mu the mean of Z, the minimiser is the projection w* of mu on the ball, and
+
+    .. math:: F(w)-F(w^*) = \tfrac12\|w-w^*\|^2 + \langle w^*-\mu, w-w^*\rangle .
+
+    A gradient is g = w - Z: its central moments are those of Z, exactly; in a direction,
+    :math:`\|g_u\|_p \le \|w-\mu\| + D_p` (Minkowski), and :math:`\|w-\mu\|`, the norm of
+    :math:`\nabla F`, is at most radius + :math:`\|\mu\|`, which is attained. The Hessian is the
+    identity.
+    """
+
+    card: ClassVar[Card] = Card(
+        slug="quadratic",
+        name="Squared distance",
+        paper=KAMATH_2022,
+        statement="Lemma 6.2, Theorem 6.1",
+        summary="Minimise half the expected squared distance to heavy-tailed records: mean "
+        "estimation as optimisation.",
+    )
+
+    @property
+    def loss(self) -> HalfSquaredDistance:
+        """Half the squared distance."""
+        return HalfSquaredDistance()
+
+    @property
+    def minimiser(self) -> Vector:
+        """The projection of the mean on the ball, shape (d,)."""
+        return self.constraint.project(self.distribution.mean)
+
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess risk of `w`, shape (d,), exactly."""
+        best = self.minimiser
+        step = w - best
+        slope = float((best - self.distribution.mean) @ step)
+        return ExcessRisk(value=0.5 * float(step @ step) + slope)
+
+    @property
+    def constants(self) -> Constants:
+        """The certified constants; see the class."""
+        law = self.distribution
+        p, farthest = law.moment_order, self.radius + mean_norm(law)
+        return Constants(
+            coordinate_moment=law.moment(p),
+            directional_moment=farthest + central_direction(law, p),
+            variance_trace=law.variance_trace,
+            mean_gradient_bound=farthest,
+            diameter=2 * self.radius,
+            smoothness=1.0,
+            sample_smoothness=1.0,
+            strong_convexity=1.0,
+            sample_strong_convexity=1.0,
+            lipschitz=self.radius + record_norm(law),
+            minimum_interior=mean_norm(law) <= self.radius,
+            nonnegative=True,
+            twice_differentiable=True,
+            structure="mean",
+        )

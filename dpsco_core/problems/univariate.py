@@ -1,0 +1,292 @@
+r"""Laws on the line with closed forms of :math:`I(x)=E(x-Y)_+` and :math:`J(x)=E(x-Y)_+^2/2`.
+
+They are the coordinates of the distributions of `dpsco_core.data`, scaled and not centred.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, stdtr
+
+Vector = NDArray[np.float64]
+ROOT_TWO_PI = math.sqrt(2 * math.pi)
+
+
+class Univariate(Protocol):
+    """A law on the line with a density."""
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is symmetric about 0."""
+        ...
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        ...
+
+    @property
+    def median(self) -> float:
+        """A median."""
+        ...
+
+    @property
+    def peak(self) -> float:
+        """The largest value of the density."""
+        ...
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """Where the density is not continuous."""
+        ...
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density at `x`."""
+        ...
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function at `x`."""
+        ...
+
+    def first(self, x: Vector) -> Vector:
+        r"""Return :math:`E(x-Y)_+`."""
+        ...
+
+    def second(self, x: Vector) -> Vector:
+        r"""Return :math:`E(x-Y)_+^2/2`."""
+        ...
+
+    def __hash__(self) -> int:
+        """Laws are keys of caches."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Centred:
+    """What the symmetric laws share."""
+
+    scale: float
+    symmetric: bool = True
+    mean: float = 0.0
+    median: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalLaw(Centred):
+    """The normal law with standard deviation `scale`."""
+
+    jumps: tuple[float, ...] = ()
+
+    @property
+    def peak(self) -> float:
+        """The density at 0."""
+        return 1 / (self.scale * ROOT_TWO_PI)
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density."""
+        return np.asarray(self.peak * np.exp(-0.5 * (x / self.scale) ** 2))
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function."""
+        return np.asarray(ndtr(x / self.scale))
+
+    def first(self, x: Vector) -> Vector:
+        r"""Return :math:`xF(x) + s^2 f(x)`."""
+        return x * self.below(x) + self.scale**2 * self.density(x)
+
+    def second(self, x: Vector) -> Vector:
+        r"""Return :math:`\frac12[(x^2+s^2)F(x) + x s^2 f(x)]`."""
+        square = self.scale**2
+        return 0.5 * ((x * x + square) * self.below(x) + x * square * self.density(x))
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudentLaw(Centred):
+    """Student's law with `nu` > 2 degrees of freedom, times `scale`."""
+
+    nu: float
+    jumps: tuple[float, ...] = ()
+
+    @property
+    def peak(self) -> float:
+        """The density at 0."""
+        log_ratio = math.lgamma(0.5 * (self.nu + 1)) - math.lgamma(0.5 * self.nu)
+        return math.exp(log_ratio) / (self.scale * math.sqrt(self.nu * math.pi))
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density."""
+        power = -0.5 * (self.nu + 1)
+        return np.asarray(self.peak * np.exp(power * np.log1p((x / self.scale) ** 2 / self.nu)))
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function."""
+        return np.asarray(stdtr(self.nu, x / self.scale))
+
+    def first(self, x: Vector) -> Vector:
+        r"""Return :math:`xF(x) - P_1(x)`, with :math:`P_1(x) = E Y 1\{Y\le x\}`."""
+        return x * self.below(x) - self._partial(x)
+
+    def second(self, x: Vector) -> Vector:
+        r"""Return :math:`\frac12[x^2F - 2xP_1 + P_2]`, with :math:`P_2(x) = E Y^2 1\{Y\le x\}`.
+
+        For scale 1, :math:`P_2 = \nu[\frac{\nu-1}{\nu-2}F_{\nu-2}(x\sqrt{(\nu-2)/\nu}) - F(x)]`:
+        write :math:`t^2 = \nu(1+t^2/\nu) - \nu`, and the first term is a Student density again.
+        """
+        nu, below = self.nu, self.below(x)
+        fewer = stdtr(nu - 2, x * (math.sqrt((nu - 2) / nu) / self.scale))
+        square = self.scale**2 * nu * ((nu - 1) / (nu - 2) * fewer - below)
+        return np.asarray(0.5 * (x * x * below - 2 * x * self._partial(x) + square))
+
+    def _partial(self, x: Vector) -> Vector:
+        return -self.density(x) * (self.scale**2 * self.nu + x * x) / (self.nu - 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SymmetricParetoLaw(Centred):
+    r"""A fair sign times :math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
+
+    alpha: float
+
+    @property
+    def peak(self) -> float:
+        """The density just outside [-b, b]; it is 0 inside."""
+        return self.alpha / (2 * self.scale)
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """The density jumps at -b and b."""
+        return (-self.scale, self.scale)
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density."""
+        size = np.maximum(np.abs(x), self.scale)
+        outside = self.peak * (self.scale / size) ** (self.alpha + 1)
+        return np.where(np.abs(x) < self.scale, 0.0, outside)
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function."""
+        size = np.maximum(np.abs(x), self.scale)
+        tail = 0.5 * (self.scale / size) ** self.alpha
+        return np.where(x > 0, 1 - tail, tail)
+
+    def first(self, x: Vector) -> Vector:
+        r"""Return :math:`I`, with :math:`I(x) = x + I(-x)` by symmetry."""
+        b, size = self.scale, np.maximum(np.abs(x), self.scale)
+        tail = 0.5 * b * (b / size) ** (self.alpha - 1) / (self.alpha - 1)
+        return np.asarray(tail + np.where(np.abs(x) < b, 0.5 * (x + b), np.maximum(x, 0.0)))
+
+    def second(self, x: Vector) -> Vector:
+        r"""Return :math:`J`, with :math:`J(x) + J(-x) = E(x-Y)^2/2` by symmetry."""
+        b, alpha, size = self.scale, self.alpha, np.maximum(np.abs(x), self.scale)
+        tail = 0.5 * b * b * (b / size) ** (alpha - 2) / ((alpha - 1) * (alpha - 2))
+        flat = x + b
+        middle = tail + flat * (0.5 * b / (alpha - 1)) + 0.25 * flat * flat
+        right = 0.5 * (x * x + b * b * alpha / (alpha - 2)) - tail
+        return np.where(np.abs(x) < b, middle, np.where(x > 0, right, tail))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSidedParetoLaw:
+    r""":math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
+
+    scale: float
+    alpha: float
+    symmetric: bool = False
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return self.scale * self.alpha / (self.alpha - 1)
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return self.scale * math.pow(2.0, 1 / self.alpha)
+
+    @property
+    def peak(self) -> float:
+        """The density at b."""
+        return self.alpha / self.scale
+
+    @property
+    def jumps(self) -> tuple[float, ...]:
+        """The density jumps at b."""
+        return (self.scale,)
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density."""
+        ratio = self.scale / np.maximum(x, self.scale)
+        return np.where(x < self.scale, 0.0, self.peak * ratio ** (self.alpha + 1))
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function."""
+        return np.asarray(1 - (self.scale / np.maximum(x, self.scale)) ** self.alpha)
+
+    def first(self, x: Vector) -> Vector:
+        """Return the integral of the distribution function."""
+        b, power, x = self.scale, self.alpha - 1, np.maximum(x, self.scale)
+        return np.asarray((x - b) - b * (1 - (b / x) ** power) / power)
+
+    def second(self, x: Vector) -> Vector:
+        """Return the integral of `first`."""
+        b, alpha, x = self.scale, self.alpha, np.maximum(x, self.scale)
+        reach = x - b
+        tail = b * b * (1 - (b / x) ** (alpha - 2)) / ((alpha - 1) * (alpha - 2))
+        return np.asarray(0.5 * reach * reach - b * reach / (alpha - 1) + tail)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogNormalLaw:
+    r""":math:`s\,e^{\sigma Z}`, with s = `scale` and Z standard normal."""
+
+    scale: float
+    sigma: float
+    symmetric: bool = False
+    jumps: tuple[float, ...] = (0.0,)
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return self.scale * math.exp(0.5 * self.sigma**2)
+
+    @property
+    def median(self) -> float:
+        """The median."""
+        return self.scale
+
+    @property
+    def peak(self) -> float:
+        r"""The density at the mode :math:`s\,e^{-\sigma^2}`."""
+        return math.exp(0.5 * self.sigma**2) / (self.scale * self.sigma * ROOT_TWO_PI)
+
+    def density(self, x: Vector) -> Vector:
+        """Return the density."""
+        positive, z = self._standard(x)
+        shape = np.exp(-0.5 * z * z) / (positive * (self.sigma * ROOT_TWO_PI))
+        return np.where(x > 0, shape, 0.0)
+
+    def below(self, x: Vector) -> Vector:
+        """Return the distribution function."""
+        return np.asarray(ndtr(self._standard(x)[1]))
+
+    def first(self, x: Vector) -> Vector:
+        r"""Return :math:`xF(x) - E Y1\{Y\le x\}`: a put's price without interest."""
+        positive, z = self._standard(x)
+        return np.asarray(positive * ndtr(z) - self.mean * ndtr(z - self.sigma))
+
+    def second(self, x: Vector) -> Vector:
+        r"""Return half of :math:`x^2F(x) - 2x\,E Y1\{Y\le x\} + E Y^21\{Y\le x\}`."""
+        positive, z = self._standard(x)
+        square = self.scale**2 * math.exp(2 * self.sigma**2) * ndtr(z - 2 * self.sigma)
+        cross = positive * self.mean * ndtr(z - self.sigma)
+        return np.asarray(0.5 * (positive * positive * ndtr(z) + square) - cross)
+
+    def _standard(self, x: Vector) -> tuple[Vector, Vector]:
+        """Return x where it is positive, else a tiny number, and its normal score."""
+        positive = np.maximum(x, 1e-300)
+        return positive, np.log(positive / self.scale) / self.sigma

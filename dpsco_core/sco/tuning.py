@@ -1,0 +1,206 @@
+r"""Data-independent tuning of projected gradient descent with noisy full gradients.
+
+The model behind ``tuning="practical"``: near its minimiser the risk is a quadratic whose curvature
+h lies between :math:`\lambda` and :math:`\beta`; the start is at distance D, half the diameter; a
+gradient carries noise of total variance :math:`T v` when T steps share the budget, v being that of
+a single step with the whole of it. T steps of size :math:`\eta` and the average of the last m
+iterates then have an excess risk of
+
+.. math:: \frac h2\Big[\Big(\frac1m\sum_{t=T-m+1}^{T} a^t\Big)^2 D^2 + T v \sum_{s} c_s^2\Big],
+    \qquad a = 1-\eta h,
+
+with :math:`c_s` the weight of step s's noise in that average. T, :math:`\eta` and m minimise the
+largest of it over h; then the fewest steps that come within 1.5 % of it and the sampling error
+:math:`V/(2\lambda n)` are taken, V the trace of Cov(g).
+
+Where no strong convexity is certified, :math:`\lambda = \beta/3` is assumed; where no smoothness
+is, :math:`\beta` is the bound on the mean gradient over D. Both are assumptions of accuracy:
+privacy holds for all steps and sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.errors import NotApplicable
+from dpsco_core.problems.base import Setting
+
+ASSUMED_CONDITION = 3.0
+SPARED = 0.015  # of the error; steps that buy less are not worth their time
+STEP_COUNTS = tuple(sorted({round(1.25**k) for k in range(26)}))  # 1 to 265
+STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Parameters of projected gradient descent.
+
+    Parameters
+    ----------
+    steps : int
+        T.
+    step_size : float
+        eta.
+    averaged : int
+        The output is the average of the last so many iterates.
+    queried : bool
+        Whether it is that of all queried points, from the start on, instead.
+    modelled_risk : float
+        What the model predicts for optimisation and privacy noise together.
+    """
+
+    steps: int
+    step_size: float
+    averaged: int = 1
+    queried: bool = False
+    modelled_risk: float = math.nan
+
+
+def curvatures(setting: Setting) -> tuple[float, float]:
+    """Return the model's smallest and largest curvature."""
+    constants = setting.constants
+    largest = constants.smoothness
+    if not 0 < largest < math.inf:
+        largest = constants.mean_gradient_bound / (constants.diameter / 2)
+    if not 0 < largest < math.inf:
+        raise NotApplicable(
+            "The step size follows from a smoothness constant or a bound on the mean gradient, "
+            "and the problem certifies neither.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    certified = constants.strong_convexity
+    return (certified if certified > 0 else largest / ASSUMED_CONDITION), largest
+
+
+@lru_cache(maxsize=4096)
+def practical_descent(setting: Setting, noise_energy: float, reach: float = math.inf) -> Descent:
+    r"""Return the T, step size and average that the model recommends.
+
+    Parameters
+    ----------
+    noise_energy : float
+        v: the expected squared norm of the noise of one step that has the whole budget.
+    reach : float
+        The norm to which gradients are clipped. Far from the minimiser it shortens them, by
+        about :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean
+        gradient, and the smallest curvature of the model with them.
+    """
+    smallest, largest = curvatures(setting)
+    norm = math.hypot(
+        math.sqrt(setting.constants.variance_trace), setting.constants.mean_gradient_bound
+    )
+    if math.isfinite(norm):
+        smallest /= max(1.0, norm / reach)
+    distance = setting.constants.diameter / 2
+    candidates = []
+    for steps in STEP_COUNTS:
+        best = Descent(steps=steps, step_size=1 / largest, modelled_risk=math.inf)
+        for fraction in STEP_SIZES:
+            size = fraction / largest
+            for averaged in {1, max(1, steps // 2)}:
+                risk = max(
+                    modelled_risk(h, steps, size, averaged, distance, noise_energy)
+                    for h in {smallest, math.sqrt(smallest * largest), largest}
+                )
+                if risk < best.modelled_risk * (1 - 1e-9):
+                    best = Descent(
+                        steps=steps, step_size=size, averaged=averaged, modelled_risk=risk
+                    )
+        candidates.append(best)
+    sampling = setting.constants.variance_trace / (2 * smallest * setting.n)
+    least = min(c.modelled_risk for c in candidates)
+    enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
+    return next(c for c in candidates if c.modelled_risk <= enough)
+
+
+def modelled_risk(
+    curvature: float,
+    steps: int,
+    step_size: float,
+    averaged: int,
+    distance: float,
+    noise_energy: float,
+) -> float:
+    """Return the model's excess risk on a quadratic of one curvature; see the module.
+
+    Examples
+    --------
+    >>> modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5)  # one Newton step: the noise alone, v/2
+    0.25
+    """
+    a = 1 - step_size * curvature
+    s = np.arange(steps)
+    # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
+    first = np.maximum(steps - averaged, s)
+    if a == 1.0:
+        weights = step_size / averaged * (steps - first)
+        bias = 1.0
+    else:
+        weights = step_size / averaged * a ** (first - s) * (1 - a ** (steps - first)) / (1 - a)
+        bias = a ** (steps - averaged + 1) * (1 - a**averaged) / (1 - a) / averaged
+    noise = steps * noise_energy * float(weights @ weights)
+    return curvature / 2 * (bias**2 * distance**2 + noise)
+
+
+def practical_radius(setting: Setting, rho: float) -> float:
+    r"""Return the clip radius of a gradient: its typical norm, growing slowly with n.
+
+    .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
+        \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
+
+    with B the root mean square norm that is certified: the largest slope times that of the
+    features for a generalised linear loss, otherwise the root of the trace of Cov(g). The second
+    entry, a 64th of Zhao et al. (2024), equation (19), lets the bias vanish as n grows; at the
+    dashboard's sizes it is rarely the larger. Their radius is sized by the worst law of its class
+    and is ten times too large for others (note to that paper, section 9). At most L for an
+    L-Lipschitz loss.
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    model = constants.linear_model
+    if model is not None and math.isfinite(model.slope):
+        typical = model.slope * model.feature_norm
+    else:
+        typical = math.sqrt(constants.variance_trace)
+    typical = min(typical, constants.lipschitz)
+    if not 0 < typical < math.inf:
+        raise NotApplicable(
+            "The clip radius follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    scale = constants.coordinate_moment ** (1 / order)
+    growing = math.sqrt(d) * scale * (setting.n * math.sqrt(rho / d)) ** (1 / order) / 64
+    return min(max(typical, growing if math.isfinite(growing) else 0.0), constants.lipschitz)
+
+
+def practical_limit(setting: Setting, rho: float) -> float:
+    r"""Return the limit to which a coordinate of a gradient is clipped, growing slowly with n.
+
+    .. math:: U = \max\Big\{3\sqrt{\frac Vd},\
+        \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + \frac{R}{\sqrt d}
+
+    with V the trace of Cov(g) and R the bound on the mean gradient, spread over the coordinates.
+    As for `practical_radius`, the growing part is a fraction of the theorem's (Kamath et al. 2022,
+    Theorem 5.2).
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    if not 0 < constants.variance_trace < math.inf:
+        raise NotApplicable(
+            "The clip limit follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    typical = 3 * math.sqrt(constants.variance_trace / d)
+    scale = constants.coordinate_moment ** (1 / order)
+    growing = scale * float((setting.n * math.sqrt(rho) / d**1.5) ** (1 / order)) / 8
+    if not math.isfinite(growing):
+        growing = 0.0
+    spread = min(constants.mean_gradient_bound / math.sqrt(d), typical)
+    return max(typical, growing) + spread
