@@ -18,8 +18,9 @@ from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 
+from benchmarks import logistic  # noqa: E402
 from benchmarks.cost import cost_table  # noqa: E402
-from dpsco_core.catalogue import METHOD_SLUGS, make_method  # noqa: E402
+from dpsco_core.catalogue import make_estimator, methods_for  # noqa: E402
 from dpsco_core.privacy import Ledger  # noqa: E402
 from dpsco_core.report import evaluate_all  # noqa: E402
 from dpsco_core.scenario import Scenario  # noqa: E402
@@ -27,7 +28,12 @@ from dpsco_core.scenario import Scenario  # noqa: E402
 RESULTS = Path("build/bench.json")
 N, D = 100_000, 100
 ROUNDS = 7
-TARGETS = {"mean.clipped": 1.6, "mean.cwme-cdp": 3.5, "mean.cwme-pure": 3.5}
+TARGETS = {
+    "mean.clipped": 1.6,
+    "mean.cwme-cdp": 3.5,
+    "mean.cwme-pure": 3.5,
+    logistic.CLIPPED_STEP: 1.2,
+}
 
 
 def ratios(
@@ -59,11 +65,11 @@ def estimators() -> dict[str, float]:
     rows = problem.sample(N, rng)
 
     def release(slug: str) -> Callable[[], object]:
-        method = make_method(slug, "tight", "practical")
+        method = make_estimator(slug, "tight", "practical")
         method.plan(setting)  # parameters are chosen once, and kept
         return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
 
-    return ratios(lambda: rows.x.mean(axis=0), {slug: release(slug) for slug in METHOD_SLUGS})
+    return ratios(lambda: rows.x.mean(axis=0), {slug: release(slug) for slug in methods_for("mean")})
 
 
 def sampling() -> dict[str, float]:
@@ -85,12 +91,25 @@ def bounds_milliseconds() -> float:
     return 1000 * (time.perf_counter() - started)
 
 
+def logistic_task() -> dict[str, dict[str, float]]:
+    """Print and return excess risk and CPU seconds on logistic regression, at two sizes."""
+    found = {}
+    for n in (10_000, 100_000):
+        print(f"\nlogistic regression, t(3) features, d = 100, rho = 0.5, n = {n:,}")
+        print(f"  {'':<34} {'excess risk':>12} {'CPU s':>8}")
+        for name, (risk, clock, remark) in logistic.risks(n).items():
+            print(f"  {name:<34} {risk:>12.5f} {clock:>8.3f}  {remark}")
+            found[f"{name}, n = {n:,}"] = {"excess risk": risk, "CPU seconds": clock}
+    return found
+
+
 def main() -> None:
     """Run everything, print, compare with the last run, and keep the result."""
     last = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     result: dict[str, dict[str, float]] = {
         f"estimators over x.mean(axis=0), n = {N:,}, d = {D}": estimators(),
         "sampling over numpy's standard_t": sampling(),
+        "logistic regression, n = 100,000, d = 100": logistic.clipped_step(ratios),
         "every bound at 7 points, ms": {"bounds": bounds_milliseconds()},
         "seconds of a run over the seconds predicted": cost_table(),
     }
@@ -98,9 +117,11 @@ def main() -> None:
         print(f"\n{title}")
         for name, value in values.items():
             before = last.get(title, {}).get(name)
-            target = f"  target {TARGETS[name]}" if name in TARGETS and "over x" in title else ""
+            shown = name in TARGETS and ("over x" in title or "logistic" in title)
+            target = f"  target {TARGETS[name]}" if shown else ""
             change = f"  (last {before:.2f})" if before is not None else ""
             print(f"  {name:<24} {value:8.2f}{target}{change}")
+    result |= logistic_task()
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(result, indent=2))
     print(f"\nWritten to {RESULTS}.")

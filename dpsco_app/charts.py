@@ -35,7 +35,7 @@ AXIS_TITLES = {
     "p": "Tail index p",
 }
 
-START = "Starting point, no data used"
+START = "Start, no data used"
 
 
 def error_figure(

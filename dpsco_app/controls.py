@@ -225,9 +225,7 @@ class Panel:
         words: str,
         changed: Callable[[], None] | None = None,
     ) -> None:
-        st.selectbox(
-            label, list(options), format_func=name, key=key, help=words, on_change=changed
-        )
+        st.selectbox(label, list(options), format_func=name, key=key, help=words, on_change=changed)
 
 
 EXPLORE = Panel(name="explore", prefix=PREFIX, groups=GROUPS, details=DETAILS)

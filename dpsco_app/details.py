@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_app import controls, export
-from dpsco_app.link import address
+from dpsco_app import export
+from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.presets import PRESETS
+from dpsco_app.problem_words import MEAN, hard_problem, is_instance, words_for
+from dpsco_app.refusals import Refusal, changed, measured_refusals, other_refusals, with_names
 from dpsco_app.running import Result, evaluations
-from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, method_card
+from dpsco_app.shown_bounds import lower_cards
+from dpsco_core.card import BoundCard
+from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
 Start = Callable[[Scenario], None]
-Changes = tuple[tuple[str, float | str | None], ...]
 
 LATEX = {"n": "n", "d": "d", "epsilon": r"\varepsilon", "p": "p"}
 
@@ -37,7 +40,7 @@ def draw_details(result: Result, start: Start) -> None:
             _downloads(result)
         with st.popover("Link", icon=":material/link:"):
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
-            st.code(address(scenario, st.session_state[SHOW]), language=None)
+            st.code(EXPLORE.text(scenario, views_text(st.session_state[SHOW])), language=None)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
     with left:
@@ -46,33 +49,58 @@ def draw_details(result: Result, start: Start) -> None:
         _what_to_look_at(scenario, start)
     with st.expander("Numbers"):
         _show_table(numbers(result))
-        st.caption("Errors over the trials; parameters are those of the first trial.")
+        st.caption(_about_numbers(result))
     with st.expander("Bounds at the chosen point"):
-        _show_table(bounds_table(scenario))
+        if bounds_for(scenario.problem):
+            _show_table(bounds_table(scenario))
+        else:
+            st.caption("The catalogue has no bound for this problem yet.")
     with st.expander("How to read this figure"):
         st.markdown(HOW_TO_READ)
+        if scenario.problem != MEAN:
+            st.markdown(HOW_TO_READ_RISKS)
+
+
+def _about_numbers(result: Result) -> str:
+    words = words_for(result.scenario.problem)
+    text = f"{words.error.capitalize()} over the trials; parameters are those of the first trial."
+    if any(o.error_uncertainty for o in result.outcomes):
+        text += (
+            " The risk of a parameter is an average over 100,000 fresh records or so; "
+            "Evaluation ± is its standard error."
+        )
+    return text
 
 
 def _refusals(result: Result, start: Start) -> None:
-    """Say which methods could not run, why, and offer the nearest setting that works."""
-    last = {o.method: o for o in result.outcomes if o.not_applicable}
-    groups: dict[tuple[str, Changes], list[str]] = {}
-    for method, o in last.items():
-        group = groups.setdefault((o.not_applicable or "", o.changes), [])
-        group.append(method_card(method).name)
-    for i, ((reason, changes), names) in enumerate(groups.items()):
-        text, button = st.columns([5, 1], vertical_alignment="center")
-        text.info(f"**{' · '.join(names)}**: {_with_names(reason)}")
-        if changes:
-            button.button(
-                "Change that",
-                key=f"change_{i}",
-                help=", ".join(f"{SYMBOL.get(f, f)} = {_value_text(v)}" for f, v in changes),
-                on_click=start,
-                args=(_changed(result.scenario, changes),),
-            )
+    """Say which methods cannot run, why, and offer the nearest setting that works."""
+    scenario = result.scenario
+    for i, refusal in enumerate(measured_refusals(result.outcomes)):
+        _refusal(refusal, scenario, start, f"change_{i}")
+    others = other_refusals(scenario)
+    if others:
+        count = sum(len(refusal.methods) for refusal in others)
+        plural = "s" * (count > 1)
+        with st.expander(f"{count} other {words_for(scenario.problem).method}{plural} cannot run"):
+            for i, refusal in enumerate(others):
+                _refusal(refusal, scenario, start, f"other_{i}", "Change and add")
     for note in _notes(result):
         st.caption(f"⚠ {note}")
+
+
+def _refusal(
+    refusal: Refusal, scenario: Scenario, start: Start, key: str, label: str = "Change that"
+) -> None:
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    text.info(f"**{refusal.names}**: {refusal.reason}")
+    if refusal.changes:
+        button.button(
+            label,
+            key=key,
+            help=", ".join(f"{SYMBOL.get(f, f)} = {_value_text(v)}" for f, v in refusal.changes),
+            on_click=start,
+            args=(changed(scenario, refusal),),
+        )
 
 
 def _notes(result: Result) -> list[str]:
@@ -85,30 +113,17 @@ def _notes(result: Result) -> list[str]:
     return list(said.values())
 
 
-def _with_names(text: str) -> str:
-    """Return a sentence of the library with the methods' names instead of their slugs."""
-    for slug in METHOD_SLUGS:
-        text = text.replace(slug, method_card(slug).name)
-    return text
-
-
 def _value_text(value: float | str | None) -> str:
     return number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
-def _changed(scenario: Scenario, changes: Changes) -> Scenario:
-    """Return the scenario with the changes; on its axis the points that are too small go."""
-    values: dict[str, Any] = dict(changes)
-    axis = scenario.axis
-    if axis is not None and axis in values:
-        smallest = float(values[axis] or 0)
-        values["grid"] = tuple(x for x in scenario.grid if x >= smallest) or (smallest,)
-        values[axis] = max(getattr(scenario, axis), values[axis])
-    return replace(scenario, **values)
-
-
 def _slopes(scenario: Scenario, cells: pd.DataFrame) -> None:
-    law = rf": error $\propto {LATEX[scenario.axis]}^{{\text{{slope}}}}$" if scenario.axis else ""
+    words = words_for(scenario.problem)
+    law = (
+        rf": {words.error} $\propto {LATEX[scenario.axis]}^{{\text{{slope}}}}$"
+        if scenario.axis
+        else ""
+    )
     st.markdown(f"**Slopes**{law}")
     fitted = slopes(scenario, cells) if scenario.axis else pd.DataFrame()
     if fitted.empty:
@@ -116,7 +131,7 @@ def _slopes(scenario: Scenario, cells: pd.DataFrame) -> None:
         return
     shown = pd.DataFrame(
         {
-            "Estimator": fitted["name"],
+            words.method.capitalize(): fitted["name"],
             "Fitted": fitted["fitted"].map(_signed),
             "95 % interval": [
                 f"{_signed(a)} to {_signed(b)}"
@@ -143,19 +158,56 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
     st.markdown("**What to look at**")
     if preset is not None:
         st.markdown(preset.look_for)
-    if scenario.distribution in controls.HARD:
-        st.markdown(ON_HARD_DATA[scenario.distribution])
+    proven_here = [
+        card
+        for card in lower_cards(scenario.problem)
+        if card.constant == "explicit"
+        and is_instance(card, scenario.problem, scenario.distribution)
+    ]
+    if proven_here:
+        st.markdown(on_hard_data(proven_here[0], scenario.problem))
         return
-    st.markdown(
-        "A line may run **below** the shaded region here. A lower bound is a worst case over all "
-        "distributions with the same moments; these data are easier than the worst."
+    hard = _hardest(scenario)
+    if scenario.problem == MEAN:
+        st.markdown(
+            "A line may run **below** the shaded region here. A lower bound is a worst case over "
+            "all distributions with the same moments; these data are easier than the worst."
+        )
+        label = "Run the hardest input instead"
+    else:
+        st.markdown(
+            "A line may run **below** the shaded region here. A lower bound is a worst case over "
+            "all convex losses and distributions with the same moments; this loss on these data "
+            "is easier than the worst."
+        )
+        label = "Run the hard instance instead"
+    st.button(label, icon=":material/arrow_forward:", on_click=start, args=(hard,), key="hardest")
+
+
+def _hardest(scenario: Scenario) -> Scenario:
+    """Return the scenario on the problem and the data on which the lower bound is proven."""
+    problem = hard_problem(scenario.problem)
+    methods = tuple(m for m in methods_for(problem) if m in scenario.methods)
+    return replace(
+        scenario,
+        problem=problem,
+        methods=methods or default_methods(problem),
+        distribution="hypercube",
+        trials=max(20, scenario.trials),
     )
-    st.button(
-        "Run the hardest input instead",
-        icon=":material/arrow_forward:",
-        on_click=start,
-        args=(replace(scenario, distribution="hypercube", trials=max(20, scenario.trials)),),
-        key="hardest",
+
+
+def on_hard_data(card: BoundCard, problem: str) -> str:
+    """Return what holds on the very data on which a lower bound is proven."""
+    what = "data" if problem == MEAN else "loss and data"
+    does = "err" if problem == MEAN else "leave"
+    proven = f"These are the very {what} on which"
+    no_one = f"averaged over the trials, no algorithm of its class can {does} less than"
+    if card.instance == "hypercube":
+        return f"{proven} the hypercube bounds are proven: {no_one} the shaded region's edge."
+    return (
+        f"{proven} Fano's bound is proven: {no_one} the **Fano** line. The hypercube line above "
+        "it belongs to another hard input."
     )
 
 
@@ -165,12 +217,13 @@ def numbers(result: Result) -> pd.DataFrame:
     first = {(o.method, o.x): o for o in reversed(result.outcomes)}
     cells = [first[r.method, None if math.isnan(r.x) else r.x] for r in table.itertuples()]
     axis = result.scenario.axis
-    columns: dict[str, Any] = {"Estimator": table["name"]}
+    words = words_for(result.scenario.problem)
+    columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
     if axis is not None:
         columns[SYMBOL[axis]] = table["x"]
     columns |= {
         "Trials": table["trials"],
-        "Mean error": table["mean_error"],
+        f"Mean {words.error}": table["mean_error"],
         "Standard error": table["standard_error"],
         "Median": table["median_error"],
         "10 %": table["q10"],
@@ -182,9 +235,20 @@ def numbers(result: Result) -> pd.DataFrame:
             for o in cells
         ],
     }
+    uncertainty = _evaluation_errors(result.outcomes)
+    if any(uncertainty.values()):
+        columns["Evaluation ±"] = [uncertainty[o.method, o.x] for o in cells]
     if table["not_applicable"].any():
-        columns["Remark"] = table["not_applicable"].map(_with_names)
+        columns["Remark"] = table["not_applicable"].map(with_names)
     return pd.DataFrame(columns)
+
+
+def _evaluation_errors(outcomes: Sequence[Outcome]) -> dict[tuple[str, float | None], float]:
+    """Return the largest standard error of the evaluation by (method, x); 0 where it is exact."""
+    largest: dict[tuple[str, float | None], float] = {}
+    for o in outcomes:
+        largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
+    return largest
 
 
 def _show_table(table: pd.DataFrame) -> None:
@@ -218,7 +282,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
             "In words": e.bound.card.summary,
         }
-        for e in evaluations(point, BOUND_SLUGS)
+        for e in evaluations(point, tuple(b.card.slug for b in bounds_for(scenario.problem)))
     ]
     return pd.DataFrame(rows)
 
@@ -250,13 +314,6 @@ def _downloads(result: Result) -> None:
     )
 
 
-ON_HARD_DATA = {
-    "hypercube": "These are the very data on which the hypercube bounds are proven: averaged over "
-    "the trials, no algorithm of its class can err less than the shaded region's edge.",
-    "spike": "These are the very data on which Fano's bound is proven: averaged over the trials, "
-    "no algorithm of its class can err less than the **Fano** line. The hypercube line above it "
-    "belongs to another hard input.",
-}
 HOW_TO_READ = """
 - **Solid lines with points**: the median error over the trials; the band holds 10 % to 90 % of
   them.
@@ -269,4 +326,12 @@ HOW_TO_READ = """
 - Under an (ε, δ) budget the lower bounds for concentrated DP are drawn at the ρ of the Gaussian
   noise that is used. They bind those methods; an (ε, δ) guarantee alone is not bound by them.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
+"""
+HOW_TO_READ_RISKS = """
+- **Excess population risk**: the expected loss of the answer on fresh data, minus that of the best
+  parameter in the constraint set. At 0 nothing is lost.
+- **Dotted**: what is left by the starting point, the centre of the constraint set, which needs no
+  data and has perfect privacy. A method above it has made things worse.
+- A lower bound is a worst case over convex losses and distributions: it binds on the linear loss
+  (for strongly convex losses: the squared distance) with the data of the hypercube, not on yours.
 """

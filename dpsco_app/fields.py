@@ -29,6 +29,7 @@ def text(words: Text, scenario: Scenario) -> str:
     """Return the words of a control at a scenario."""
     return words if isinstance(words, str) else words(scenario)
 
+
 GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
     (
         "Problem",

@@ -82,12 +82,16 @@ class Look:
         Whether the settings have changed since.
     compact : bool
         For a phone: names in a legend below instead of at the lines' ends.
+    short, narrow : bool
+        Less high, as one of several on a page; without room for names at the right edge.
     """
 
     dark: bool = False
     title: str = ""
     stale: bool = False
     compact: bool = False
+    short: bool = False
+    narrow: bool = False
 
     def colour(self, pair: tuple[str, str]) -> str:
         """Return the colour of the pair for the theme."""
@@ -121,7 +125,8 @@ class Label:
 
 def lay_out(figure: go.Figure, look: Look) -> None:
     """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
-    width = 40 if look.compact else 95
+    width = 40 if look.compact else 55 if look.narrow else 95
+    height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
     figure.update_layout(
         title={
             "text": wrapped(look.title, width),
@@ -134,11 +139,11 @@ def lay_out(figure: go.Figure, look: Look) -> None:
         },
         showlegend=look.compact,
         legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
-        height=560 if look.compact else 540,
+        height=height,
         margin=(
             {"l": 50, "r": 10, "t": 84, "b": 60}
             if look.compact
-            else {"l": 60, "r": 185, "t": 70, "b": 60}
+            else {"l": 60, "r": 20 if look.narrow else 185, "t": 70, "b": 60}
         ),
         hovermode="closest",
         font={"size": 12 if look.compact else 14},

@@ -15,6 +15,13 @@ class Preset:
     look_for: str
     scenario: Scenario
 
+    @property
+    def kind(self) -> str:
+        """Which of `KINDS` it belongs to."""
+        return "mean" if self.scenario.problem == "mean" else "optimisation"
+
+
+KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
 
 GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import streamlit as st
 
-from dpsco_core.catalogue import BOUNDS
+from dpsco_app.problem_words import MEAN
+from dpsco_core.anatomy import starting_risk
+from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
 from dpsco_core.costing import cost
 from dpsco_core.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
@@ -90,3 +92,23 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
 def _evaluation(point: Scenario, slug: str, x: float | None) -> Evaluation:
     which = next(b for b in BOUNDS if b.card.slug == slug)
     return evaluate(point, which, x)
+
+
+def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
+    """Return the excess risk of the starting point at every point of an optimisation scenario."""
+    if scenario.problem == MEAN:
+        return []
+    return [(x, _starting_risk(_risk_point(point))) for x, point in scenario.points()]
+
+
+def _risk_point(point: Scenario) -> Scenario:
+    """Return `point` without what a population risk does not depend on."""
+    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
+    if point.distribution in HARD_INSTANCES:  # its prior depends on n and the budget
+        return point
+    return replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
+
+
+@lru_cache(maxsize=1000)
+def _starting_risk(point: Scenario) -> float:
+    return starting_risk(point)

@@ -54,13 +54,14 @@ def state(
     best = min(private, key=lambda m: errors[m])
     where = _where(scenario, at)
     parts = [f"{where}{_instead(scenario, at)}, {_errs(scenario.problem, best, errors[best])}"]
-    name, reference = method_card(best).name, words_for(scenario.problem).baseline
-    headline = f"{name}: {words_for(scenario.problem).error} {errors[best]:.2g} {_inside(where)}"
+    name = method_card(best).name
+    says = " errs by" if scenario.problem == MEAN else ": excess risk"
+    headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
     public = errors.get(baseline(scenario.problem))
     if public is not None and public > 0:
         ratio = errors[best] / public
         of = "" if scenario.problem == MEAN else "that of "
-        parts.append(f"**{ratio:.2g} times** {of}{reference}")
+        parts.append(f"**{ratio:.2g} times** {of}{words_for(scenario.problem).baseline}")
         headline = _against_public(scenario.problem, name, ratio, _inside(where))
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:

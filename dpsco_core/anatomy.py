@@ -7,7 +7,9 @@ clipping, are for comparison only: they release nothing and are not private.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +23,19 @@ from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.clipped import ClippedDescent
 from dpsco_core.sco.descent import descend
+from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.tuning import Descent
-from dpsco_core.study import stream
+from dpsco_core.study import canonical, stream
 
 Vector = NDArray[np.float64]
+Split = tuple[float, float, float, float]  # one value for each of PARTS
 
-SHOWN_POINTS = 60  # of a path: every one costs an evaluation of the risk
+SHOWN_POINTS = 40  # of a path: every one costs an evaluation of the risk
 LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
-LARGEST_ELEMENTS = 4_000_000
+LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
-RADII = tuple(2.0 ** (k / 2) for k in range(-8, 9))  # times the chosen radius
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-8, 9))  # of the chosen radius
+PARTS = ("optimisation", "bias", "sampling", "noise")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -85,18 +90,56 @@ class ErrorParts:
 def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, Sample]:
     """Return the optimisation problem at `point`, drawn from its prior, and n records.
 
+    They do not depend on the methods, the calibration or the tuning, and on the budget only where
+    a hard instance does.
+
     Raises
     ------
     InvalidInput
         For mean estimation, which has no gradients.
     """
+    return _draw_problem(_data_point(point), trial)
+
+
+@lru_cache(maxsize=2)
+def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
+    rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
+    drawn = _optimisation_problem(point).draw(rng)
+    return drawn, drawn.sample(point.n, rng)
+
+
+def _optimisation_problem(point: Scenario) -> OptimisationProblem:
     problem = point.instance.problem
     wanted = not isinstance(problem, MeanEstimation)
     require(wanted, "problem", "an optimisation problem", point.problem)
     assert not isinstance(problem, MeanEstimation)
-    rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
-    drawn = problem.draw(rng)
-    return drawn, drawn.sample(point.n, rng)
+    return problem
+
+
+def _data_point(point: Scenario) -> Scenario:
+    """Return `point` with the fields that do not change the data set to one value."""
+    point = replace(canonical(point), calibration="tight", tuning="practical")
+    if point.instance.spike_probability is None:
+        point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
+    return point
+
+
+@lru_cache(maxsize=1)
+def _large_sample(point: Scenario, trial: int) -> Sample:
+    """Return a sample ten times as large of the same problem, as far as memory allows."""
+    rows = max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
+    problem, _ = _draw_problem(point, trial)
+    return problem.sample(rows, stream(point.seed, f"large {point.to_query()}", trial))
+
+
+def starting_risk(point: Scenario) -> float:
+    """Return the excess risk of the centre of the constraint set, where every optimiser starts.
+
+    A hard instance has the same for each of its patterns; one is drawn.
+    """
+    rng = stream(point.seed, "start", 0)
+    problem = _optimisation_problem(point).draw(rng)
+    return problem.excess_risk(problem.constraint.centre).value
 
 
 def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
@@ -105,7 +148,7 @@ def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     setting = point.setting
     optimiser.plan(setting)
     problem, sample = draw_problem(point, trial)
-    noise = stream(point.seed, f"anatomy noise {method} {point.to_query()}", trial)
+    noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
     release = optimiser.release(sample, setting, Ledger(point.budget), noise)
     final = problem.excess_risk(release.value).value
     if release.iterates is None or release.iterate_steps is None:
@@ -131,6 +174,12 @@ def clipped_plan(point: Scenario) -> tuple[Descent, float]:
     return plan.descent, plan.diagnostics["clip_radius"]
 
 
+def method_descent(point: Scenario, method: str) -> Descent | None:
+    """Return the steps of an optimiser that descends along full gradients; None for any other."""
+    plan = make_optimiser(method, point.calibration, point.tuning).plan(point.setting)
+    return plan.descent if isinstance(plan, FrameworkPlan) else None
+
+
 def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> Vector:
     """Return the norms of at most 20,000 per-sample gradients at `w` (None: at the minimiser)."""
     problem, sample = draw_problem(point, trial)
@@ -139,37 +188,64 @@ def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> 
     return np.concatenate([row_norms(block) for block in rows.blocks(0, shown)])
 
 
-def error_parts(point: Scenario, trials: int = 5) -> ErrorParts:
-    """Return the four parts of the error of `sco.clipped` as its clip radius moves."""
-    require(trials >= 1, "trials", "at least 1", trials)
+def share_clipped(norms: Vector, radius: float) -> float:
+    """Return the share of gradients that are longer than `radius`, in [0, 1].
+
+    Examples
+    --------
+    >>> share_clipped(np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
+    0.5
+    """
+    return float(np.mean(norms > radius))
+
+
+def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
+    """Return the four parts of one trial at a radius `factor` times the chosen one.
+
+    The noise of a trial is the same at all radii but for its scale.
+    """
+    require(0 < factor < math.inf, "factor", "finite and positive", factor)
     descent, chosen = clipped_plan(point)
-    setting = point.setting
-    radii = chosen * np.array(RADII)
-    parts = np.zeros((4, len(radii)))
-    for trial in range(trials):
-        problem, sample = draw_problem(point, trial)
-        rows = max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
-        large = problem.sample(rows, stream(point.seed, f"large {point.to_query()}", trial))
-        exact = _risk(problem, large, descent, None)
-        for k, radius in enumerate(radii):
-            clipped = _risk(problem, large, descent, float(radius))
-            seen = _risk(problem, sample, descent, float(radius))
-            method = ClippedDescent(
-                radius=float(radius), descent=descent, calibration=point.calibration
-            )
-            rng = stream(point.seed, f"parts {k} {point.to_query()}", trial)
-            release = method.release(sample, setting, Ledger(point.budget), rng)
-            private = problem.excess_risk(release.value).value
-            parts[:, k] += (exact, clipped - exact, seen - clipped, private - seen)
-    parts /= trials
+    radius = factor * chosen
+    problem, sample = draw_problem(point, trial)
+    large = _large_sample(_data_point(point), trial)
+    exact = _unclipped_risk(_data_point(point), descent, trial)
+    clipped = _risk(problem, large, descent, radius)
+    seen = _risk(problem, sample, descent, radius)
+    method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
+    rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
+    release = method.release(sample, point.setting, Ledger(point.budget), rng)
+    private = problem.excess_risk(release.value).value
+    return exact, clipped - exact, seen - clipped, private - seen
+
+
+def gather(
+    point: Scenario, factors: Sequence[float], splits: Sequence[Sequence[Split]]
+) -> ErrorParts:
+    """Return the parts from ``splits[trial][k]``, those of `error_split` at ``factors[k]``."""
+    require(len(splits) >= 1, "trials", "at least 1", len(splits))
+    _, chosen = clipped_plan(point)
+    optimisation, bias, sampling, noise = np.array(splits, dtype=np.float64).mean(axis=0).T
     return ErrorParts(
-        radii=radii,
-        optimisation=parts[0],
-        bias=parts[1],
-        sampling=parts[2],
-        noise=parts[3],
+        radii=chosen * np.array(factors, dtype=np.float64),
+        optimisation=optimisation,
+        bias=bias,
+        sampling=sampling,
+        noise=noise,
         chosen=chosen,
     )
+
+
+def error_parts(point: Scenario, trials: int = 5, factors: Sequence[float] = FACTORS) -> ErrorParts:
+    """Return the four parts of the error of `sco.clipped` as its clip radius moves."""
+    splits = [[error_split(point, factor, trial) for factor in factors] for trial in range(trials)]
+    return gather(point, factors, splits)
+
+
+@lru_cache(maxsize=8)
+def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
+    problem, _ = _draw_problem(point, trial)
+    return _risk(problem, _large_sample(point, trial), descent, None)
 
 
 def _risk(

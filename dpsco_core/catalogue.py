@@ -48,8 +48,15 @@ from dpsco_core.problems import (
 from dpsco_core.sco import (
     ClippedDescent,
     CoordinatewiseDescent,
+    Erm,
     IterativeDescent,
+    NoisyGradientDescent,
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
     Optimiser,
+    PhasedSgd,
+    PrivateSgd,
+    Sgd,
     SmoothedDescent,
     StrongCoordinatewiseDescent,
 )
@@ -64,11 +71,18 @@ ESTIMATORS: tuple[type[MeanEstimator], ...] = (
     NoiseSmoothing,
 )
 OPTIMISERS: tuple[type[Optimiser], ...] = (
+    Sgd,
+    Erm,
+    NoisyGradientDescent,
+    PhasedSgd,
     CoordinatewiseDescent,
     SmoothedDescent,
     StrongCoordinatewiseDescent,
     ClippedDescent,
     IterativeDescent,
+    PrivateSgd,
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
 )
 METHODS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (*ESTIMATORS, *OPTIMISERS)
 
@@ -182,6 +196,20 @@ def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optim
     The baselines without privacy have neither.
     """
     match slug:
+        case "sco.sgd":
+            return Sgd()
+        case "sco.erm":
+            return Erm()
+        case "sco.noisy-gd":
+            return NoisyGradientDescent(calibration=calibration, tuning=tuning)
+        case "sco.phased-sgd":
+            return PhasedSgd(calibration=calibration, tuning=tuning)
+        case "sco.private-sgd":
+            return PrivateSgd(calibration=calibration, tuning=tuning)
+        case "sco.objective-perturbation":
+            return ObjectivePerturbation(calibration=calibration, tuning=tuning)
+        case "sco.objective-perturbation-strong":
+            return ObjectivePerturbationStrong(calibration=calibration, tuning=tuning)
         case "sco.cwme":
             return CoordinatewiseDescent(calibration=calibration, tuning=tuning)
         case "sco.smoothed":

@@ -13,8 +13,13 @@ from functools import lru_cache
 
 import numpy as np
 
+from dpsco_core.catalogue import HARD_INSTANCES, make_optimiser
+from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems.evaluation import EVALUATION_ELEMENTS, EVALUATION_ROWS
 from dpsco_core.scenario import Scenario
+from dpsco_core.sco.framework import FrameworkPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +37,8 @@ class Coefficients:
             self.fixed + self.per_row * n + self.per_column * d + self.per_element * n * d
         )
 
+
+EXACT_RISKS = ("quadratic", "linear")  # in closed form
 
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
@@ -54,7 +61,22 @@ RELEASE = {
     "mean.cwme-cdp": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.smoothed": Coefficients(fixed=1.1e5, per_row=0, per_element=47),
+    # Of one step where the plan says how many there are, of the whole release otherwise.
+    "sco.sgd": Coefficients(fixed=2e5, per_row=2e4, per_element=1),
+    "sco.erm": Coefficients(fixed=1e6, per_row=100, per_element=20),
+    "sco.noisy-gd": Coefficients(fixed=4e4, per_row=12, per_element=1),
+    "sco.phased-sgd": Coefficients(fixed=1e6, per_row=2e4, per_element=1),
+    "sco.cwme": Coefficients(fixed=8e4, per_row=10, per_element=1.3),
+    "sco.smoothed": Coefficients(fixed=1.3e5, per_row=10, per_element=55),
+    "sco.cwme-strong": Coefficients(fixed=8e4, per_row=10, per_element=1.3),
+    "sco.clipped": Coefficients(fixed=6e4, per_row=12, per_element=0.7),
+    "sco.iterative": Coefficients(fixed=3.6e7, per_row=30, per_element=6, per_column=6e4),
+    "sco.private-sgd": Coefficients(fixed=1e6, per_row=2e4, per_element=1),
+    "sco.objective-perturbation": Coefficients(fixed=2e6, per_row=300, per_element=30),
+    "sco.objective-perturbation-strong": Coefficients(fixed=2e6, per_row=300, per_element=30),
 }
+# The excess risk of an answer, averaged over the evaluation sample, and that sample's own drawing.
+EVALUATION = Coefficients(fixed=1e5, per_row=55, per_element=0.6)
 # One pass of a full-batch optimiser over the gradients, by its oracle.
 STEP = {
     "sco.cwme": Coefficients(fixed=1.5e5, per_row=3, per_element=1.6),
@@ -92,7 +114,7 @@ def cost(scenario: Scenario) -> Cost:
     total = largest = 0.0
     for _, point in scenario.points():
         sampling = SAMPLING[point.distribution].seconds(point.n, point.d)
-        releases = [RELEASE[m].seconds(point.n, point.d) for m in scenario.methods]
+        releases = [release_seconds(m, point) for m in scenario.methods]
         total += sampling + sum(releases) + OVERHEAD * len(releases)
         largest = max(largest, sampling + max(releases, default=0.0))
     return Cost(
@@ -100,6 +122,27 @@ def cost(scenario: Scenario) -> Cost:
         seconds=total * speed * scenario.trials,
         largest_cell=largest * speed,
     )
+
+
+def release_seconds(method: str, point: Scenario) -> float:
+    """Return the seconds of one release on the reference machine, with its error's evaluation.
+
+    0 where the method does not apply. An optimiser's plan tells its number of steps.
+    """
+    coefficients = RELEASE[method]
+    if point.problem == MeanEstimation.card.slug:
+        return coefficients.seconds(point.n, point.d)
+    try:
+        plan = make_optimiser(method, point.calibration, point.tuning).plan(point.setting)
+    except NotApplicable:
+        return 0.0
+    steps, rows = 1, point.n
+    if isinstance(plan, FrameworkPlan):
+        steps = plan.descent.steps
+        rows = point.n // steps if plan.disjoint else point.n
+    exact = point.distribution in HARD_INSTANCES or point.problem in EXACT_RISKS
+    shown = 1 if exact else min(EVALUATION_ROWS, EVALUATION_ELEMENTS // point.d)
+    return steps * coefficients.seconds(rows, point.d) + EVALUATION.seconds(shown, point.d)
 
 
 def too_large(scenario: Scenario, limits: Limits) -> str:

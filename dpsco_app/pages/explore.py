@@ -6,14 +6,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app import controls, words
+from dpsco_app import words
 from dpsco_app.charts import error_figure
+from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
-from dpsco_app.link import read_address, write_address
+from dpsco_app.link import EXPLORE as ADDRESS
+from dpsco_app.link import read_views, views_text
 from dpsco_app.look import Look
 from dpsco_app.options import SHOW
 from dpsco_app.point_chart import point_figure
-from dpsco_app.presets import PRESETS, Preset
+from dpsco_app.presets import KINDS, PRESETS, Preset
+from dpsco_app.problem_words import MEAN, words_for
+from dpsco_app.restore import remember, restored
 from dpsco_app.running import (
     DRAW_EVERY_SECONDS,
     FIRST_DRAW_SECONDS,
@@ -22,8 +26,9 @@ from dpsco_app.running import (
     Result,
     evaluations,
     run,
+    starting_risks,
 )
-from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_app.shown_bounds import floors, shown
 from dpsco_core.costing import too_large
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
@@ -53,15 +58,15 @@ def page() -> None:
     """Draw the page."""
     problems = _restore()
     with st.sidebar:
-        controls.draw(controls.read())
-    scenario, problem = _checked(controls.read())
+        PANEL.draw(PANEL.read())
+    scenario, problem = _checked(PANEL.read())
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     if scenario is not None:
-        write_address(scenario, st.session_state[SHOW])
+        remember(ADDRESS, scenario, views_text(st.session_state[SHOW]))
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     st.html(STYLE)
-    _presets()
+    _presets(PANEL.read().problem)
     result = _result(scenario)
     running = st.session_state["running"]
     status = _buttons(scenario, problem)
@@ -86,11 +91,11 @@ def page() -> None:
 
 def _restore() -> list[str]:
     """Load the address into the controls if it is new; return what is wrong with it."""
-    found = read_address()
+    found = restored(ADDRESS, PANEL)
     if found is not None:
-        scenario, views, problems = found
-        controls.load(scenario)
-        st.session_state[SHOW] = views
+        problems = list(found.problems)
+        PANEL.load(found.scenario)
+        st.session_state[SHOW] = read_views(found.extras[SHOW], problems)
         st.session_state["start"] = True
         st.session_state["address_problems"] = problems
     return list(st.session_state["address_problems"])
@@ -118,14 +123,25 @@ def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     except InvalidInput as problem:
         return None, str(problem)
     if not scenario.methods:
-        return None, "Choose at least one estimator."
+        return None, f"Choose at least one {words_for(scenario.problem).method}."
     heavy = too_large(scenario, DASHBOARD)
     return (None, heavy) if heavy else (scenario, "")
 
 
-def _presets() -> None:
+def _presets(problem: str) -> None:
+    """Draw the presets of the problem's kind as buttons, and the others behind one."""
+    mine = "mean" if problem == MEAN else "optimisation"
     with st.container(horizontal=True, key="presets"):
-        for preset in PRESETS:
+        _preset_buttons(mine)
+        for kind, name in KINDS.items():
+            if kind != mine:
+                with st.popover(name, icon=":material/swap_horiz:"):
+                    _preset_buttons(kind)
+
+
+def _preset_buttons(kind: str) -> None:
+    for preset in PRESETS:
+        if preset.kind == kind:
             st.button(
                 preset.name,
                 key=f"preset_{preset.name}",
@@ -140,7 +156,7 @@ def _start_preset(preset: Preset) -> None:
 
 
 def _start(scenario: Scenario) -> None:
-    controls.load(scenario)
+    PANEL.load(scenario)
     _press_run()
 
 
@@ -198,50 +214,10 @@ def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
 
 def _cells_in_words(scenario: Scenario) -> str:
     points = max(1, len(scenario.grid))
-    factors = ((points, "point"), (len(scenario.methods), "estimator"), (scenario.trials, "trial"))
+    method = words_for(scenario.problem).method
+    factors = ((points, "point"), (len(scenario.methods), method), (scenario.trials, "trial"))
     product = " × ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in factors)
     return f"{scenario.cells:,} cells ({product})"
-
-
-def _slugs(scenario: Scenario) -> tuple[str, ...]:
-    """Return the bounds that are drawn: those of the chosen views, methods and budget.
-
-    Upper bounds: the published rate of each method, and its explicit bounds on the mean error.
-    All the others are in the table below the figure.
-    """
-    views = st.session_state[SHOW]
-    privacies = {method_card(m).privacy for m in scenario.methods}
-    drawn_upper = {method_card(m).rate for m in scenario.methods} | EXPLICIT_UPPER
-    chosen = []
-    for b in BOUNDS:
-        card = b.card
-        if card.quantity != "l2 error":
-            continue
-        if card.kind == "lower":
-            asked = ("lower bounds" if card.constant == "explicit" else "rates") in views
-            relevant = card.privacy in privacies and card.slug in DRAWN_LOWER
-        else:
-            asked = ("upper bounds" if card.constant == "explicit" else "rates") in views
-            relevant = card.method in scenario.methods and card.slug in drawn_upper
-        if asked and relevant:
-            chosen.append(card.slug)
-    return tuple(chosen)
-
-
-DRAWN_LOWER = (
-    "lower.mean.fano-cdp",
-    "lower.mean.fano-pure",
-    "lower.mean.hypercube-cdp",
-    "lower.mean.hypercube-pure",
-    "lower.mean.rate-cdp",
-    "lower.mean.rate-pure",
-)
-EXPLICIT_UPPER = {
-    b.card.slug
-    for b in BOUNDS
-    if (b.card.kind, b.card.constant, b.card.guarantee) == ("upper", "explicit", "expectation")
-}
-PRIVATE_FLOORS = ("lower.mean.hypercube-cdp", "lower.mean.hypercube-pure", "lower.mean.fano-cdp")
 
 
 def _figure_places() -> Places:
@@ -267,9 +243,9 @@ def _say(result: Result, sentence: DeltaGenerator) -> tuple[pd.DataFrame, str]:
     """Write the sentence of what has finished; return its summary and the figure's headline."""
     scenario = result.scenario
     table = summary(frame(result.outcomes))
-    floors = evaluations(scenario, PRIVATE_FLOORS)
+    lower = evaluations(scenario, floors(scenario.problem))
     binding = {o.method: o.bound_by for o in result.outcomes}
-    said = words.state(scenario, table, floors, binding)
+    said = words.state(scenario, table, lower, binding)
     sentence.markdown(said.sentence or said.headline)
     return table, said.headline
 
@@ -279,16 +255,17 @@ def _draw(
 ) -> None:
     """Draw the figure of what has finished."""
     scenario = result.scenario
-    bounds = evaluations(scenario, _slugs(scenario))
+    bounds = evaluations(scenario, shown(scenario, st.session_state[SHOW]))
+    start = starting_risks(scenario) if result.done else []
     dark = st.context.theme.type == "dark"
     count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
     for name, place in figure.items():
         compact = name == "compact"
         look = Look(dark=dark, title=headline, stale=stale, compact=compact)
         drawn = (
-            point_figure(scenario, result.outcomes, bounds, look)
+            point_figure(scenario, result.outcomes, bounds, look, start[0][1] if start else None)
             if scenario.axis is None
-            else error_figure(scenario, table, bounds, look)
+            else error_figure(scenario, table, bounds, look, start)
         )
         place.plotly_chart(
             drawn,

@@ -139,8 +139,9 @@ def _harmonic_values(delta: Floats, n: int, *, convex: bool) -> Floats:
     r"""Return :math:`\theta(1-\sqrt{1-V})` or :math:`\theta^2V` for every delta.
 
     Every s-th count is used with weight s where there are many: P and Q have deviation
-    :math:`\frac12\sqrt n` and the quotient its poles at :math:`\pi/(4\delta)` from the real line, so
-    a stride of :math:`\sqrt n/64` leaves an error below 1e-15 for :math:`\delta\le6/\sqrt n`.
+    :math:`\frac12\sqrt n` and the quotient has its poles at :math:`\pi/(4\delta)` from the real
+    line, so a stride of :math:`\sqrt n/64` leaves an error below 1e-15 for
+    :math:`\delta\le6/\sqrt n`.
     """
     inner = np.minimum(delta, 1 - 1e-12)[:, None]
     stride = max(1, math.isqrt(n) // 64)

@@ -1,4 +1,4 @@
-"""Excess risk through norm clipping and iterative updating: Zhao et al. (2024), Theorems 4 and 7."""
+"""Excess risk through clipping and iterative updating: Zhao et al. (2024), Theorems 4 and 7."""
 
 from __future__ import annotations
 

@@ -148,10 +148,8 @@ _NOISES = (
 )
 _B1 = (
     r"\frac{\sigma_1G}n+\frac{\lambda D^2}4+\frac{L^2}{\lambda n}+L\sqrt{\tfrac\alpha\lambda}+"
-    r"L\sqrt{2\sigma_2G},\ "
-    + _NOISES
-    + r",\ \alpha=\frac{LD}{n^{3/2}}\min\Big\{1,\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ "
-    + _WIDTH
+    r"L\sqrt{2\sigma_2G},\ " + _NOISES + r",\ \alpha=\frac{LD}{n^{3/2}}\min\Big\{1,"
+    r"\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ " + _WIDTH
 )
 _CARD = BoundCard(
     slug="upper.sco.objective-perturbation",

@@ -36,9 +36,7 @@ def _at_budget(formula: AtBudget) -> Callable[[Setting], tuple[float, ...]]:
         budget = setting.budget
         if not isinstance(budget, ApproxDP):
             return math.inf, math.inf
-        return formula(
-            setting.n, setting.d, c.lipschitz, c.diameter, budget.epsilon, budget.delta
-        )
+        return formula(setting.n, setting.d, c.lipschitz, c.diameter, budget.epsilon, budget.delta)
 
     return terms
 
@@ -207,7 +205,8 @@ PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             slug="upper.sco.private-sgd-regret",
             name="Private SGD, regret at sound noise",
             statement="Corollary 1 with Lemma 1, at the noise of a sound accountant",
-            summary="The regret that the paper proves, over the number of averaged steps. " + _SOUND,
+            summary="The regret that the paper proves, over the number of averaged steps. "
+            + _SOUND,
             constant="explicit",
             latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
             privacy="zcdp",

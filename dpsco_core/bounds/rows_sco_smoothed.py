@@ -1,4 +1,4 @@
-"""Excess risk through smoothed truncation: Kamath et al. (2022), Theorem 5.5; Wang et al. (2020)."""
+"""Excess risk through smoothed truncation: Kamath et al. (2022), Theorem 5.5, and its prior."""
 
 from __future__ import annotations
 

@@ -167,6 +167,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=(
             *ASSUMPTION_2_12,
+            SMOOTH,
             STRONGLY_CONVEX,
             Hypothesis(text="G < lambda L/(lambda + L)", check=_converges),
             at_least("sqrt(rho) n >= 10^p sqrt(d) T^(3/2)", "tau", 10.0, _strong_threshold),
@@ -185,9 +186,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_STRONG_LATEX % r"\rho",
         ),
-        evaluate=named(
-            _STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=True, summed=False)
-        ),
+        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
     Bound(
@@ -219,9 +218,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
             r"q=1-\frac{\lambda L}{(\lambda+L)^2}",
         ),
-        evaluate=named(
-            _STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=True)
-        ),
+        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=True)),
         hypotheses=_STRONG_CONDITIONS,
     ),
 )

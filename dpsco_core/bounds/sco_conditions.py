@@ -103,9 +103,7 @@ POPULATION_RISK = never(
 )
 
 
-def at_most(
-    limit: float, symbol: str, name: str, number: Callable[[Setting], float]
-) -> Hypothesis:
+def at_most(limit: float, symbol: str, name: str, number: Callable[[Setting], float]) -> Hypothesis:
     """Return the condition number <= `limit`, the number in units of the moment scale."""
 
     def check(setting: Setting) -> str:
@@ -157,12 +155,16 @@ def approximate(largest_epsilon: float = 1.0) -> Hypothesis:
             return f"The statement is for an (epsilon, delta) budget, and the budget is {budget}."
         if budget.epsilon <= largest_epsilon:
             return ""
-        return f"The statement needs epsilon <= {largest_epsilon:g}, and epsilon={budget.epsilon:g}."
+        return (
+            f"The statement needs epsilon <= {largest_epsilon:g}, and epsilon={budget.epsilon:g}."
+        )
 
     return Hypothesis(text=f"(epsilon, delta) with epsilon <= {largest_epsilon:g}", check=check)
 
 
-def below_trivial(terms: Callable[[Setting], Terms], trivial: Callable[[Setting], float]) -> Hypothesis:
+def below_trivial(
+    terms: Callable[[Setting], Terms], trivial: Callable[[Setting], float]
+) -> Hypothesis:
     """Return the condition that a lower rate is below what the centre of the set achieves."""
 
     def check(setting: Setting) -> str:
@@ -194,7 +196,9 @@ Formula = Callable[[Setting], tuple[float, ...]]
 _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity", "gaussian_rho")
 
 
-def named(terms: tuple[str, ...], needs: tuple[str, ...], formula: Formula) -> Callable[[Setting], Terms]:
+def named(
+    terms: tuple[str, ...], needs: tuple[str, ...], formula: Formula
+) -> Callable[[Setting], Terms]:
     """Return `formula` as named terms, all infinite where a number that it needs does not exist.
 
     Parameters

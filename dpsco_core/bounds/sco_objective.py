@@ -72,7 +72,10 @@ class Objective:
 
 
 def rate(at: Objective) -> tuple[float, float]:
-    r"""Theorem 2: :math:`\frac{L\|C\|_2}{\sqrt n},\frac{LG_C\sqrt{\ln(1/\delta)}}{\varepsilon n}`."""
+    r"""Theorem 2.
+
+    .. math:: \frac{L\|C\|_2}{\sqrt n},\quad\frac{LG_C\sqrt{\ln(1/\delta)}}{\varepsilon n}
+    """
     private = at.lipschitz * at.width * math.sqrt(at.log_delta) / (at.epsilon * at.n)
     return at.lipschitz * at.diameter / math.sqrt(at.n), private
 
@@ -110,7 +113,7 @@ def accuracy(at: Objective, *, printed: bool = False) -> float:
 
     `printed` has :math:`n^{3/2}` in the second, which is not enough for the rate.
     """
-    base = at.lipschitz * at.diameter / at.n**1.5
+    base = at.lipschitz * at.diameter / (at.n * math.sqrt(at.n))
     second = base * (at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
     return min(base, second if printed else second / at.n)
 

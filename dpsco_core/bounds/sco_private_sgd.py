@@ -54,7 +54,9 @@ def printed_noise(n: int, lipschitz: float, epsilon: float, delta: float) -> flo
     return 8 * lipschitz * math.sqrt(-math.log(delta)) / (math.sqrt(n) * epsilon)
 
 
-def regret(n: int, d: int, lipschitz: float, distance: float, noise_std: float) -> tuple[float, float]:
+def regret(
+    n: int, d: int, lipschitz: float, distance: float, noise_std: float
+) -> tuple[float, float]:
     r"""Corollary 1 through Lemma 1: :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`.
 
     The printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n` over the m averaged steps; gradients' and
@@ -64,7 +66,9 @@ def regret(n: int, d: int, lipschitz: float, distance: float, noise_std: float) 
     return scale * lipschitz, scale * noise_std * math.sqrt(d)
 
 
-def utility(n: int, d: int, lipschitz: float, distance: float, noise_std: float) -> tuple[float, float]:
+def utility(
+    n: int, d: int, lipschitz: float, distance: float, noise_std: float
+) -> tuple[float, float]:
     r"""Theorem 4: :math:`\frac52\frac{D(L+\sigma\sqrt d)}{\sqrt n}`.
 
     Examples

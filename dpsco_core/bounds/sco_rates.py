@@ -118,9 +118,7 @@ def smoothed_printed(
     return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
 
 
-def strong(
-    n: int, d: int, moment_order: float, rho: float
-) -> tuple[float, float]:
+def strong(n: int, d: int, moment_order: float, rho: float) -> tuple[float, float]:
     r"""Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor.
 
     .. math:: \frac dn,\quad d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{2-2/p}
@@ -205,7 +203,9 @@ def quoted_lower(
 
 
 def lipschitz(n: int, d: int, rho: float) -> tuple[float, float]:
-    r"""Bassily et al. (2019), Feldman et al. (2020): :math:`\frac1{\sqrt n},\frac{\sqrt d}{\sqrt\rho n}`.
+    r"""Bassily et al. (2019) and Feldman et al. (2020).
+
+    .. math:: \frac1{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
 
     In units of L D; the optimum for Lipschitz losses, and the larger of the two terms as printed.
     """
@@ -215,7 +215,9 @@ def lipschitz(n: int, d: int, rho: float) -> tuple[float, float]:
 
 
 def uniform_convergence(n: int, d: int, rho: float) -> tuple[float, float]:
-    r"""Bassily et al. (2014) for the population: :math:`\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho n}`.
+    r"""Bassily et al. (2014), for the population risk.
+
+    .. math:: \frac{d^{1/4}}{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
 
     In units of L D; the larger of the two.
     """
@@ -223,9 +225,7 @@ def uniform_convergence(n: int, d: int, rho: float) -> tuple[float, float]:
     return sampling * math.pow(d, 0.25), private
 
 
-def chaudhuri(
-    n: int, d: int, epsilon: float, smoothness: float
-) -> tuple[float, float, float]:
+def chaudhuri(n: int, d: int, epsilon: float, smoothness: float) -> tuple[float, float, float]:
     r"""Chaudhuri et al. (2011), output perturbation, in units of L D; the largest term counts.
 
     .. math::

@@ -49,4 +49,4 @@ OTHER_PARAMETERS = "The method's own tunings take other parameters, and may err 
 
 def signal(setting: Setting, power: float, diameter: float) -> float:
     r"""Return :math:`\sqrt\rho n/(Md^q)`: the thresholds of Kamath et al. (2022) are its roots."""
-    return math.sqrt(setting.gaussian_rho) * setting.n / (diameter * setting.d**power)
+    return math.sqrt(setting.gaussian_rho) * setting.n / diameter / math.pow(setting.d, power)

@@ -243,8 +243,8 @@ def convex_factor(d: int) -> float:
     r"""Return what turns the l2 bounds of the packing into bounds for linear losses.
 
     On the unit ball the risk of :math:`-\langle w,x\rangle` exceeds its minimum by
-    :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the normalised means
-    are :math:`\sqrt{\delta/w}` apart, so the excess risk is at least
+    :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the
+    normalised means are :math:`\sqrt{\delta/w}` apart, so the excess risk is at least
     :math:`\|\mu\|\frac\delta{8w}p_e`, that is :math:`\frac14\sqrt{\delta/w}` times
     :math:`\frac{p^a\sqrt\delta}2p_e`: for even d an eighth. Note to Kamath et al. (2022),
     section 4.4, item 6.

@@ -180,10 +180,11 @@ def clip_scaled(
     coefficient or features are not finite, or beyond the range in which products of doubles are
     safe, becomes the zero row: a fixed vector inside the ball.
     """
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         sizes = np.abs(coefficients)
-        lengths = sizes * norms
-        weights = coefficients * (radius / np.maximum(lengths, radius))
+        # Radius over the length of the row itself could fall below the normal doubles, where its
+        # rounding could leave the ball; radius over the norm of the features cannot.
+        weights = np.copysign(np.minimum(sizes, radius / norms), coefficients)
     if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):  # a NaN is neither
         bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))
         base = base.copy()

@@ -180,7 +180,7 @@ def tally(entries: Iterable[Entry]) -> Totals:
 def fits(total: Totals, budget: Budget) -> bool:
     """Whether releases with these totals meet `budget`, up to rounding."""
     slack = 1 + ROUNDING
-    approximate = total.approximate_epsilon > 0
+    approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
     match budget:
         case PureDP(epsilon=epsilon):
             return not total.rho and not approximate and total.pure <= epsilon * slack

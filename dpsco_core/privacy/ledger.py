@@ -223,7 +223,10 @@ class Ledger:
         """
         _check_positive("l2_sensitivity", l2_sensitivity)
         _check_positive("rho", rho)
+        _check_count("steps", steps)
+        _check_count("size", size)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
+        _check_noise(noise_std)
         self._record(
             Entry(
                 mechanism="gaussian",
@@ -236,7 +239,7 @@ class Ledger:
                 disjoint_blocks=steps,
             )
         )
-        return Steps(steps=steps, noise_std=noise_std)
+        return Steps(steps=steps, size=size, noise_std=noise_std)
 
     def shuffled_steps(
         self,
@@ -260,7 +263,9 @@ class Ledger:
                 label=label,
             )
         _check_positive("l2_sensitivity", l2_sensitivity)
+        _check_count("size", size)
         noise_std = certificate.noise_multiplier * l2_sensitivity
+        _check_noise(noise_std)
         self._record(
             Entry(
                 mechanism="shuffled gaussian",
@@ -274,7 +279,7 @@ class Ledger:
                 disjoint_blocks=certificate.steps,
             )
         )
-        return Steps(steps=certificate.steps, noise_std=noise_std)
+        return Steps(steps=certificate.steps, size=size, noise_std=noise_std)
 
     def objective_noise(
         self,
@@ -318,6 +323,8 @@ class Ledger:
         std = needed if noise_std is None else noise_std
         enough = std >= needed * (1 - 1e-12)
         require(enough, "noise_std", f"at least {needed:.6g}", std)
+        _check_count("size", size)
+        _check_noise(std)
         self._record(
             Entry(
                 mechanism="objective perturbation",
@@ -339,7 +346,7 @@ class Ledger:
         block. The blocks must be fixed by index, or by randomness independent of the data, and a
         release of a block may depend on the data of other blocks only through what they released.
         """
-        require(blocks >= 1, "blocks", "a positive integer", blocks)
+        _check_count("blocks", blocks)
         nested = self._parent is None
         require(nested, "ledger", "that of all records, not of a block", "the ledger of a block")
         self._partitions += 1
@@ -390,7 +397,16 @@ def _check_positive(name: str, value: float) -> None:
     require(value > 0 and math.isfinite(value), name, "a positive number", value)
 
 
+def _check_count(name: str, value: int) -> None:
+    ok = isinstance(value, int | np.integer) and value >= 1
+    require(ok, name, "a positive integer", value)
+
+
 def _check_release(value: NDArray[np.float64], noise: float) -> None:
     """Refuse what noise cannot hide: a NaN or an infinity, and noise that is no number."""
     require(bool(np.isfinite(value).all()), "value", "finite in every entry", "not finite")
+    _check_noise(noise)
+
+
+def _check_noise(noise: float) -> None:
     require(1e-300 < noise < 1e300, "noise", "between 1e-300 and 1e300", noise)

@@ -35,12 +35,12 @@ def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> 
 
     The gradient of n times the objective moves by a vector of norm at most :math:`\Delta` in the
     span of two fixed directions (a generalised linear loss), or along one. Off an event of
-    probability :math:`\delta` the noise in that plane is at most :math:`t\sigma`,
-    :math:`t = \sqrt{2\ln(2/\delta)}`, and the privacy loss at most
+    probability :math:`\delta = e^{-t^2/2}` the noise in that plane is at most :math:`t\sigma`,
+    :math:`t = \sqrt{2\ln(1/\delta)}`, and the privacy loss at most
     :math:`\Delta t/\sigma + \Delta^2/(2\sigma^2)`; this is the sigma at which that is `epsilon`
-    (note to Su et al. 2023, section 2.1 (b)).
+    (note to Su et al. 2023, section 2.1 (b), whose 2/delta is in terms of twice this delta).
     """
-    t = math.sqrt(2 * math.log(2 / delta))
+    t = math.sqrt(-2 * math.log(delta))
     ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))  # x t + x^2/2 = epsilon
     return l2_sensitivity / ratio
 

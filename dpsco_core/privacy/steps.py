@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.errors import require
 from dpsco_core.privacy.mechanisms import gaussian_noise
 
 
@@ -24,11 +25,14 @@ class Steps:
     ----------
     steps : int
         Number of releases that were accounted for.
+    size : int
+        Number of noisy coordinates of each.
     noise_std : float
         Standard deviation per coordinate.
     """
 
     steps: int
+    size: int
     noise_std: float
     _used: int = field(default=0, repr=False)
 
@@ -37,9 +41,12 @@ class Steps:
 
         Raises
         ------
+        InvalidInput
+            Unless `count` is a whole number of at least 0 and `d` the size that was accounted for.
         BudgetExceeded
             If more releases are asked for than were accounted for; nothing is drawn.
         """
+        self._check(count, d)
         if self._used + count > self.steps:
             raise BudgetExceeded(f"{self._used + count} steps, and {self.steps} were accounted for")
         self._used += count
@@ -47,4 +54,11 @@ class Steps:
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return noise of the same law that hides nothing, for steps that look at no record."""
+        self._check(count, d)
         return gaussian_noise((count, d), self.noise_std, rng)
+
+    def _check(self, count: int, d: int) -> None:
+        # A negative count would give steps back, and one column would be broadcast to all.
+        whole = isinstance(count, int | np.integer) and count >= 0
+        require(whole, "count", "a whole number of at least 0", count)
+        require(d == self.size, "d", f"the {self.size} coordinates that were accounted for", d)

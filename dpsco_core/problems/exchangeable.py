@@ -22,10 +22,12 @@ from dpsco_core.problems.univariate import Univariate
 Vector = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-# Logarithms of the distances r = |c - y|, and of u: h is accurate to about 1e-9.
-_DISTANCES = np.arange(-20.0, 26.0)
+# Logarithms of the distances r = |c - y|, and of u: integrals are accurate to about 1e-8.
+_DISTANCES = np.arange(-30.0, 26.0, 0.5)
 _STEP = 0.1
-_INVERSES = np.exp(np.arange(-24.0, 16.0, _STEP))
+_INVERSES = np.exp(np.arange(-24.0, 22.0, _STEP))
+# Where the density jumps, or is not analytic, panels shrink geometrically.
+_AROUND = np.concatenate([1 - 0.5 ** np.arange(1, 16), [1.0], 1 + 0.5 ** np.arange(15, 0, -1)])
 
 
 def median_slope(law: Univariate, d: int, c: float) -> float:
@@ -58,9 +60,9 @@ def inverse_distance(law: Univariate, d: int, c: float) -> float:
 
 def _transforms(law: Univariate, c: float) -> tuple[Vector, Vector]:
     """Return A and L at every u of `_INVERSES`."""
-    # Gauss-Legendre panels in log r that end where the density jumps.
-    jumps = [math.log(abs(c - jump)) for jump in law.jumps if jump != c]
-    edges = np.unique(np.concatenate([_DISTANCES, jumps]))
+    # Gauss-Legendre panels in log r.
+    jumps = [np.log(abs(c - jump) * _AROUND) for jump in law.jumps if jump != c]
+    edges = np.unique(np.concatenate([_DISTANCES, *jumps]))
     half = 0.5 * np.diff(edges)[:, None]
     r = np.exp((0.5 * (edges[1:] + edges[:-1])[:, None] + half * _NODES).ravel())
     weights = (half * _WEIGHTS).ravel() * r

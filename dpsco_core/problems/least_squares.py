@@ -16,6 +16,7 @@ from dpsco_core.errors import require
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import (
     centring_factor,
+    fourth_moment_trace,
     largest_second_moment,
     raw_coordinate,
     raw_direction,
@@ -155,20 +156,12 @@ class LeastSquares(LinearModelProblem):
     def _worst_trace(self, reach: float) -> float:
         r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v, exactly.
 
-        With m2, m4 the moments of a coordinate, :math:`E\langle X,v\rangle^2\|X\|^2` is
-        :math:`\|v\|^2(m_4+(d-1)m_2^2)` for independent centred coordinates and
-        :math:`\|v\|^2(d+2)m_4/3` for elliptical ones; from both :math:`\|m_2v\|^2` is subtracted.
-        On a hard instance A is the spike with a factor, or 0, and v along it is the worst.
+        From `fourth_moment_trace`, :math:`\|E XX^\top v\|^2` is subtracted; both are worst for
+        the same v.
         """
-        law, square = self.features, reach**2
+        law = self.features
         noise = self.noise.law.moment(2) * second_moment_trace(law)
-        if isinstance(law, TwoPoint):
-            q = law.spike_probability
-            return square * q * (1 - q) * record_norm(law) ** 4 + noise
-        second, fourth = law.moment(2), law.moment(4)
-        if isinstance(law, EllipticalT):
-            return square * ((law.d + 2) * fourth / 3 - second**2) + noise
-        return square * (fourth + (law.d - 2) * second**2) + noise
+        return reach**2 * (fourth_moment_trace(law) - largest_second_moment(law) ** 2) + noise
 
 
 def _with_noise(signal: float, noise: float, p: float) -> float:

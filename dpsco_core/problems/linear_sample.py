@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from dpsco_core.data.rows import DenseRows, ScaledRows
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.problems.links import FARTHEST
 
 Vector = NDArray[np.float64]
-FARTHEST = 1e150  # beyond it products of doubles overflow: such records count as zero
 
 
 class Link(Protocol):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 Vector = NDArray[np.float64]
+FARTHEST = 1e150  # beyond it products of doubles overflow: such numbers count as broken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class LogisticLink:
             return 1 / (1 + math.exp(-margin)) - target
         if margin != margin:
             return math.nan
-        growth = math.exp(max(margin, -745.0))
+        growth = math.exp(margin) if margin > -745.0 else 0.0
         return growth / (1 + growth) - target
 
     def admissible(self, targets: Vector) -> Vector:
@@ -72,8 +73,8 @@ class SquaredLink:
         return margin - target
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite; every real target is in range."""
-        return finite_or_zero(targets)
+        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
+        return near_or_zero(targets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +105,8 @@ class HuberLink:
         return -1.0 if residual < -1.0 else residual
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite; every real target is in range."""
-        return finite_or_zero(targets)
+        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
+        return near_or_zero(targets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +135,8 @@ class AbsoluteLink:
         return float(residual > 0) - float(residual < 0)
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite; every real target is in range."""
-        return finite_or_zero(targets)
+        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
+        return near_or_zero(targets)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +166,7 @@ class HingeLink:
         return inside
 
 
-def finite_or_zero(targets: Vector) -> Vector:
-    """Return the targets, 0 where one is not finite."""
-    return targets if np.isfinite(targets).all() else np.where(np.isfinite(targets), targets, 0.0)
+def near_or_zero(targets: Vector) -> Vector:
+    """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
+    near = np.abs(targets) <= FARTHEST
+    return targets if near.all() else np.where(near, targets, 0.0)

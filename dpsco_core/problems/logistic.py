@@ -12,7 +12,12 @@ from scipy.special import expit
 
 from dpsco_core.card import FOLKLORE, Card
 from dpsco_core.problems.base import Constants
-from dpsco_core.problems.laws import raw_coordinate, raw_direction, second_moment_trace
+from dpsco_core.problems.laws import (
+    fourth_moment_trace,
+    raw_coordinate,
+    raw_direction,
+    second_moment_trace,
+)
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import LogisticLink
 
@@ -33,12 +38,13 @@ class Logistic(LinearModelProblem):
     of a record are infinite.
 
     Given X, :math:`E\phi'^2 = (\sigma(s)-\sigma(s^*))^2 + \sigma(s^*)(1-\sigma(s^*)) \le
-    \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`, and :math:`\min(1,a)^2 \le a^k` for
-    :math:`k = \min(p-2, 2)`. With Hoelder's inequality, r = radius + offset and q = 2p/(p-k) <= p,
+    \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`. With :math:`\min(1,a)^2 \le a^k` for
+    :math:`k = \min(p-2, 2)`, Hoelder's inequality, r = radius + offset and q = 2p/(p-k) <= p,
 
-    .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + (\tfrac14 rD_p)^k\,d\,\max_j(E|X_j|^q)^{2/q},
+    .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + \min\big((\tfrac14 rD_p)^k\,d\,\max_j(E|X_j|^q)^{2/q},
+        \ (\tfrac14 r)^2\sup_v E\langle X,v\rangle^2\|X\|^2\big),
 
-    which is below :math:`E\|X\|^2` for small balls and p above 3 or so.
+    where the last term needs fourth moments (`fourth_moment_trace`).
     """
 
     card: ClassVar[Card] = Card(
@@ -70,10 +76,14 @@ class Logistic(LinearModelProblem):
         law, p = self.features, self.moment_order
         k = min(p - 2, 2.0)
         q = 2 * p / (p - k)
-        difference = 0.25 * (self.radius + self.offset) * raw_direction(law, p)
-        spread = law.d * math.pow(raw_coordinate(law, q), 2 / q)
+        quarter = 0.25 * (self.radius + self.offset)
+        difference = min(
+            math.pow(quarter * raw_direction(law, p), k)
+            * (law.d * math.pow(raw_coordinate(law, q), 2 / q)),
+            quarter**2 * fourth_moment_trace(law),
+        )
         return self.bounded_slope_constants(
             curvature=0.25,
-            squared_slope=0.25 * second_moment_trace(law) + math.pow(difference, k) * spread,
+            squared_slope=0.25 * second_moment_trace(law) + difference,
             twice_differentiable=True,
         )

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from dpsco_core.data.rows import DenseRows, MappedRows, row_norms
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.problems.links import FARTHEST
 
 Vector = NDArray[np.float64]
-FARTHEST = 1e150  # beyond it products of doubles overflow: such records count as zero
 
 
 class PointLoss(Protocol):

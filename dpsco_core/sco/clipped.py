@@ -15,6 +15,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.sco.lipschitz import refuse_pure
 from dpsco_core.sco.tuning import Descent, practical_descent, practical_radius
 
 
@@ -63,6 +64,7 @@ class ClippedDescent:
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         if self.radius is not None:
             radius = self.radius
@@ -140,10 +142,10 @@ def theorem_descent(
         steps = whole_steps(energy)
         return Descent(steps=steps, step_size=1 / (smoothness * math.sqrt(2 * steps)), queried=True)
     moment = finite(constants.directional_moment, "a directional moment M")
-    diameter = constants.diameter
-    gradient = moment
-    if constants.minimum_interior:
-        gradient = min(moment, constants.smoothness * diameter)
+    diameter = finite(constants.diameter, "a bounded constraint set")
+    gradient, reach = moment, constants.smoothness * diameter
+    if constants.minimum_interior and reach > 0:
+        gradient = min(moment, reach)
     steps = whole_steps(gradient**2 * energy)
     return Descent(
         steps=steps, step_size=diameter / (gradient * math.sqrt(2 * steps)), queried=True

@@ -21,6 +21,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.sco.lipschitz import refuse_pure
 from dpsco_core.sco.tuning import Descent, practical_descent, practical_limit
 
 
@@ -70,6 +71,7 @@ class CoordinatewiseDescent:
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         theory = self.tuning == "theory"
         blocks = self.blocks

@@ -29,7 +29,8 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.cwme import enough_records
-from dpsco_core.sco.framework import FrameworkPlan, run_framework
+from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework
+from dpsco_core.sco.lipschitz import refuse_pure
 from dpsco_core.sco.tuning import Descent, practical_limit
 
 MOST_BLOCKS = 64
@@ -78,12 +79,17 @@ class StrongCoordinatewiseDescent:
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = condition(setting)
         theory = self.tuning == "theory"
         steps = self.steps
         if steps is None:
-            steps = theorem_steps(setting, rho) if theory else practical_steps(setting, rho)
+            steps = (
+                theorem_steps(setting, rho, self.calibration)
+                if theory
+                else practical_steps(setting, rho)
+            )
         rho_step = rho / steps if self.calibration == "paper" else rho
         enough_records(setting, 1, steps)
         size = setting.n // steps
@@ -156,18 +162,21 @@ def _contraction(strong: float, smooth: float) -> float:
     return 1 - strong * smooth / (strong + smooth) ** 2
 
 
-def theorem_steps(setting: Setting, rho: float) -> int:
+def theorem_steps(setting: Setting, rho: float, calibration: Calibration) -> int:
     r"""Return T of Theorem 5.7, with :math:`G = \sqrt{d/n} + \sqrt d(\sqrt d/(\sqrt\rho n))^a`.
 
     :math:`T = \lceil\ln\frac{(\lambda+L)G}{\lambda L}/\ln q\rceil`, and 1 where it is not positive
-    (the bound is then void). G in units of the moment, lengths in units of the diameter.
+    (the bound is then void). The logarithm is of a length over the diameter, which the paper
+    takes to be 1; ``"paper"`` leaves it out.
     """
     strong, smooth = condition(setting)
     n, d, order = setting.n, setting.d, setting.moment_order
-    scale = setting.constants.coordinate_moment ** (1 / order)
+    scale = finite(setting.constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
     power = 1 - 1 / order
     error = math.sqrt(d / n) + math.sqrt(d) * (math.sqrt(d / rho) / n) ** power
     accuracy = scale * error * (strong + smooth) / (strong * smooth)
+    if calibration == "tight":
+        accuracy /= finite(setting.constants.diameter, "a bounded constraint set")
     if not accuracy < 1:
         return 1
     return max(1, math.ceil(math.log(accuracy) / math.log(_contraction(strong, smooth))))
@@ -180,8 +189,8 @@ def theorem_threshold(setting: Setting, rho: float, steps: int, calibration: Cal
     :math:`(\sqrt\rho n/(\sqrt d T^{3/2}))^{1/p}` as printed.
     """
     constants, order = setting.constants, setting.moment_order
-    scale = constants.coordinate_moment ** (1 / order)
-    bound = constants.mean_gradient_bound / scale
+    scale = finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
+    bound = finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
     power = 1.5 if calibration == "paper" else 1.0
     signal = math.sqrt(rho / setting.d) * setting.n / steps**power
     return float(scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3))

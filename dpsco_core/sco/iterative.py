@@ -12,10 +12,13 @@ from dpsco_core.card import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning, check_level, zhao_share
 from dpsco_core.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
+from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
-from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.sco.clipped import theorem_descent
+from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework
+from dpsco_core.sco.lipschitz import refuse_pure
 from dpsco_core.sco.tuning import Descent, practical_descent, practical_radius
 
 
@@ -39,9 +42,11 @@ class IterativeDescent:
     calibration : {"tight", "paper"}
         ``"paper"``: rho by equation (15). The printed route, equation (24) at a step's share of
         (32), needs far more groups than there are records at any size that runs; where it does
-        not, it allows less than no amplification, which is used instead.
+        not, it allows less than no amplification, which is used instead. With theory, R, T and
+        eta as printed in Theorem 7, which takes M = L lambda = 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: R, T and eta of Theorem 7.
+        ``"theory"``: R of Theorem 7 times M, sqrt(rho) for its epsilon, and the T and eta in
+        consistent units as for `ClippedDescent`; all queried points are averaged.
     """
 
     radius: float | None = None
@@ -66,6 +71,7 @@ class IterativeDescent:
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         n, d = setting.n, setting.d
         theory = self.tuning == "theory"
@@ -81,18 +87,19 @@ class IterativeDescent:
             )
         radius = self.radius
         if radius is None:
-            radius = theorem_radius(setting, rho) if theory else practical_radius(setting, rho)
+            radius = (
+                theorem_radius(setting, rho, self.calibration)
+                if theory
+                else practical_radius(setting, rho)
+            )
         check_level("radius", radius)
         noise = 2 * radius / (n // groups)
         energy = d * noise**2 / (2 * rho) / groups  # of the groups' average
         if self.descent is not None:
             descent = self.descent
         elif theory:
-            moment = finite(setting.constants.directional_moment, "a directional moment M")
-            steps = whole_steps((moment * n / radius) ** 2 * rho / d)
-            smoothness = finite(setting.constants.smoothness, "a smoothness constant of the risk")
-            size = 1 / (smoothness * math.sqrt(2 * steps))
-            descent = Descent(steps=steps, step_size=size, queried=True)
+            level = theorem_level(setting, rho, self.calibration)
+            descent = theorem_descent(setting, level, radius, self.calibration)
         else:
             descent = practical_descent(setting, energy, radius)
         rho_step = rho / descent.steps
@@ -127,9 +134,30 @@ def union_groups(setting: Setting) -> int:
     return math.ceil(800 * (setting.d * math.log1p(2 * diameter * n) + 2 * math.log(n)))
 
 
-def theorem_radius(setting: Setting, rho: float) -> float:
-    r"""Return :math:`R = M\sqrt d(n\sqrt\rho/\sqrt d)^{1/p}` of Theorem 7, M the moment."""
-    moment = finite(setting.constants.directional_moment, "a directional moment M")
-    d = setting.d
-    signal = setting.n * math.sqrt(rho / d)
+def theorem_level(setting: Setting, rho: float, calibration: Calibration) -> float:
+    r"""Return what stands for :math:`\varepsilon^2` in Theorem 7: rho, or as printed."""
+    if calibration == "paper" and isinstance(setting.budget, ApproxDP):
+        return setting.budget.epsilon**2
+    return rho
+
+
+def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
+    r"""Return :math:`R = M\sqrt d(n\varepsilon/\sqrt d)^{1/p}` of Theorem 7, without M if printed.
+
+    Examples
+    --------
+    The note's regression value, at n = 10^4, d = 10, p = 3 and epsilon = 1:
+
+    >>> from dpsco_core.problems import Constants
+    >>> constants = Constants(coordinate_moment=1.0, directional_moment=2.0, variance_trace=10.0,
+    ...                       mean_gradient_bound=1.0)
+    >>> setting = Setting(n=10_000, d=10, moment_order=3.0,
+    ...                   budget=ApproxDP(epsilon=1.0, delta=1e-6), constants=constants)
+    >>> round(theorem_radius(setting, 0.0140588188106, "paper"), 6)
+    46.415888
+    """
+    d, moment = setting.d, 1.0
+    if calibration == "tight":
+        moment = finite(setting.constants.directional_moment, "a directional moment M")
+    signal = setting.n * math.sqrt(theorem_level(setting, rho, calibration) / d)
     return moment * math.sqrt(d) * float(signal ** (1 / setting.moment_order))

@@ -80,6 +80,16 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
             feature_bound=bound,
             certified=True,
         )
+    typical = practical_radius(setting, rho)
+    model = constants.linear_model
+    if model is not None and math.isfinite(model.slope):
+        bound = typical / model.slope
+    else:  # `typical` is about the mean of the records, the bound about 0
+        offset = constants.mean_gradient_bound
+        if constants.structure == "mean":
+            offset = max(0.0, offset - constants.diameter / 2)
+        bound = math.hypot(typical, offset)
+    found = surrogate(setting, bound)
     if tuning == "theory":
         raise NotApplicable(
             "The theorem needs a Lipschitz loss for every record, and the records of this problem "
@@ -87,16 +97,6 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
             nearest="set tuning=practical, which shrinks records into a ball",
             changes=(("tuning", "practical"),),
         )
-    typical = practical_radius(setting, rho)
-    model = constants.linear_model
-    if model is not None and math.isfinite(model.slope):
-        bound = typical / model.slope
-    else:  # `typical` is about the mean of the records, the bound about 0
-        offset = constants.diameter / 2
-        if constants.structure == "linear":
-            offset = min(offset, constants.mean_gradient_bound)
-        bound = math.hypot(typical, offset)
-    found = surrogate(setting, bound)
     return Losses(
         lipschitz=found.lipschitz,
         smoothness=found.smoothness,

@@ -45,9 +45,9 @@ class NoisyGradientDescent:
 
     .. math:: \frac{D^2}{2\eta T} + \frac\eta2\Big(L^2 + \frac{2dL^2T}{\rho n^2}\Big),
 
-    least at :math:`\eta = D/\sqrt{T(L^2 + d\sigma_T^2)}`. At :math:`T = \rho n^2/(2d)`, where noise
-    and gradient have the same energy, it is :math:`2DL\sqrt d/(n\sqrt\rho)`; more steps gain at most
-    a factor :math:`\sqrt2`.
+    least at :math:`\eta = D/\sqrt{T(L^2 + d\sigma_T^2)}`. At :math:`T = \rho n^2/(2d)`, where
+    noise and gradient have the same energy, it is :math:`2DL\sqrt d/(n\sqrt\rho)`; more steps
+    gain at most a factor :math:`\sqrt2`.
 
     Parameters
     ----------
@@ -71,8 +71,8 @@ class NoisyGradientDescent:
         name="Noisy gradient descent",
         paper=BASSILY_2014,
         statement="Algorithm 1 (full batch), Theorem 2.4",
-        summary="Gradient descent on all records, with Gaussian noise that hides what one Lipschitz "
-        "loss could do.",
+        summary="Gradient descent on all records, with Gaussian noise that hides what one "
+        "Lipschitz loss could do.",
         privacy="zcdp",
         problems=SCO_PROBLEMS,
         rate="upper.sco.noisy-gd",

@@ -111,8 +111,8 @@ class PhasedSgd:
         if math.isinf(losses.smoothness):
             raise NotApplicable(
                 "Phased SGD is private for smooth losses only, and this one has kinks.",
-                nearest="choose sco.private-sgd, which allows them",
-                changes=(("method", "sco.private-sgd"),),
+                nearest="choose sco.private-sgd, which allows them, or the problem huber",
+                changes=(("problem", "huber"),),
             )
         if setting.n < 2:
             raise NotApplicable(

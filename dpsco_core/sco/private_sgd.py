@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dpsco_core.card import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger, Steps
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems.base import Setting
@@ -223,8 +223,9 @@ def run_steps(
 def paper_certificate(setting: Setting) -> ShuffledSteps:
     r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
 
-    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is 32 ln(3/delta)/(sqrt(n) epsilon)
-    times the sensitivity 2L. A smaller rho a step is certified with any larger one.
+    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
+    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
+    with any larger one.
 
     Raises
     ------

@@ -15,6 +15,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.sco.lipschitz import refuse_pure
 from dpsco_core.sco.tuning import Descent, practical_descent, practical_limit
 
 SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
@@ -62,6 +63,7 @@ class SmoothedDescent:
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
         theory = self.tuning == "theory"

@@ -20,7 +20,7 @@ from dpsco_core.geometry.ball import Ball
 Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
 
-ROUNDING = 1e-14  # of the radius: what is nearer to the sphere lies on it
+ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
 PATIENCE = 60  # gradients without halving the certificate, after which a heuristic gives up
 CHECK_EVERY = 8  # accelerated steps
 
@@ -53,9 +53,9 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
 
     .. math:: t\|w\|(r - \|w\|) + \frac{\|g + tw\|^2}{2\mu},
 
-    because :math:`\langle g, w - u\rangle \le t\langle w, u - w\rangle + \|g+tw\|\|u-w\|` and strong
+    because :math:`\langle g, w-u\rangle \le t\langle w, u-w\rangle + \|g+tw\|\|u-w\|` and strong
     convexity takes :math:`\frac\mu2\|u-w\|^2` off. They see much smaller errors than the gap,
-    which loses its digits on the sphere and is first order inside.
+    which loses its digits on the sphere (its rounding is added) and is first order inside.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
     0.005000000000000001
     """
     inner, norm = float(g @ w), math.sqrt(float(g @ g))
-    gap = max(0.0, inner + ball.radius * norm)
+    gap = max(0.0, inner + ball.radius * norm) + ROUNDING * ball.radius * norm
     if modulus == 0:
         return gap
     bound = min(gap, norm**2 / (2 * modulus))

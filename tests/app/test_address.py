@@ -38,7 +38,7 @@ BAD = {
     "distribution=foo": "distribution must be one of student-t,",
     "methods=mean.clipped,mean.foo": "method must be one of mean.sample,",
     "methods=mean.clipped,mean.clipped": "methods must be distinct",
-    "problem=foo": "problem must be mean, got problem=foo.",
+    "problem=foo": "problem must be one of mean, quadratic,",
     "axis=foo": "axis must be one of n, d, epsilon, p, got axis=foo.",
     "grid=1,x": "grid must be a list of numbers, got grid=x.",
     "grid=5,2": "grid must be increasing, got grid=5,2.",
@@ -145,5 +145,5 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
 
 
 def test_the_default_page_has_an_empty_address() -> None:
-    assert link.state_query(link.BASE, [VIEWS[0]]) == {}
-    assert link.state_query(Scenario(), [])["show"] == "none"
+    assert link.EXPLORE.query(link.BASE, link.views_text([VIEWS[0]])) == {}
+    assert link.EXPLORE.query(Scenario(), link.views_text([]))["show"] == "none"

@@ -23,7 +23,15 @@ from dpsco_app.look import (
 )
 from dpsco_app.options import number_text, series
 from dpsco_app.point_chart import point_figure
-from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound, method_card
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    bound,
+    bounds_for,
+    method_card,
+    methods_for,
+)
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
 from tests.app.results import FLOORS, SWEEP, bounds, run, table
@@ -163,7 +171,7 @@ def test_a_refused_method_and_values_that_do_not_exist_are_left_out() -> None:
 def test_every_bound_can_be_drawn_at_once_and_all_axes_too() -> None:
     for axis, grid in (("n", SWEEP.grid), ("d", (2, 20)), ("epsilon", (0.1, 1)), ("p", (2, 4))):
         scenario = replace(SWEEP, axis=axis, grid=grid)
-        slugs = [s for s in BOUND_SLUGS if bound(s).card.quantity == "l2 error"]
+        slugs = [b.card.slug for b in bounds_for("mean") if b.card.quantity == "l2 error"]
         figure = draw(scenario, *slugs)
         assert len(figure.data) > 20
         assert list(figure.layout.xaxis.ticktext) == [number_text(x) for x in grid]
@@ -185,8 +193,8 @@ def pixel_boxes(figure: go.Figure, low: float, high: float) -> list[tuple[float,
 
 @pytest.mark.parametrize("method_count", [1, 4, 7])
 def test_labels_never_overlap(method_count: int) -> None:
-    scenario = replace(SWEEP, methods=METHOD_SLUGS[:method_count], trials=2)
-    slugs = [s for s in BOUND_SLUGS if bound(s).card.quantity == "l2 error"]
+    scenario = replace(SWEEP, methods=methods_for("mean")[:method_count], trials=2)
+    slugs = [b.card.slug for b in bounds_for("mean") if b.card.quantity == "l2 error"]
     for chosen in ((), FLOORS, slugs):
         figure = draw(scenario, *chosen)
         low, high = (10**end for end in figure.layout.yaxis.range)
@@ -246,8 +254,28 @@ def test_a_single_point_without_any_outcome_or_with_refusals_only_is_drawn() -> 
 
 
 def test_every_method_has_its_own_colour_and_shape() -> None:
-    assert set(COLOURS) == set(SYMBOLS) == set(METHOD_SLUGS)
-    assert len(set(COLOURS.values())) == len(set(SYMBOLS.values())) == len(METHOD_SLUGS)
+    assert set(COLOURS) == set(SYMBOLS) >= set(METHOD_SLUGS)
+    for problem in PROBLEM_SLUGS:
+        methods = methods_for(problem)
+        for pairs in (COLOURS, SYMBOLS):
+            assert len({pairs[m] for m in methods}) == len(methods)
+
+
+def contrast(colour: str, page: str) -> float:
+    """Return the contrast of WCAG 2 between two colours."""
+    light = []
+    for text in (colour, page):
+        parts = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def test_every_colour_can_be_read_as_text_on_its_page() -> None:
+    for slug, (on_light, on_dark) in COLOURS.items():
+        least = 3.0 if "median" in slug or slug == "sco.sgd" else 4.5  # pale greys: large marks
+        assert contrast(on_light, "#ffffff") >= least, slug
+        assert contrast(on_dark, "#0e1117") >= least, slug
 
 
 def test_the_name_of_a_bound_is_never_that_of_an_estimator() -> None:

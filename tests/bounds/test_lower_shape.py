@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.bounds import best_spike_probability, hypercube, largest_spike_probability, spikes
-from dpsco_core.bounds.best import SPIKE_BOUNDS
+from dpsco_core.bounds.best import FORMS, SPIKE_BOUNDS
 from dpsco_core.bounds.gaussian import (
     best_separation,
     bounded_signs,
@@ -16,12 +16,7 @@ from dpsco_core.bounds.gaussian import (
 )
 from dpsco_core.errors import InvalidInput
 
-AT = {
-    "fano-cdp": spikes.spike_fano_cdp,
-    "fano-pure": spikes.spike_pure,
-    "hypercube-cdp": hypercube.hypercube_cdp,
-    "hypercube-pure": hypercube.hypercube_pure,
-}
+AT = {kind: at for kind, (at, _) in FORMS.items()}
 
 
 def random_settings(count, seed):

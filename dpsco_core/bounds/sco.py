@@ -1,0 +1,34 @@
+"""Every bound on the excess population risk in the l2 ball, in the order of a catalogue.
+
+Gaussian methods are evaluated at ``setting.gaussian_rho``; where the budget or a certified constant
+does not exist an upper bound is infinite, a lower bound 0, and a hypothesis says why. The slug
+names the method, then the form: nothing for the rate, ``-logs`` with logarithms, ``-paper`` as
+printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven. Amid et al.
+(2022), in Table 1 of Su et al. (2023), has no row: its formula is garbled there.
+"""
+
+from __future__ import annotations
+
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.lower_sco import SPIKE_RISKS
+from dpsco_core.bounds.lower_sco_other import OTHER_RISKS
+from dpsco_core.bounds.rows_sco_clipped import CLIPPED_RISKS, ITERATIVE_RISKS
+from dpsco_core.bounds.rows_sco_coordinatewise import COORDINATEWISE_RISKS
+from dpsco_core.bounds.rows_sco_objective import OBJECTIVE_RISKS
+from dpsco_core.bounds.rows_sco_prior import PRIOR_RISKS
+from dpsco_core.bounds.rows_sco_private_sgd import PRIVATE_SGD_RISKS
+from dpsco_core.bounds.rows_sco_smoothed import SMOOTHED_RISKS
+from dpsco_core.bounds.rows_sco_strong import STRONG_COORDINATEWISE_RISKS
+
+UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
+    *COORDINATEWISE_RISKS,
+    *SMOOTHED_RISKS,
+    *STRONG_COORDINATEWISE_RISKS,
+    *CLIPPED_RISKS,
+    *ITERATIVE_RISKS,
+    *PRIVATE_SGD_RISKS,
+    *OBJECTIVE_RISKS,
+    *PRIOR_RISKS,
+)
+LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *OTHER_RISKS)
+SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

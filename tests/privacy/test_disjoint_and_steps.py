@@ -1,0 +1,430 @@
+"""Ledgers of disjoint blocks, sequences of steps, and the linear term of objective perturbation.
+
+A fault that these tests would catch: blocks that are added up or not counted, a block that spends
+behind its parent's back, steps that can be had twice, and noise that is smaller than what is paid.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.errors import InvalidInput
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    Budget,
+    BudgetExceeded,
+    Ledger,
+    PureDP,
+    Steps,
+    amplify,
+    gaussian_allowance,
+    gaussian_delta,
+    pure_epsilon,
+    shuffle_steps,
+)
+from dpsco_core.privacy.mechanisms import objective_noise_std
+
+FALSE_ALARM = 1e-6
+ZERO = np.zeros(3)
+CONCENTRATED, PURE = ZCDP(rho=0.5), PureDP(epsilon=1.0)
+APPROXIMATE = ApproxDP(epsilon=1.0, delta=1e-6)
+BUDGETS: tuple[Budget, ...] = (CONCENTRATED, PURE, APPROXIMATE)
+GAUSSIAN_BUDGETS: tuple[Budget, ...] = (CONCENTRATED, APPROXIMATE)
+
+
+def generator() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def state(rng: np.random.Generator) -> object:
+    return copy.deepcopy(rng.bit_generator.state)
+
+
+def spend(ledger: Ledger, fraction: float, rng: np.random.Generator | None = None) -> None:
+    """Release something for a fraction of the budget, with the mechanism that suits it."""
+    rng = generator() if rng is None else rng
+    budget = ledger.budget
+    if isinstance(budget, PureDP):
+        share = fraction * pure_epsilon(budget)
+        ledger.laplace(ZERO, l1_sensitivity=1.0, epsilon=share, rng=rng)
+    else:
+        share = fraction * gaussian_allowance(budget)
+        ledger.gaussian(ZERO, l2_sensitivity=1.0, rho=share, rng=rng)
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("blocks", [1, 3, 50])
+def test_every_block_may_spend_the_whole_budget(budget: Budget, blocks: int) -> None:
+    ledger = Ledger(budget)
+    for block in ledger.disjoint(blocks):
+        spend(block, 1.0)
+        assert block.spent() == budget
+    assert ledger.spent() == budget
+    assert len(ledger.entries) == blocks
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.parametrize("shares", [1, 3, 7, 49])
+def test_a_block_spends_in_shares_to_the_last_bit(budget: Budget, shares: int) -> None:
+    ledger = Ledger(budget)
+    first, second = ledger.disjoint(2)
+    for _ in range(shares):
+        spend(first, 1 / shares)
+        spend(second, 0.5 / shares)
+    assert ledger.spent() == budget
+    with pytest.raises(BudgetExceeded):
+        spend(first, 1e-6)
+    for _ in range(shares):
+        spend(second, 0.5 / shares)
+    with pytest.raises(BudgetExceeded):
+        spend(second, 1e-6)
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_a_block_of_a_full_ledger_gets_nothing_and_nothing_is_drawn(budget: Budget) -> None:
+    ledger = Ledger(budget)
+    blocks, rng = ledger.disjoint(3), generator()
+    spend(ledger, 1.0)
+    untouched = state(rng)
+    for block in blocks:
+        with pytest.raises(BudgetExceeded):
+            spend(block, 1e-6, rng)
+        assert block.entries == ()
+        assert block.spent() is None
+    assert state(rng) == untouched
+    assert len(ledger.entries) == 1
+    assert ledger.spent() == budget
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_blocks_share_what_releases_of_all_records_leave(budget: Budget) -> None:
+    ledger = Ledger(budget)
+    first, second = ledger.disjoint(2)
+    spend(first, 0.25)
+    spend(ledger, 0.5)
+    spend(second, 0.5)
+    assert ledger.spent() == budget
+    spend(first, 0.25)
+    for full in (first, second, ledger):
+        with pytest.raises(BudgetExceeded):
+            spend(full, 1e-6)
+
+
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+def test_two_partitions_add_up(budget: Budget) -> None:
+    """A neighbour changes one block of each."""
+    ledger = Ledger(budget)
+    for fraction in (0.75, 0.25):
+        for block in ledger.disjoint(4):
+            spend(block, fraction)
+    assert ledger.spent() == budget
+    (block,) = ledger.disjoint(1)
+    with pytest.raises(BudgetExceeded):
+        spend(block, 1e-6)
+
+
+def test_blocks_of_a_block_are_refused() -> None:
+    (block,) = Ledger(CONCENTRATED).disjoint(1)
+    with pytest.raises(InvalidInput, match="ledger must be that of all records"):
+        block.disjoint(2)
+
+
+@pytest.mark.parametrize("blocks", [0, -1, 2.0, math.nan, math.inf])
+def test_a_number_of_blocks_that_is_no_count_is_refused(blocks: Any) -> None:
+    with pytest.raises(InvalidInput, match="^blocks must be a positive integer"):
+        Ledger(CONCENTRATED).disjoint(blocks)
+
+
+def test_the_entries_of_blocks_say_which_block_of_which_partition() -> None:
+    ledger = Ledger(CONCENTRATED)
+    spend(ledger, 0.1)
+    for number in range(2):
+        for block in reversed(ledger.disjoint(2)):
+            spend(block, 0.1)
+            assert block.entries == (ledger.entries[-1],), number
+    assert [e.part for e in ledger.entries] == [None, (1, 1), (1, 0), (2, 1), (2, 0)]
+
+
+def test_a_flaw_of_a_block_is_a_flaw_of_the_run() -> None:
+    ledger = Ledger(CONCENTRATED)
+    block = ledger.disjoint(2)[1]
+    block.gaussian(ZERO, l2_sensitivity=1, proven_l2_sensitivity=2, rho=0.5, rng=generator())
+    assert len(ledger.flaws) == 1
+    assert ledger.bound_by() == ()
+
+
+def test_approximate_releases_of_blocks_count_epsilon_and_delta_at_their_largest() -> None:
+    ledger = Ledger(APPROXIMATE)
+    first, second = ledger.disjoint(2)
+    rng, split = generator(), amplify(2400, 0.5, 1e-7, "numerical")
+    assert split is not None
+    first.shuffled_gaussian(np.zeros((2400, 1)), l2_sensitivity=1, amplification=split, rng=rng)
+    second.objective_noise(
+        size=2, l2_sensitivity=1, epsilon=0.3, jacobian_epsilon=0.1, delta=9e-7, rng=rng
+    )
+    assert ledger.spent() == ApproxDP(epsilon=0.5, delta=9e-7)
+    with pytest.raises(BudgetExceeded):  # its delta would be 1.8e-6
+        second.objective_noise(
+            size=2, l2_sensitivity=1, epsilon=0.1, jacobian_epsilon=0, delta=9e-7, rng=rng
+        )
+    with pytest.raises(BudgetExceeded):  # its epsilon would be 1.1
+        second.objective_noise(
+            size=2, l2_sensitivity=1, epsilon=0.7, jacobian_epsilon=0, delta=1e-9, rng=rng
+        )
+
+
+def test_a_mixed_partition_is_never_cheaper_than_any_of_its_blocks() -> None:
+    ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-6))
+    first, second = ledger.disjoint(2)
+    first.gaussian(ZERO, l2_sensitivity=1, rho=0.02, rng=generator())
+    second.laplace(ZERO, l1_sensitivity=1, epsilon=0.9, rng=generator())
+    whole, spent = ledger.spent(), (first.spent(), second.spent())
+    assert isinstance(whole, ApproxDP)
+    for one in spent:
+        assert isinstance(one, ApproxDP)
+        assert one.epsilon <= whole.epsilon
+
+
+# Steps.
+
+
+@pytest.mark.parametrize("budget", GAUSSIAN_BUDGETS, ids=str)
+def test_steps_on_disjoint_records_cost_what_one_costs(budget: Budget) -> None:
+    ledger, rho = Ledger(budget), gaussian_allowance(budget)
+    steps = ledger.gaussian_steps(steps=1000, size=4, l2_sensitivity=0.3, rho=rho)
+    assert ledger.spent() == budget
+    (entry,) = ledger.entries
+    assert (entry.disjoint_blocks, entry.size, entry.rho) == (1000, 4, rho)
+    assert entry.noise == steps.noise_std == pytest.approx(0.3 / math.sqrt(2 * rho), rel=1e-15)
+    with pytest.raises(BudgetExceeded):
+        ledger.gaussian_steps(steps=1, size=4, l2_sensitivity=0.3, rho=rho / 100)
+
+
+def made(steps: int = 10, size: int = 3, l2_sensitivity: float = 2.0) -> Steps:
+    return Ledger(CONCENTRATED).gaussian_steps(
+        steps=steps, size=size, l2_sensitivity=l2_sensitivity, rho=0.5
+    )
+
+
+def test_noise_of_steps_has_the_scale_that_was_paid_for() -> None:
+    """Chi-square at the false-alarm rate; 5 per cent too little is 7 standard deviations."""
+    steps, rng = made(steps=2000, size=5), generator()
+    noise = np.concatenate([steps.noise(count, 5, rng) for count in (1, 499, 1500)])
+    assert noise.shape == (2000, 5)
+    law, total = stats.chi2(noise.size), float(np.square(noise / 2.0).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    too_small = float(np.square(0.95 * noise / 2.0).sum())
+    assert law.cdf(too_small) < FALSE_ALARM
+    assert len(np.unique(noise)) == noise.size
+
+
+@pytest.mark.parametrize("parts", [(10,), (3, 3, 4), (1,) * 10, (0, 10, 0)])
+def test_as_many_steps_as_were_accounted_for_and_not_one_more(parts: tuple[int, ...]) -> None:
+    steps, rng = made(steps=10), generator()
+    for count in parts:
+        assert steps.noise(count, 3, rng).shape == (count, 3)
+    untouched = state(rng)
+    for count in (1, 2, 1000):
+        with pytest.raises(BudgetExceeded, match="10 were accounted for"):
+            steps.noise(count, 3, rng)
+    assert state(rng) == untouched
+
+
+@pytest.mark.parametrize("count", [-1, -10, 0.5, math.nan])
+def test_no_request_gives_steps_back(count: Any) -> None:
+    """A negative number of releases once made room for as many more."""
+    steps, rng = made(steps=10), generator()
+    steps.noise(10, 3, rng)
+    with pytest.raises(InvalidInput, match="^count must be a whole number"):
+        steps.noise(count, 3, rng)
+    with pytest.raises(BudgetExceeded):
+        steps.noise(1, 3, rng)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_noise_of_another_size_is_refused(d: int) -> None:
+    """One column would be broadcast over all coordinates, and their differences be bare."""
+    steps = made(size=3)
+    for draw in (steps.noise, steps.idle_noise):
+        with pytest.raises(InvalidInput, match="^d must be the 3 coordinates"):
+            draw(2, d, generator())
+    assert steps.noise(10, 3, generator()).shape == (10, 3)
+
+
+def test_idle_noise_uses_up_no_step() -> None:
+    steps, rng = made(steps=4), generator()
+    assert steps.idle_noise(100, 3, rng).shape == (100, 3)
+    assert steps.noise(4, 3, rng).shape == (4, 3)
+
+
+@pytest.mark.parametrize("name", ["steps", "size"])
+@pytest.mark.parametrize("bad", [0, -1, 2.5, math.inf])
+def test_steps_that_are_no_count_are_refused(name: str, bad: Any) -> None:
+    ledger, arguments = Ledger(CONCENTRATED), {"steps": 3, "size": 3, name: bad}
+    with pytest.raises(InvalidInput, match=f"^{name} must be a positive integer"):
+        ledger.gaussian_steps(l2_sensitivity=1.0, rho=0.5, **arguments)
+    assert ledger.entries == ()
+
+
+@pytest.mark.parametrize(("sensitivity", "rho"), [(5e-324, 8.0), (1e308, 1e-30)])
+def test_steps_whose_noise_is_no_number_are_refused(sensitivity: float, rho: float) -> None:
+    """The first would be steps without noise."""
+    ledger = Ledger(ZCDP(rho=10.0))
+    with pytest.raises(InvalidInput, match="noise must be"):
+        ledger.gaussian_steps(steps=2, size=1, l2_sensitivity=sensitivity, rho=rho)
+    assert ledger.entries == ()
+
+
+def test_gaussian_steps_are_refused_under_a_pure_budget() -> None:
+    with pytest.raises(BudgetExceeded):
+        Ledger(PURE).gaussian_steps(steps=2, size=1, l2_sensitivity=1.0, rho=1e-9)
+
+
+# Shuffled steps.
+
+
+def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
+    certificate = shuffle_steps(1000, 1.0, 1e-6)
+    assert certificate.amplified
+    ledger = Ledger(APPROXIMATE)
+    steps = ledger.shuffled_steps(certificate, size=2, l2_sensitivity=3.0)
+    (entry,) = ledger.entries
+    assert ledger.spent() == APPROXIMATE
+    assert (entry.mechanism, entry.disjoint_blocks) == ("shuffled gaussian", 1000)
+    assert entry.noise == steps.noise_std == 3 * certificate.noise_multiplier
+    assert entry.noise < 3 / math.sqrt(2 * gaussian_allowance(APPROXIMATE))
+    assert ledger.bound_by() == ()
+    with pytest.raises(BudgetExceeded):
+        steps.noise(1001, 2, generator())
+    with pytest.raises(BudgetExceeded):
+        ledger.shuffled_steps(certificate, size=2, l2_sensitivity=3.0)
+
+
+@pytest.mark.parametrize("budget", [CONCENTRATED, PURE], ids=str)
+def test_amplified_steps_are_refused_where_they_have_no_guarantee(budget: Budget) -> None:
+    ledger = Ledger(budget)
+    with pytest.raises(BudgetExceeded):
+        ledger.shuffled_steps(shuffle_steps(1000, 0.1, 1e-6), size=2, l2_sensitivity=3.0)
+    assert ledger.entries == ()
+
+
+def test_a_certificate_without_amplification_is_that_of_a_single_step() -> None:
+    certificate = shuffle_steps(1, 1.0, 1e-6)
+    assert not certificate.amplified
+    shuffled, plain = Ledger(APPROXIMATE), Ledger(APPROXIMATE)
+    options = {"size": 2, "l2_sensitivity": 3.0, "label": "steps"}
+    first = shuffled.shuffled_steps(certificate, **options)
+    second = plain.gaussian_steps(steps=1, rho=certificate.rho_step, **options)
+    assert shuffled.entries == plain.entries
+    assert first.noise_std == second.noise_std
+    assert gaussian_delta(certificate.rho_step, 1.0) <= 1e-6
+    assert Ledger(ZCDP(rho=1.0)).shuffled_steps(certificate, **options).steps == 1
+
+
+# Objective perturbation.
+
+LOSSES = [(e, d) for e in (1e-3, 0.1, 1.0, 20.0) for d in (1e-12, 1e-6, 0.3)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), LOSSES)
+def test_the_loss_exceeds_epsilon_with_probability_delta_at_the_worst_shift(
+    epsilon: float, delta: float
+) -> None:
+    """Noise in a plane, and a shift that always points along it: the loss is known exactly."""
+    sensitivity = 2.0
+    std = objective_noise_std(sensitivity, epsilon, delta)
+    shift = sensitivity / std
+    reach = (epsilon - shift**2 / 2) / shift  # noise beyond it, in units of std, exceeds epsilon
+    assert math.exp(-(reach**2) / 2) == pytest.approx(delta, rel=1e-9)
+    # With one direction only, a Gaussian mechanism of that shift, less is lost.
+    assert gaussian_delta(shift**2 / 2, epsilon) < delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 0.5), (0.5, 1e-2), (0.99, 1e-6)])
+def test_the_printed_noise_of_objective_perturbation_is_enough(
+    epsilon: float, delta: float
+) -> None:
+    """sigma_1^2 = 128 L^2 ln(2.5/delta)/epsilon^2 at (epsilon/4, delta/2), sensitivity 2L."""
+    printed = math.sqrt(128 * math.log(2.5 / delta)) / epsilon
+    needed = objective_noise_std(2.0, epsilon / 4, delta / 2)
+    assert 0.9 < needed / printed < 1
+
+
+def objective(ledger: Ledger, **changes: Any) -> np.ndarray:
+    options: dict[str, Any] = {
+        "size": 400,
+        "l2_sensitivity": 2.0,
+        "epsilon": 0.75,
+        "jacobian_epsilon": 0.25,
+        "delta": 1e-6,
+    }
+    return ledger.objective_noise(rng=generator(), **(options | changes))
+
+
+def test_objective_noise_spends_both_parts_and_has_the_needed_scale() -> None:
+    ledger = Ledger(APPROXIMATE)
+    noise = objective(ledger, size=10_000)
+    (entry,) = ledger.entries
+    assert ledger.spent() == APPROXIMATE
+    assert entry.noise == objective_noise_std(2.0, 0.75, 1e-6)
+    law, total = stats.chi2(noise.size), float(np.square(noise / entry.noise).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    assert law.cdf(0.95**2 * total) < FALSE_ALARM
+    assert ledger.bound_by() == ()
+
+
+def test_a_papers_own_noise_may_be_larger_and_not_smaller() -> None:
+    needed = objective_noise_std(2.0, 0.75, 1e-6)
+    ledger = Ledger(APPROXIMATE)
+    with pytest.raises(InvalidInput, match="noise_std must be at least"):
+        objective(ledger, noise_std=0.99 * needed)
+    assert ledger.entries == ()
+    objective(ledger, noise_std=2 * needed)
+    assert ledger.entries[0].noise == 2 * needed
+
+
+@pytest.mark.parametrize("budget", [CONCENTRATED, PURE, ApproxDP(epsilon=0.99, delta=1e-6)])
+def test_objective_noise_is_refused_where_it_has_no_guarantee_or_no_room(budget: Budget) -> None:
+    ledger, rng = Ledger(budget), generator()
+    untouched = state(rng)
+    with pytest.raises(BudgetExceeded):
+        objective(ledger)
+    assert ledger.entries == ()
+    assert state(rng) == untouched
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [
+        ("l2_sensitivity", 0.0),
+        ("l2_sensitivity", math.nan),
+        ("epsilon", 0.0),
+        ("epsilon", math.inf),
+        ("jacobian_epsilon", -0.1),
+        ("jacobian_epsilon", math.nan),
+        ("delta", 0.0),
+        ("delta", 1.0),
+        ("delta", math.nan),
+        ("size", 0),
+        ("noise_std", math.nan),
+        ("noise_std", 0.0),
+    ],
+)
+def test_objective_noise_refuses_numbers_out_of_range(name: str, bad: float) -> None:
+    ledger = Ledger(APPROXIMATE)
+    with pytest.raises(InvalidInput, match=f"^{name} must be"):
+        objective(ledger, **{name: bad})
+    assert ledger.entries == ()
+
+
+def test_objective_noise_that_is_no_number_is_refused() -> None:
+    for changes in ({"l2_sensitivity": 5e-324, "epsilon": 0.75}, {"noise_std": math.inf}):
+        with pytest.raises(InvalidInput, match="noise must be"):
+            objective(Ledger(APPROXIMATE), **changes)

@@ -1,0 +1,266 @@
+"""What an optimiser sees: gradients, parts, bounded records, and records that are broken."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.data import DenseRows, Gaussian
+from dpsco_core.data.rows import ScaledRows
+from dpsco_core.errors import InvalidInput
+from dpsco_core.mean.base import clipped_mean
+from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample, PointSample
+from dpsco_core.problems.links import FARTHEST
+from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make
+
+EVERY = pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
+D = 400  # about 245 rows a block: several blocks
+
+
+def sampled(problem: Any, n: int = 1000, d: int = D) -> tuple[Any, Any]:
+    """Return a sample and a point of the ball."""
+    rng = np.random.default_rng(3)
+    made = make(problem, Gaussian, d=d)
+    return made.sample(n, rng), in_ball(made, rng)
+
+
+def with_records(sample: Any, x: Any, targets: Any = None) -> Any:
+    """Return the sample with other features or points."""
+    if isinstance(sample, PointSample):
+        return replace(sample, points=DenseRows(x))
+    goals = sample.targets if targets is None else targets
+    return replace(sample, features=DenseRows(x), targets=goals)
+
+
+def records(sample: Any) -> Any:
+    return sample.points.x if isinstance(sample, PointSample) else sample.features.x
+
+
+@EVERY
+def test_blocks_take_factors_and_single_gradients_agree(problem: Any) -> None:
+    sample, w = sampled(problem)
+    for seen in (sample, sample.bounded(0.7 * math.sqrt(D))):
+        rows = seen.gradients(w)
+        assert (rows.n, rows.d) == (seen.n, seen.d) == (1000, D)
+        blocks = list(rows.blocks())
+        assert len(blocks) > 1
+        every = np.concatenate(blocks)
+        some = np.concatenate(list(rows.blocks(300, 700)))
+        # Blocks that start elsewhere may be multiplied in another order.
+        np.testing.assert_allclose(some, every[300:700], rtol=1e-9, atol=1e-12)
+        chosen = np.array([5, 999, 0, 5])
+        np.testing.assert_allclose(rows.take(chosen), every[chosen], rtol=1e-9, atol=1e-12)
+        built = [
+            part.base if part.coefficients is None else part.coefficients[:, None] * part.base
+            for part in rows.factors()
+        ]
+        np.testing.assert_allclose(np.concatenate(built), every, rtol=1e-13, atol=1e-15)
+        one = np.array([seen.gradient(w, i) for i in (0, 17, 999)])
+        np.testing.assert_allclose(one, every[[0, 17, 999]], rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(seen.mean_gradient(w), every.mean(axis=0), atol=1e-13)
+
+
+@EVERY
+def test_mean_gradient_is_the_derivative_of_the_risk_and_the_risk_is_convex(problem: Any) -> None:
+    sample, w = sampled(problem, n=200, d=4)
+    assert sample.risk(w) == pytest.approx(losses(sample, w).mean(), rel=1e-12)
+    gradient, step = sample.mean_gradient(w), 1e-7
+    rise = [(sample.risk(w + step * e) - sample.risk(w - step * e)) / (2 * step) for e in np.eye(4)]
+    np.testing.assert_allclose(gradient, rise, atol=1e-6)  # no kink lies within a step of w
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        v = w + rng.standard_normal(4)
+        # Every record's loss lies above its tangent, not only their mean.
+        tangent = losses(sample, w) + dense(sample.gradients(w)) @ (v - w)
+        assert (losses(sample, v) - tangent).min() >= -1e-9
+
+
+@EVERY
+def test_a_part_is_the_same_records_without_a_copy(problem: Any) -> None:
+    sample, w = sampled(problem)
+    for seen in (sample, sample.bounded(3.0)):
+        part = seen.part(250, 600)
+        assert (part.n, part.d) == (350, D)
+        assert np.shares_memory(records(part), records(seen))
+        some, every = dense(part.gradients(w)), dense(seen.gradients(w))
+        np.testing.assert_allclose(some, every[250:600], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(part.gradient(w, 3), seen.gradient(w, 253), rtol=1e-12)
+        assert part.constraint == seen.constraint
+
+
+@EVERY
+def test_bounded_shrinks_the_long_records_and_leaves_the_others(problem: Any) -> None:
+    sample, w = sampled(problem)
+    x = records(sample)
+    norms = np.linalg.norm(x, axis=1)
+    radius = float(np.median(norms))
+    shrunk = x * np.minimum(1.0, radius / norms)[:, None]
+    by_hand = with_records(sample, shrunk)
+    bounded = sample.bounded(radius)
+    expected = dense(by_hand.gradients(w))
+    np.testing.assert_allclose(dense(bounded.gradients(w)), expected, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(bounded.mean_gradient(w), by_hand.mean_gradient(w), atol=1e-12)
+    assert bounded.risk(w) == pytest.approx(by_hand.risk(w), rel=1e-12)
+    # A larger radius afterwards changes nothing; a smaller one counts.
+    again = dense(bounded.bounded(10 * radius).gradients(w))
+    np.testing.assert_allclose(again, expected, rtol=1e-9, atol=1e-11)
+    twice = dense(bounded.bounded(0.5 * radius).gradients(w))
+    once = dense(sample.bounded(0.5 * radius).gradients(w))
+    np.testing.assert_allclose(twice, once, rtol=1e-9, atol=1e-11)
+    for bad in (0.0, -1.0, math.inf, math.nan):
+        with pytest.raises(InvalidInput, match=r"^radius must be"):
+            sample.bounded(bad)
+
+
+@EVERY
+def test_bounded_records_have_the_lipschitz_constant_that_the_radius_gives(problem: Any) -> None:
+    sample, w = sampled(problem, d=5)
+    radius = 0.8
+    longest = max(np.linalg.norm(dense(sample.bounded(radius).gradients(w)), axis=1))
+    if problem in MODELS:
+        slope = sample.link.slope_bound
+        assert longest <= slope * radius * (1 + 1e-12)
+    else:
+        assert longest <= max(1.0, radius + float(np.linalg.norm(w))) * (1 + 1e-12)
+
+
+BROKEN = (
+    [math.nan] * 5,
+    [math.nan, 0.0, 1.0, 2.0, 3.0],
+    [math.inf, -math.inf, 0.0, 1.0, 1.0],
+    [math.inf] * 5,
+    [0.0, 0.0, 0.0, 0.0, -math.inf],
+    [1e300] * 5,
+    [1.7e308, -1.7e308, 1.7e308, 1.7e308, 0.0],
+    [1e200, 0.0, 0.0, 0.0, 0.0],
+)
+
+
+def broken(problem: Any) -> tuple[Any, Any]:
+    """Return a sample whose first records are broken, and whose next targets are."""
+    sample, w = sampled(problem, n=60, d=5)
+    x = records(sample).copy()
+    x[: len(BROKEN)] = BROKEN
+    if isinstance(sample, PointSample):
+        return with_records(sample, x), w
+    targets = sample.targets.copy()
+    targets[20:24] = [math.nan, math.inf, -math.inf, 1e300]
+    return with_records(sample, x, targets), w
+
+
+@EVERY
+def test_broken_records_raise_no_warning_and_only_they_are_not_finite(problem: Any) -> None:
+    sample, w = broken(problem)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rows = dense(sample.gradients(w))
+        single = np.array([sample.gradient(w, i) for i in range(sample.n)])
+        sample.mean_gradient(w)
+        sample.risk(w)
+    finite = np.isfinite(rows).all(axis=1)
+    assert np.array_equal(finite, np.isfinite(single).all(axis=1))
+    usual = np.setdiff1d(np.arange(8, 60), np.arange(20, 24))
+    assert finite[usual].all()
+    np.testing.assert_allclose(rows[finite], single[finite], rtol=1e-12)
+    assert not finite[:2].any()  # a NaN is not hidden
+
+
+@EVERY
+def test_bounded_makes_broken_records_zero_and_everything_finite(problem: Any) -> None:
+    sample, w = broken(problem)
+    x = records(sample).copy()
+    x[: len(BROKEN)] = 0.0
+    good = with_records(sample, x)
+    if isinstance(good, LinearSample):
+        good = replace(good, targets=good.link.admissible(good.targets))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bounded, expected = sample.bounded(2.0), good.bounded(2.0)
+        rows = dense(bounded.gradients(w))
+        np.testing.assert_allclose(rows, dense(expected.gradients(w)), rtol=1e-12)
+        single = np.array([bounded.gradient(w, i) for i in range(60)])
+        np.testing.assert_allclose(single, rows, rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(bounded.mean_gradient(w), rows.mean(axis=0), rtol=1e-12)
+        assert bounded.risk(w) == pytest.approx(expected.risk(w), rel=1e-12)
+        built = [p.base if p.coefficients is None else p for p in bounded.gradients(w).factors()]
+        assert all(np.isfinite(b if isinstance(b, np.ndarray) else b.base).all() for b in built)
+        np.testing.assert_allclose(
+            clipped_mean(bounded.gradients(w), 1e6), rows.mean(axis=0), rtol=1e-9
+        )
+
+
+@EVERY
+def test_one_record_moves_a_clipped_mean_by_at_most_two_radii_over_n(problem: Any) -> None:
+    sample, w = sampled(problem, n=60, d=5)
+    before = clipped_mean(sample.gradients(w), 0.3)
+    for record in (*BROKEN, [0.0] * 5, [1e-300] * 5):
+        for target in (0.0, 1.0, 1e300, math.nan, -math.inf):
+            x = records(sample).copy()
+            x[7] = record
+            targets = None
+            if problem in MODELS:
+                targets = sample.targets.copy()
+                targets[7] = target
+            after = clipped_mean(with_records(sample, x, targets).gradients(w), 0.3)
+            moved = float(np.linalg.norm(after - before))
+            assert moved <= 2 * 0.3 / 60 * (1 + 1e-9)
+
+
+def test_clipped_mean_of_scaled_rows_equals_that_of_the_dense_gradients() -> None:
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((3000, 7)) * rng.pareto(1.2, size=(3000, 1))
+    coefficients = rng.standard_normal(3000)
+    coefficients[::7] = 0.0
+    coefficients[1::50] = 1e100
+    coefficients[2::50] = -1e140
+    coefficients[3::50] = math.nan
+    coefficients[4::50] = math.inf
+    coefficients[5::50] = 1e-200
+    x[6::50] = math.nan
+    x[8::50, 2] = -math.inf
+    x[9::50] = 0.0
+    x[10::50] *= 1e100
+    rows = ScaledRows(DenseRows(x), lambda block, selected: coefficients[selected])
+    with np.errstate(over="ignore", invalid="ignore"):
+        formed = DenseRows(coefficients[:, None] * x)
+    for radius in (1e-3, 1.0, 50.0, 1e9):
+        scaled, whole = clipped_mean(rows, radius), clipped_mean(formed, radius)
+        np.testing.assert_allclose(scaled, whole, rtol=1e-9, atol=1e-13 * radius)
+        assert np.linalg.norm(whole) > 1e-3 * min(radius, 1.0)
+
+
+@pytest.mark.parametrize("size", [10 * FARTHEST, 1e300])
+def test_coefficients_beyond_the_range_are_zero_where_dense_rows_are_projected(size: float) -> None:
+    x = np.eye(2)
+    rows = ScaledRows(DenseRows(x), lambda block, selected: np.array([size, 1.0])[selected])
+    assert np.array_equal(clipped_mean(rows, 1.0), [0.0, 0.5])
+    dense_rows = DenseRows(np.array([size, 1.0])[:, None] * x)
+    np.testing.assert_allclose(clipped_mean(dense_rows, 1.0), [0.5, 0.5], rtol=1e-12)
+
+
+def test_samples_refuse_targets_that_do_not_fit() -> None:
+    sample, _ = sampled(MODELS[0], n=10, d=2)
+    with pytest.raises(InvalidInput, match=r"^targets must be of shape \(10,\)"):
+        replace(sample, targets=np.zeros(9))
+
+
+@pytest.mark.parametrize("problem", POINTS)
+def test_the_subgradient_at_a_record_is_finite(problem: Any) -> None:
+    sample, _ = sampled(problem, n=5, d=3)
+    w = records(sample)[2].copy()
+    assert np.isfinite(dense(sample.gradients(w))).all()
+    np.testing.assert_allclose(sample.gradient(w, 2), dense(sample.gradients(w))[2], atol=1e-15)
+
+
+def test_distances_to_far_points_keep_their_digits() -> None:
+    sample, _ = sampled(POINTS[2], n=3, d=3)
+    w = np.array([0.3, -0.4, 1.2])
+    direction = np.array([2.0, 1.0, -2.0]) / 3
+    for far in (1e8, 1e100, 1e300):
+        at = with_records(sample, np.tile(far * direction, (3, 1)))
+        assert at.risk(w) == pytest.approx(-float(w @ direction), abs=1e-7)
