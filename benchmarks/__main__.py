@@ -69,7 +69,9 @@ def estimators() -> dict[str, float]:
         method.plan(setting)  # parameters are chosen once, and kept
         return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
 
-    return ratios(lambda: rows.x.mean(axis=0), {slug: release(slug) for slug in methods_for("mean")})
+    return ratios(
+        lambda: rows.x.mean(axis=0), {slug: release(slug) for slug in methods_for("mean")}
+    )
 
 
 def sampling() -> dict[str, float]:

@@ -8,13 +8,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import nnls
 
-from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, make_method
-from dpsco_core.costing import cost, machine_speed
+from dpsco_core.catalogue import (
+    DISTRIBUTION_SLUGS,
+    METHOD_SLUGS,
+    make_estimator,
+    make_optimiser,
+    methods_for,
+)
+from dpsco_core.costing import STEP, cost, machine_speed, planned_steps
 from dpsco_core.privacy import Ledger
+from dpsco_core.problems import MeanEstimation
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import study
 
@@ -26,8 +34,11 @@ def cost_table() -> dict[str, float]:
     found: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
-            scenario = Scenario(methods=(slug,), n=n, d=d, trials=5)
-            list(study(Scenario(methods=(slug,), n=n, d=d, trials=1)))  # plans, caches
+            problem = "mean" if slug.startswith("mean.") else "logistic"
+            if slug == "sco.cwme-strong" or slug == "sco.objective-perturbation-strong":
+                problem = "quadratic"
+            scenario = Scenario(problem=problem, methods=(slug,), n=n, d=d, trials=5)
+            list(study(replace(scenario, trials=1)))  # plans, caches
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
@@ -65,20 +76,66 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
     def work(n: int, d: int) -> Callable[[], object]:
         scenario = Scenario(distribution="gaussian", n=n, d=d)
         rng, setting = np.random.default_rng(0), scenario.setting
-        rows = scenario.instance.problem.sample(n, rng)
-        method = make_method(slug, "tight", "practical")
+        problem = scenario.instance.problem
+        assert isinstance(problem, MeanEstimation)
+        rows = problem.sample(n, rng)
+        method = make_estimator(slug, "tight", "practical")
         method.plan(setting)
         return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
 
     return work
 
 
+def _optimise(slug: str) -> Callable[[int, int], Callable[[], object]]:
+    """As `_release`, on logistic regression, or on the quadratic loss where that needs it."""
+
+    def work(n: int, d: int) -> Callable[[], object]:
+        name = "quadratic" if slug.endswith("strong") else "logistic"
+        scenario = Scenario(problem=name, distribution="gaussian", n=n, d=d, methods=())
+        rng, setting = np.random.default_rng(0), scenario.setting
+        problem = scenario.instance.problem
+        assert not isinstance(problem, MeanEstimation)
+        sample = problem.sample(n, rng)
+        method = make_optimiser(slug, "tight", "practical")
+        method.plan(setting)
+        return lambda: method.release(sample, setting, Ledger(setting.budget), rng)
+
+    return work
+
+
+def optimiser_fit(slug: str) -> np.ndarray:
+    """Return coefficients a step (`STEP`) or a run (`RUN`)."""
+    work = _optimise(slug)
+    if slug not in STEP:
+        return fit(work)
+    rows, times = [], []
+    for n, d in SIZES:
+        once = work(n, d)
+        setting = Scenario(
+            problem="logistic", distribution="gaussian", n=n, d=d, methods=()
+        ).setting
+        steps = planned_steps(make_optimiser(slug, "tight", "practical").plan(setting))
+        clock = []
+        for _ in range(3):
+            started = time.perf_counter()
+            once()
+            clock.append(time.perf_counter() - started)
+        rows.append([1, n, n * d, d])
+        times.append(1e9 * float(np.median(clock)) / steps)
+    weights = 1 / np.array(times)
+    solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
+    return solution / machine_speed()
+
+
 def main() -> None:
     """Print fitted coefficients for every distribution and method."""
     for slug in DISTRIBUTION_SLUGS:
         print(slug, fit(_sampling(slug)).round(3))
-    for slug in METHOD_SLUGS:
+    for slug in methods_for("mean"):
         print(slug, fit(_release(slug)).round(3))
+    for slug in METHOD_SLUGS:
+        if slug.startswith("sco."):
+            print(slug, optimiser_fit(slug).round(3), flush=True)
 
 
 if __name__ == "__main__":

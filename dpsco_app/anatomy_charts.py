@@ -11,22 +11,20 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.look import (
-    FADED,
-    GREY,
     Label,
     Look,
     lay_out,
     log_ticks,
     place_labels,
     translucent,
-    wrapped,
 )
 from dpsco_app.options import number_text
-from dpsco_core.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
+from dpsco_core.anatomy import PARTS, ErrorParts, RiskPath
 
 Vector = NDArray[np.float64]
 
 BINS = 40
+SHORT_LINES = 16  # of text that fit beside a short figure
 SHOWN_ERROR = 5.0  # times the least error: what is higher leaves the figure
 PART_NAMES = {
     "optimisation": "optimisation",
@@ -90,7 +88,7 @@ def path_figure(lines: Sequence[Line], look: Look) -> go.Figure:
     if first.path.final > 0:
         _mark_release(figure, first, look)
     if not look.compact:
-        place_labels(figure, labels, low, high)
+        place_labels(figure, labels, low, high, lines=SHORT_LINES)
     relative = first.relative
     figure.update_xaxes(
         title_text="Share of the run in %" if relative else "Steps done",
@@ -123,7 +121,7 @@ def _mark_release(figure: go.Figure, line: Line, look: Look) -> None:
         showarrow=False,
         xanchor="right",
         xshift=-10,
-        yshift=14,
+        yshift=-12,
         font={"size": 12, "color": colour},
     )
 
@@ -134,7 +132,7 @@ def norms_figure(norms: Vector, radius: float, look: Look) -> go.Figure:
     colour = look.colour(CLIPPED)
     positive = norms[norms > 0]
     shown = positive if len(positive) else np.array([radius])
-    low, high = float(np.quantile(shown, 0.001)), float(shown.max())
+    low, high = float(np.quantile(shown, 0.01)), float(shown.max())
     low, high = min(low, radius) / 1.5, max(high, radius) * 1.5
     edges = np.geomspace(low, high, BINS + 1)
     counts, _ = np.histogram(np.clip(positive, low, high), edges)
@@ -156,16 +154,6 @@ def norms_figure(norms: Vector, radius: float, look: Look) -> go.Figure:
     _radius_line(figure, radius, look)
     figure.add_vrect(
         x0=radius, x1=high, fillcolor=translucent(colour, 0.1), line_width=0, layer="below"
-    )
-    figure.add_annotation(
-        text=f"clipped: {percent(share_clipped(norms, radius))}",
-        xref="paper",
-        yref="paper",
-        x=0.99,
-        y=0.97,
-        xanchor="right",
-        showarrow=False,
-        font={"size": 13, "color": colour},
     )
     _log_x(figure, low, high, "Norm of one record's gradient (log)", look)
     figure.update_yaxes(title_text="% of the records", gridcolor=look.grid, zeroline=False)
@@ -233,14 +221,14 @@ def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:
 def _name_parts(
     figure: go.Figure, x: list[float], values: dict[str, Vector], top: float, look: Look
 ) -> None:
-    """Write each part's name where it is thickest, if it is thick enough for a line of text."""
+    """Write each part's name where it is thickest, if a line of text fits into it there."""
     below = np.zeros(len(x))
     for name in PARTS:
         part = np.maximum(values[name], 0.0)
         visible = np.minimum(below + part, top) - np.minimum(below, top)
-        inner = visible[1:-1]
-        k = 1 + int(inner.argmax())
-        if visible[k] > 0.07 * top:
+        around = np.minimum(np.minimum(visible[:-2], visible[1:-1]), visible[2:])
+        k = 1 + int(around.argmax())
+        if around[k - 1] > 0.05 * top:
             figure.add_annotation(
                 x=math.log10(x[k]),
                 y=float(min(below[k], top) + visible[k] / 2),
@@ -301,16 +289,3 @@ def percent(share: float) -> str:
 def radius_text(radius: float) -> str:
     """Return a radius to two digits."""
     return number_text(float(f"{radius:.2g}"))
-
-
-__all__ = [
-    "FADED",
-    "GREY",
-    "Line",
-    "norms_figure",
-    "parts_figure",
-    "path_figure",
-    "percent",
-    "radius_text",
-    "wrapped",
-]

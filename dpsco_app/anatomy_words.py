@@ -55,9 +55,10 @@ def parts_title(parts: ErrorParts) -> str:
         return f"The {where} radius is best here: the bend lies outside the figure"
     if chosen == best:
         return f"Radius {radius_text(parts.radii[best])}, the one that is chosen, is best"
+    more = f"{percent(loss)} more" if loss < 1 else f"{1 + loss:.2g} times as much"
     return (
         f"Radius {radius_text(parts.radii[best])} is best; the chosen "
-        f"{radius_text(parts.chosen)} errs {percent(loss)} more"
+        f"{radius_text(parts.chosen)} errs {more}"
     )
 
 
@@ -76,9 +77,7 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     ordered = sorted(shares, key=lambda name: -shares[name])
     adds = [f"{PART_NAMES[n]} makes **{percent(shares[n])}**" for n in ordered if shares[n] > 5e-3]
     less = [
-        f"{PART_NAMES[n]} takes off **{percent(-shares[n])}**"
-        for n in ordered
-        if shares[n] < -5e-3
+        f"{PART_NAMES[n]} takes off **{percent(-shares[n])}**" for n in ordered if shares[n] < -5e-3
     ]
     said = [*adds, *less]
     if said:

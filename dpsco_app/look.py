@@ -65,7 +65,7 @@ SYMBOLS = {
 }
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
-MOST_LABELS = 22  # lines of names at the right edge
+LINES = 23  # of text that fit into the height of a figure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +125,7 @@ class Label:
 
 def lay_out(figure: go.Figure, look: Look) -> None:
     """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
-    width = 40 if look.compact else 55 if look.narrow else 95
+    width = 40 if look.compact else 52 if look.narrow else 95
     height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
     figure.update_layout(
         title={
@@ -135,15 +135,15 @@ def lay_out(figure: go.Figure, look: Look) -> None:
             "y": 1,
             "yanchor": "top",
             "pad": {"t": 10},
-            "font": {"size": 15 if look.compact else 17},
+            "font": {"size": 15 if look.compact or look.narrow else 17},
         },
         showlegend=look.compact,
-        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
         height=height,
         margin=(
             {"l": 50, "r": 10, "t": 84, "b": 60}
             if look.compact
-            else {"l": 60, "r": 20 if look.narrow else 185, "t": 70, "b": 60}
+            else {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
         ),
         hovermode="closest",
         font={"size": 12 if look.compact else 14},
@@ -165,20 +165,25 @@ def lay_out(figure: go.Figure, look: Look) -> None:
         )
 
 
-def place_labels(figure: go.Figure, labels: list[Label], low: float, high: float) -> None:
-    """Write the names at the right edge, moved apart where they would overlap."""
+def place_labels(
+    figure: go.Figure, labels: list[Label], low: float, high: float, lines: int = LINES
+) -> None:
+    """Write the names at the right edge, moved apart where they would overlap.
+
+    `lines` of text fit into the figure's height.
+    """
     span = math.log(high / low)
     # A bound's name that does not fit is left to its hover.
-    room = MOST_LABELS
+    room = lines - 1
     fitting = []
     for label in sorted(labels, key=lambda label: label.rank):
-        lines = 1 + wrapped(label.text, 26).count("<br>")
-        if lines <= room and low <= label.y <= high:
-            room -= lines
+        needed = 1 + wrapped(label.text, 26).count("<br>")
+        if needed <= room and low <= label.y <= high:
+            room -= needed
             fitting.append(label)
     ordered = sorted(fitting, key=lambda label: label.y)
     texts = [wrapped(label.text, 26) for label in ordered]
-    sizes = [span / 23 * (1 + text.count("<br>")) for text in texts]
+    sizes = [span / lines * (1 + text.count("<br>")) for text in texts]
     heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
     for i in range(1, len(heights)):
         heights[i] = max(heights[i], heights[i - 1] + (sizes[i] + sizes[i - 1]) / 2)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages import explore
+from dpsco_app.pages import anatomy, explore
 
 HERE = Path(__file__).resolve().parent
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
@@ -21,7 +21,10 @@ def main() -> None:
         initial_sidebar_state="auto",
     )
     page = st.navigation(
-        [st.Page(explore.page, title="Explore", url_path="explore", default=True)],
+        [
+            st.Page(explore.page, title="Explore", url_path="explore", default=True),
+            st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
+        ],
         position="top",
     )
     page.run()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.catalogue import make_optimiser
+from dpsco_core.costing import EVALUATION, machine_speed, release_seconds
 from dpsco_core.data.rows import row_norms
 from dpsco_core.errors import require
 from dpsco_core.mean.base import clipped_mean
@@ -34,7 +35,7 @@ SHOWN_POINTS = 40  # of a path: every one costs an evaluation of the risk
 LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
-FACTORS = tuple(2.0 ** (k / 2) for k in range(-8, 9))  # of the chosen radius
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the chosen radius
 PARTS = ("optimisation", "bias", "sampling", "noise")
 
 
@@ -124,12 +125,17 @@ def _data_point(point: Scenario) -> Scenario:
     return point
 
 
+def _large_rows(point: Scenario) -> int:
+    return max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
+
+
 @lru_cache(maxsize=1)
 def _large_sample(point: Scenario, trial: int) -> Sample:
     """Return a sample ten times as large of the same problem, as far as memory allows."""
-    rows = max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
     problem, _ = _draw_problem(point, trial)
-    return problem.sample(rows, stream(point.seed, f"large {point.to_query()}", trial))
+    return problem.sample(
+        _large_rows(point), stream(point.seed, f"large {point.to_query()}", trial)
+    )
 
 
 def starting_risk(point: Scenario) -> float:
@@ -217,6 +223,16 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     release = method.release(sample, point.setting, Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
     return exact, clipped - exact, seen - clipped, private - seen
+
+
+def split_seconds(point: Scenario) -> float:
+    """Return the predicted seconds of one call of `error_split`.
+
+    It descends on the sample, with and without noise, and on one ten times as large.
+    """
+    large = replace(point, n=_large_rows(point))
+    seen, endless = (release_seconds(p, ClippedDescent.card.slug) for p in (point, large))
+    return machine_speed() * (2 * seen + endless + 3 * EVALUATION)
 
 
 def gather(

@@ -111,7 +111,6 @@ DEFAULT_METHODS = (
     "sco.erm",
     "sco.clipped",
     "sco.cwme",
-    "sco.private-sgd",
 )
 HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug)
 

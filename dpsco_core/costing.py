@@ -13,13 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpsco_core.catalogue import HARD_INSTANCES, make_optimiser
+from dpsco_core.catalogue import make_optimiser
 from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits
-from dpsco_core.problems import MeanEstimation
-from dpsco_core.problems.evaluation import EVALUATION_ELEMENTS, EVALUATION_ROWS
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
+from dpsco_core.sco.noisy_gd import NoisyPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +37,9 @@ class Coefficients:
         )
 
 
-EXACT_RISKS = ("quadratic", "linear")  # in closed form
-
 REFERENCE_SECONDS = 1.04e-3
 OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
+EXACT = ("mean", "quadratic", "linear", "least-squares")  # errors in closed form
 
 SAMPLING = {
     "student-t": Coefficients(fixed=2.1e4, per_row=7.3, per_element=14),
@@ -61,32 +59,26 @@ RELEASE = {
     "mean.cwme-cdp": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.smoothed": Coefficients(fixed=1.1e5, per_row=0, per_element=47),
-    # Of one step where the plan says how many there are, of the whole release otherwise.
-    "sco.sgd": Coefficients(fixed=2e5, per_row=2e4, per_element=1),
-    "sco.erm": Coefficients(fixed=1e6, per_row=100, per_element=20),
-    "sco.noisy-gd": Coefficients(fixed=4e4, per_row=12, per_element=1),
-    "sco.phased-sgd": Coefficients(fixed=1e6, per_row=2e4, per_element=1),
-    "sco.cwme": Coefficients(fixed=8e4, per_row=10, per_element=1.3),
-    "sco.smoothed": Coefficients(fixed=1.3e5, per_row=10, per_element=55),
-    "sco.cwme-strong": Coefficients(fixed=8e4, per_row=10, per_element=1.3),
-    "sco.clipped": Coefficients(fixed=6e4, per_row=12, per_element=0.7),
-    "sco.iterative": Coefficients(fixed=3.6e7, per_row=30, per_element=6, per_column=6e4),
-    "sco.private-sgd": Coefficients(fixed=1e6, per_row=2e4, per_element=1),
-    "sco.objective-perturbation": Coefficients(fixed=2e6, per_row=300, per_element=30),
-    "sco.objective-perturbation-strong": Coefficients(fixed=2e6, per_row=300, per_element=30),
 }
-# The excess risk of an answer, averaged over the evaluation sample, and that sample's own drawing.
-EVALUATION = Coefficients(fixed=1e5, per_row=55, per_element=0.6)
-# One pass of a full-batch optimiser over the gradients, by its oracle.
+# One step of an optimiser that visits all gradients at every step, by its oracle.
 STEP = {
-    "sco.cwme": Coefficients(fixed=1.5e5, per_row=3, per_element=1.6),
-    "sco.smoothed": Coefficients(fixed=2e5, per_row=3, per_element=48),
-    "sco.cwme-strong": Coefficients(fixed=1.5e5, per_row=3, per_element=1.6),
-    "sco.clipped": Coefficients(fixed=1.2e5, per_row=9, per_element=0.6),
-    "sco.iterative": Coefficients(fixed=3.3e7, per_row=30, per_element=6, per_column=6e4),
-    "sco.noisy-gd": Coefficients(fixed=1.2e5, per_row=9, per_element=0.6),
+    "sco.noisy-gd": Coefficients(fixed=1.6e5, per_row=19, per_element=2),
+    "sco.cwme": Coefficients(fixed=1.7e5, per_row=9, per_element=1.2),
+    "sco.smoothed": Coefficients(fixed=1.8e5, per_row=70, per_element=55),
+    "sco.clipped": Coefficients(fixed=9e4, per_row=6, per_element=1.1),
+    "sco.iterative": Coefficients(fixed=4e7, per_row=100, per_element=6, per_column=1.4e5),
 }
-EVALUATION = Coefficients(fixed=3e5, per_row=20, per_element=0.4)
+# The whole run of the other optimisers.
+RUN = {
+    "sco.sgd": Coefficients(fixed=1.2e6, per_row=1350, per_element=12),
+    "sco.erm": Coefficients(fixed=2e5, per_row=185, per_element=8.7),
+    "sco.phased-sgd": Coefficients(fixed=2.2e5, per_row=3000, per_element=1.5),
+    "sco.cwme-strong": Coefficients(fixed=2.2e5, per_row=12, per_element=1.1),
+    "sco.private-sgd": Coefficients(fixed=1e5, per_row=5600, per_element=15),
+    "sco.objective-perturbation": Coefficients(fixed=2.5e5, per_row=250, per_element=8.7),
+    "sco.objective-perturbation-strong": Coefficients(fixed=6e4, per_row=11, per_element=1.8),
+}
+EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an average
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,12 +101,16 @@ class Cost:
 
 
 def cost(scenario: Scenario) -> Cost:
-    """Return the predicted work of `scenario`; within a factor of 2 for cells of 2 ms and more."""
+    """Return the predicted work of `scenario`; within a factor of 2 for cells of 2 ms and more.
+
+    That of an optimiser on a single problem may be off by more: its losses differ.
+    """
     speed = machine_speed()
     total = largest = 0.0
     for _, point in scenario.points():
         sampling = SAMPLING[point.distribution].seconds(point.n, point.d)
-        releases = [release_seconds(m, point) for m in scenario.methods]
+        evaluation = 0.0 if point.problem in EXACT else EVALUATION
+        releases = [release_seconds(point, slug) + evaluation for slug in scenario.methods]
         total += sampling + sum(releases) + OVERHEAD * len(releases)
         largest = max(largest, sampling + max(releases, default=0.0))
     return Cost(
@@ -124,25 +120,25 @@ def cost(scenario: Scenario) -> Cost:
     )
 
 
-def release_seconds(method: str, point: Scenario) -> float:
-    """Return the seconds of one release on the reference machine, with its error's evaluation.
-
-    0 where the method does not apply. An optimiser's plan tells its number of steps.
-    """
-    coefficients = RELEASE[method]
-    if point.problem == MeanEstimation.card.slug:
-        return coefficients.seconds(point.n, point.d)
+def release_seconds(point: Scenario, slug: str) -> float:
+    """Return the predicted seconds of one run of a method; 0 where it refuses."""
+    n, d = point.n, point.d
+    if slug in RELEASE:
+        return RELEASE[slug].seconds(n, d)
     try:
-        plan = make_optimiser(method, point.calibration, point.tuning).plan(point.setting)
+        plan = make_optimiser(slug, point.calibration, point.tuning).plan(point.setting)
     except NotApplicable:
         return 0.0
-    steps, rows = 1, point.n
-    if isinstance(plan, FrameworkPlan):
-        steps = plan.descent.steps
-        rows = point.n // steps if plan.disjoint else point.n
-    exact = point.distribution in HARD_INSTANCES or point.problem in EXACT_RISKS
-    shown = 1 if exact else min(EVALUATION_ROWS, EVALUATION_ELEMENTS // point.d)
-    return steps * coefficients.seconds(rows, point.d) + EVALUATION.seconds(shown, point.d)
+    if slug in STEP:
+        return planned_steps(plan) * STEP[slug].seconds(n, d)
+    return RUN[slug].seconds(n, d)
+
+
+def planned_steps(plan: object) -> int:
+    """Return the number of steps over all records that an optimiser has planned."""
+    framework = plan.framework if isinstance(plan, NoisyPlan) else plan
+    assert isinstance(framework, FrameworkPlan)
+    return framework.descent.steps
 
 
 def too_large(scenario: Scenario, limits: Limits) -> str:

@@ -10,6 +10,7 @@ from dpsco_app import words
 from dpsco_app.charts import error_figure
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
+from dpsco_app.figures import SHARED_STYLE, Places, figure_places, in_order, show
 from dpsco_app.link import EXPLORE as ADDRESS
 from dpsco_app.link import read_views, views_text
 from dpsco_app.look import Look
@@ -35,21 +36,13 @@ from dpsco_core.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
 from dpsco_core.tables import frame, summary
 
-Places = dict[str, DeltaGenerator]
-
-# The phone's figure is shown in narrow windows, the other one elsewhere. The places of the status
-# and of the sentence keep their height, so that nothing jumps while cells arrive.
+# The places of the status and of the sentence keep their height, so that nothing jumps while cells
+# arrive.
 STYLE = """<style>
-.st-key-figure_compact { display: none; }
 .st-key-sentence { min-height: 3.25rem; }
-[data-testid="stCaptionContainer"] * { color: inherit; }
-[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
 @media (max-width: 760px) {
-  h1 { font-size: 1.3rem !important; }
   .st-key-presets, .st-key-run_row { gap: 0.5rem; }
   .st-key-sentence { min-height: 4.9rem; }
-  .st-key-figure_compact { display: flex; }
-  .st-key-figure_wide { display: none; }
 }
 </style>"""
 
@@ -65,6 +58,7 @@ def page() -> None:
     if scenario is not None:
         remember(ADDRESS, scenario, views_text(st.session_state[SHOW]))
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
+    st.html(SHARED_STYLE)
     st.html(STYLE)
     _presets(PANEL.read().problem)
     result = _result(scenario)
@@ -72,7 +66,7 @@ def page() -> None:
     status = _buttons(scenario, problem)
     with st.container(key="sentence"):
         sentence = st.empty()
-    figure = _figure_places()
+    figure = figure_places()
     if result is None:
         return
     stale = result.scenario != scenario
@@ -81,7 +75,7 @@ def page() -> None:
         st.session_state["running"] = False
         st.rerun()
     _say_status(result, status, stale=stale)
-    first, second = _in_order(figure)
+    first, second = in_order(figure)
     table, headline = _say(result, sentence)
     _draw(result, table, headline, first, stale=stale)
     draw_details(result, _start)
@@ -192,7 +186,7 @@ def _run_and_draw(
     write = Pace(0.0, WRITE_EVERY_SECONDS)
     draw = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
     total = result.scenario.cells
-    live, _ = _in_order(figure)
+    live, _ = in_order(figure)
     for done, left in run(result):
         if write.due():
             status.progress(done / total, text=left)
@@ -218,25 +212,6 @@ def _cells_in_words(scenario: Scenario) -> str:
     factors = ((points, "point"), (len(scenario.methods), method), (scenario.trials, "trial"))
     product = " × ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in factors)
     return f"{scenario.cells:,} cells ({product})"
-
-
-def _figure_places() -> Places:
-    """Return one place for wide windows and one for phones; the style sheet shows one of them."""
-    places = {}
-    for name in ("wide", "compact"):
-        with st.container(key=f"figure_{name}"):
-            places[name] = st.empty()
-    return places
-
-
-def _in_order(places: Places) -> tuple[Places, Places]:
-    """Return the place that this browser probably shows, and the other one."""
-    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
-    likely = "compact" if phone else "wide"
-    return (
-        {likely: places[likely]},
-        {name: place for name, place in places.items() if name != likely},
-    )
 
 
 def _say(result: Result, sentence: DeltaGenerator) -> tuple[pd.DataFrame, str]:
@@ -267,10 +242,4 @@ def _draw(
             if scenario.axis is None
             else error_figure(scenario, table, bounds, look, start)
         )
-        place.plotly_chart(
-            drawn,
-            key=f"{name}_{count}",
-            width="stretch",
-            alt=headline,
-            config={"displaylogo": False, "displayModeBar": not compact},
-        )
+        show(place, drawn, f"{name}_{count}", headline, bar=not compact)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpsco_core.bounds import sco_private_sgd
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.row_tools import enough_records
+from dpsco_core.bounds.row_tools import enough_records, root_sum_square
 from dpsco_core.bounds.sco_conditions import DIAMETER, LIPSCHITZ, approximate, named
 from dpsco_core.card import ARORA_2020, SCO_PROBLEMS, BoundCard
 from dpsco_core.privacy.budget import ApproxDP
@@ -232,6 +232,23 @@ PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             _NOISY_NEEDS,
             _at_noise(sco_private_sgd.sharp, 0.5),
         ),
+        hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
+    ),
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.private-sgd-pruned",
+            name="Private SGD, proven, without noise-only steps",
+            statement="Theorem 4, sharp form, gradient steps only, at their best step",
+            summary="The mean excess risk when the steps without a gradient are left out, which "
+            "hide nothing in the sound analysis, from the centre of a ball of radius D/2. "
+            + _SOUND,
+            constant="explicit",
+            latex=r"\frac D2\sqrt{\frac{L^2+\sigma^2d}m},\ m=\lfloor n/2\rfloor+1,\ " + _SIGMA,
+            privacy="zcdp",
+        ),
+        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(sco_private_sgd.pruned, 0.5)),
+        combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
 )

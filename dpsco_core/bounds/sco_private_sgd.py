@@ -120,6 +120,23 @@ def sharp(
     return distance**2 / (2 * step * m), step * steps / (2 * m), step * noise / (2 * m)
 
 
+def pruned(
+    n: int, d: int, lipschitz: float, distance: float, noise_std: float
+) -> tuple[float, float]:
+    r"""The sharp form without noise-only steps: :math:`D\sqrt{(L^2+\sigma^2d)/m}`.
+
+    Note, section 2.6 (B7) with m gradients. Its two terms are the roots of the two parts: the bound
+    is the root of the sum of their squares.
+
+    Examples
+    --------
+    >>> round(math.hypot(*pruned(1000, 5, 1.0, 1.0, 2.0)), 7)
+    0.2047344
+    """
+    scale = distance / math.sqrt(gradient_steps(n))
+    return scale * lipschitz, scale * noise_std * math.sqrt(d)
+
+
 def printed_step(n: int, d: int, lipschitz: float, distance: float, noise_std: float) -> float:
     r"""Return :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
     return distance / (math.sqrt(n) * (lipschitz + noise_std * math.sqrt(d)))

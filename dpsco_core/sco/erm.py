@@ -19,7 +19,8 @@ from dpsco_core.sco.solver import spectral_descent, staged_subgradients
 
 SMOOTH_ACCURACY = 1e-8
 KINKED_ACCURACY = 1e-4
-MOST_GRADIENTS = 400
+MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
+MOST_ENTRIES = 4e9  # of the records that are read, over all gradients: some ten seconds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +46,7 @@ class Erm:
 
     By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
     losses with kinks by stages of averaged subgradients. Both stop at a certified accuracy, which
-    is part of the result, or after 400 gradients. Not private.
+    is part of the result, or after 400 gradients (fewer for very large samples). Not private.
 
     Parameters
     ----------
@@ -73,7 +74,12 @@ class Erm:
         if accuracy is None:
             accuracy = KINKED_ACCURACY if kinked else SMOOTH_ACCURACY
         require(0 < accuracy < 1, "relative_accuracy", "above 0 and below 1", accuracy)
-        return ErmPlan(kinked=kinked, relative_accuracy=accuracy, most_gradients=MOST_GRADIENTS)
+        affordable = int(MOST_ENTRIES / (setting.n * setting.d))
+        return ErmPlan(
+            kinked=kinked,
+            relative_accuracy=accuracy,
+            most_gradients=min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable)),
+        )
 
     def release(
         self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator

@@ -55,6 +55,14 @@ class Losses:
         """Return the sample whose losses have these constants."""
         return sample if math.isinf(self.feature_bound) else sample.bounded(self.feature_bound)
 
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """The clip radius and, if there is one, the bound on the records."""
+        found = {"clip_radius": self.lipschitz}
+        if math.isfinite(self.feature_bound):
+            found["feature_bound"] = self.feature_bound
+        return found
+
 
 def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     """Return the losses to work on: the problem's own where they are Lipschitz, else bounded ones.

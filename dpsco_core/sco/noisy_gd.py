@@ -98,9 +98,8 @@ class NoisyGradientDescent:
                 oracle=SimpleClipping(radius=losses.lipschitz),
                 rho=rho,
                 rho_step=rho_step,
-                diagnostics={
-                    "clip_radius": losses.lipschitz,
-                    "feature_bound": losses.feature_bound,
+                diagnostics=losses.diagnostics
+                | {
                     "noise_std": 2 * losses.lipschitz / setting.n / math.sqrt(2 * rho_step),
                 },
             ),

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import SU_2023, MethodCard
+from dpsco_core.card import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -61,7 +61,7 @@ class ObjectivePerturbation:
         summary="Adds a random linear term to the empirical risk, minimises it to a certified "
         "accuracy, and hides what the solver left open.",
         privacy="approx",
-        problems=("quadratic", "linear", "logistic"),
+        problems=SCO_PROBLEMS,
         rate="upper.sco.objective-perturbation",
         caveat="Needs twice differentiable generalised linear or mean-type losses; for others the "
         "paper's privacy is unproven. The rank in the ridge is doubled without the paper's minimum "
@@ -106,7 +106,7 @@ class ObjectivePerturbationStrong:
         statement="Algorithm 2, Theorems 3 and 4",
         summary="Objective perturbation without a ridge of its own, for strongly convex losses.",
         privacy="approx",
-        problems=("quadratic",),
+        problems=SCO_PROBLEMS,
         rate="upper.sco.objective-perturbation-strong",
         caveat="Needs a strong convexity that no record can change; the printed ridge mixes the "
         "moduli of two norms and is corrected. " + BOUNDED_CAVEAT,
@@ -139,9 +139,8 @@ def run(
     return Release(
         value=value,
         ledger=ledger,
-        diagnostics={
-            "clip_radius": plan.losses.lipschitz,
-            "feature_bound": plan.losses.feature_bound,
+        diagnostics=plan.losses.diagnostics
+        | {
             "noise_std": plan.linear_std / setting.n,
             "ridge": plan.ridge,
             "accuracy": plan.accuracy,

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FELDMAN_2020, MethodCard
+from dpsco_core.card import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
@@ -99,7 +99,7 @@ class PhasedSgd:
         summary="One pass of SGD in phases of halving length and quartering step size; the average "
         "of each gets noise that hides one record's pull.",
         privacy="zcdp",
-        problems=("quadratic", "linear", "logistic", "huber"),
+        problems=SCO_PROBLEMS,
         rate="upper.sco.phased-sgd",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
@@ -166,9 +166,8 @@ class PhasedSgd:
         return Release(
             value=w,
             ledger=ledger,
-            diagnostics={
-                "clip_radius": plan.losses.lipschitz,
-                "feature_bound": plan.losses.feature_bound,
+            diagnostics=plan.losses.diagnostics
+            | {
                 "noise_std": last.noise_std,
                 "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
                 "step_size": first.step_size,

@@ -1,7 +1,8 @@
 """Every certified constant holds on large samples, and a smaller one would not.
 
 Moments are measured with laws whose moments of twice the order exist, so that six standard errors
-bound the statistical error.
+bound the statistical error. (The log-normal law's exist, but are so large that its samples fall
+short of its moments: there the check is weaker, not falser.)
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from tests.problems.cases import (
     make,
 )
 
-N = 40_000
+N = 20_000
+MANY = 60_000
 BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
 
 
@@ -59,10 +61,10 @@ def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
     return terms.mean(axis=0), terms.std(axis=0) / math.sqrt(len(terms))
 
 
-def violations(problem: Any, constants: Constants, seed: int = 5) -> set[str]:
+def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
     """Return the constants that a large sample contradicts beyond its error."""
-    rng = np.random.default_rng(seed)
-    sample, p = problem.sample(N, rng), problem.setting(1, BUDGET).moment_order
+    rng = np.random.default_rng(5)
+    sample, p = problem.sample(n, rng), problem.setting(1, BUDGET).moment_order
     wrong = set()
     places = points(problem, rng)
     gradients = [dense(sample.gradients(w)) for w in places]
@@ -98,6 +100,8 @@ def violations(problem: Any, constants: Constants, seed: int = 5) -> set[str]:
             v = problem.constraint.project(v)
             step = w - v
             length = float(np.linalg.norm(step))
+            if length < 1e-6:
+                continue  # projected on the same point of the boundary
             change = g - dense(sample.gradients(v))
             moved, error = mean_and_error(change)
             slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
@@ -159,7 +163,7 @@ TOO_SMALL = [
 def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:
     made = make(problem, ORDINARY[4])  # Gaussian
     smaller = replace(made.constants, **{field: factor * getattr(made.constants, field)})
-    assert violations(made, smaller) == {field}
+    assert violations(made, smaller, MANY) == {field}
 
 
 @pytest.mark.parametrize("problem", MODELS)
@@ -170,17 +174,17 @@ def test_a_bounded_record_has_a_lipschitz_constant_that_is_attained(problem: Any
         assert constants.lipschitz == math.inf
         return
     smaller = replace(constants, lipschitz=0.3 * constants.lipschitz)
-    assert violations(made, smaller) == {"lipschitz"}
+    assert violations(made, smaller, MANY) == {"lipschitz"}
 
 
 def test_strong_convexity_that_is_too_large_is_caught() -> None:
     for problem in (Quadratic, LeastSquares):
         made = make(problem, ORDINARY[4])
         larger = replace(made.constants, strong_convexity=1.1 * made.constants.strong_convexity)
-        assert violations(made, larger) == {"strong_convexity"}
+        assert violations(made, larger, MANY) == {"strong_convexity"}
     made = make(Quadratic, ORDINARY[4])
     larger = replace(made.constants, sample_strong_convexity=1.01)
-    assert violations(made, larger) == {"sample_strong_convexity"}
+    assert violations(made, larger, MANY) == {"sample_strong_convexity"}
 
 
 @pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)

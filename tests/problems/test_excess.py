@@ -38,7 +38,7 @@ from tests.problems.cases import (
     make,
 )
 
-N = 60_000
+N = 30_000
 EVERY_PAIR = pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
 
 

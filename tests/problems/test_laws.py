@@ -60,7 +60,7 @@ def test_the_bounded_moment_is_the_least_over_laws_on_the_interval(p: float) -> 
 def test_second_and_fourth_moments_are_those_of_a_large_sample(family: Any) -> None:
     for offset in (0.0, 0.9):
         law = law_of(family, offset)
-        x = law.sample(300_000, np.random.default_rng(4)).x
+        x = law.sample(100_000, np.random.default_rng(4)).x
         matrix = x.T @ x / len(x)
         error = math.sqrt(float(np.var(np.einsum("ni,nj->nij", x, x), axis=0).sum()) / len(x))
         values = np.linalg.eigvalsh(matrix)
@@ -69,8 +69,9 @@ def test_second_and_fourth_moments_are_those_of_a_large_sample(family: Any) -> N
         assert abs(np.trace(matrix) - second_moment_trace(law)) <= SIGMAS * error * 2
         assert np.linalg.norm(law.mean) == pytest.approx(mean_norm(law))
         assert np.linalg.norm(x, axis=1).max() <= record_norm(law) * (1 + 1e-12)
-    law = law_of(family)
-    x = law.sample(300_000, np.random.default_rng(4)).x
+    # A log-normal law of smaller sigma: at 1 its eighth moment is e^32.
+    law = LogNormal(d=4, moment_order=30.0) if family is LogNormal else law_of(family)
+    x = law.sample(100_000, np.random.default_rng(4)).x
     v = spike_of(law) if family in HARD else np.array([1.0, 2.0, -1.0, 0.5])
     terms = np.square(x @ (v / np.linalg.norm(v))) * np.square(x).sum(axis=1)
     error = terms.std() / math.sqrt(len(terms))
@@ -81,7 +82,7 @@ def test_second_and_fourth_moments_are_those_of_a_large_sample(family: Any) -> N
 @pytest.mark.parametrize("k", [1.0, 2.0, 2.6, 3.0])
 def test_directional_bounds_hold_in_random_directions(family: Any, k: float) -> None:
     law = law_of(family, 0.9)
-    x = law.sample(200_000, np.random.default_rng(6)).x
+    x = law.sample(60_000, np.random.default_rng(6)).x
     rng = np.random.default_rng(7)
     directions = [*rng.standard_normal((30, 4)), np.ones(4), *np.eye(4)]
     best = {"central": 0.0, "raw": 0.0}

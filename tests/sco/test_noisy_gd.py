@@ -51,12 +51,14 @@ def test_a_record_moves_no_step_by_more_than_its_sensitivity(
     n, d = 20, 3
     method, where = NoisyGradientDescent(), setting(kind, n, d, lipschitz=certified)
     limit = method.plan(where).losses.lipschitz
-    first, largest = [], 0.0
+    first, largest, diagnostics = [], 0.0, set()
     for x, y in neighbours(n, d, 5):
         releases.values.clear()
         result = run(method, where, sample(kind, x, y))
         assert all(np.linalg.norm(v) <= limit * (1 + 1e-9) for v in releases.values)
+        diagnostics.add(tuple(result.diagnostics.items()))
         first.append(releases.values[0])
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
     for value in first[1:]:
         moved = float(np.linalg.norm(value - first[0]))
         assert moved <= result.ledger.entries[0].sensitivity * (1 + 1e-9)

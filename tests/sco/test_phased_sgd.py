@@ -51,7 +51,7 @@ def largest_move(kind: str, step_size: float, batch: int) -> float:
             for x, y in neighbours(n, d, replaced, seed)
         ]
         gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
-        moved = max(moved, *gaps)
+        moved = float(np.max([moved, *gaps]))  # a NaN stays one
     return moved / (2 * losses.lipschitz * step_size)
 
 
@@ -62,7 +62,7 @@ def test_a_record_moves_the_average_by_at_most_its_sensitivity(
     kind: str, batch: int, fraction: float
 ) -> None:
     """The largest step size that is allowed included; other records are as bad."""
-    smoothness = {"logistic": 0.25, "linear": 0.01}.get(kind, 1.0)
+    smoothness = {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0)
     moved = largest_move(kind, fraction * 2 / smoothness / batch, batch)
     assert moved <= 1 + 1e-9
     if fraction < 1 and batch == 1:
@@ -116,11 +116,13 @@ def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Rele
     """Without noise, phase by phase; a record moves no phase before its own."""
     n, d, replaced = 64, 3, 40  # in the second phase
     where, method = setting("logistic", n, d), PhasedSgd(tuning="theory")
-    runs = []
+    runs, diagnostics = [], set()
     for x, y in neighbours(n, d, replaced):
         releases.values.clear()
-        run(method, where, sample("logistic", x, y))
+        result = run(method, where, sample("logistic", x, y))
+        diagnostics.add(tuple(result.diagnostics.items()))
         runs.append([v.copy() for v in releases.values])
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
     plan = method.plan(where)
     for values in runs[1:]:
         np.testing.assert_array_equal(values[0], runs[0][0])
@@ -142,11 +144,11 @@ def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Rele
 def test_noise_has_the_scale_of_the_ledger() -> None:
     """Zero records: what comes out of phase 1 is its noise; chi-square at 1e-6."""
     n, d = 2, 8000
-    where = setting("linear", n, d, radius=1e6)
+    where = setting("linear", n, d, ZCDP(rho=1e6), radius=1e6)
     result = run(PhasedSgd(), where, sample("linear", np.zeros((n, d)), radius=1e6))
     (entry,) = result.ledger.entries
     plan = PhasedSgd().plan(where)
-    expected = 2 * plan.phases[0].step_size / math.sqrt(2 * 0.5)
+    expected = 2 * plan.phases[0].step_size / math.sqrt(2 * 1e6)
     law, total = stats.chi2(d), float(np.square(result.value / expected).sum())
     assert entry.noise == pytest.approx(expected, rel=1e-12)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM

@@ -1,0 +1,69 @@
+"""What Anatomy's controls and address hold."""
+
+from __future__ import annotations
+
+from dpsco_app.controls import Panel
+from dpsco_app.fields import DETAILS, GROUPS, Control
+from dpsco_app.link import Address
+from dpsco_core.anatomy import FACTORS
+from dpsco_core.card import SCO_PROBLEMS
+from dpsco_core.parsing import shorten
+from dpsco_core.scenario import Scenario
+
+RADIUS = "radius"  # the widget's key and the address's parameter: times the chosen radius
+BASE = Scenario(
+    problem="huber",
+    methods=("sco.clipped",),
+    n=2000,
+    p=2.0,
+    trials=3,
+)
+ADDRESS = Address(name="anatomy", base=BASE, extras={RADIUS: "1"})
+
+_ALGORITHM = (
+    Control(
+        field="methods",
+        kind="method",
+        label="Optimiser",
+        help="Whose path is drawn. The two figures below the path are about clipped gradients.",
+    ),
+)
+_REPETITION = (
+    Control(
+        field="trials",
+        kind="slider",
+        label="Trials",
+        help="Repetitions over which the parts of the error are averaged.",
+    ),
+    Control(
+        field="seed",
+        kind="integer",
+        label="Seed",
+        help="Which run is shown: another seed draws other data and other noise.",
+    ),
+)
+_SHARED = tuple((title, group) for title, group in GROUPS if title in ("Problem", "Data", "Size"))
+_PRIVACY = tuple((title, group) for title, group in GROUPS if title == "Privacy")
+
+PANEL = Panel(
+    name="anatomy",
+    prefix="anatomy_",
+    groups=(*_SHARED, *_PRIVACY, ("Algorithm", _ALGORITHM), ("Repetition", _REPETITION)),
+    details=DETAILS,
+    problems=SCO_PROBLEMS,
+)
+
+
+def nearest_factor(text: str, problems: list[str]) -> float:
+    """Return the factor that `text` names, the nearest one that is offered; 1 if it names none."""
+    try:
+        wanted = float(text)
+    except ValueError:
+        wanted = -1.0
+    if not 0 < wanted < 1e6:
+        problems.append(
+            f"{RADIUS} must be a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}, "
+            f"got {RADIUS}={shorten(text)}."
+        )
+        return 1.0
+    return min(FACTORS, key=lambda factor: abs(factor - wanted))

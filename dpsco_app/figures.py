@@ -1,0 +1,68 @@
+"""Figures on a page: one for wide windows, one for phones, and the style sheet that chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.look import Look
+
+Places = dict[str, DeltaGenerator]
+
+SHARED_STYLE = """<style>
+[class*="figure_compact"] { display: none; }
+[data-testid="stCaptionContainer"] * { color: inherit; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
+@media (max-width: 760px) {
+  h1 { font-size: 1.3rem !important; }
+  [class*="figure_compact"] { display: flex; }
+  [class*="figure_wide"] { display: none; }
+}
+</style>"""
+
+
+def figure_places(name: str = "") -> Places:
+    """Return one place for wide windows and one for phones; the style sheet shows one of them."""
+    places = {}
+    for kind in ("wide", "compact"):
+        with st.container(key=f"{name}figure_{kind}"):
+            places[kind] = st.empty()
+    return places
+
+
+def in_order(places: Places) -> tuple[Places, Places]:
+    """Return the place that this browser probably shows, and the other one."""
+    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    likely = "compact" if phone else "wide"
+    return (
+        {likely: places[likely]},
+        {name: place for name, place in places.items() if name != likely},
+    )
+
+
+def show(place: DeltaGenerator, figure: go.Figure, key: str, alt: str, *, bar: bool) -> None:
+    """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway."""
+    place.plotly_chart(
+        figure,
+        key=key,
+        width="stretch",
+        alt=alt,
+        config={"displaylogo": False, "displayModeBar": bar},
+    )
+
+
+def responsive(
+    name: str, title: str, draw: Callable[[Look], go.Figure], *, bar: bool = True
+) -> None:
+    """Draw a figure for wide windows and one for phones, under its takeaway.
+
+    Without the bar of tools where the title needs its place.
+    """
+    dark = st.context.theme.type == "dark"
+    for kind, place in figure_places(f"{name}_").items():
+        compact = kind == "compact"
+        look = Look(dark=dark, title=title, compact=compact)
+        show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact)

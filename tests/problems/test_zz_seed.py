@@ -1,0 +1,215 @@
+"""Every certified constant holds on large samples, and a smaller one would not.
+
+Moments are measured with laws whose moments of twice the order exist, so that six standard errors
+bound the statistical error. (The log-normal law's exist, but are so large that its samples fall
+short of its moments: there the check is weaker, not falser.)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.data import Gaussian, StudentT
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems import (
+    OPTIMISATION_PROBLEMS,
+    Absolute,
+    Constants,
+    GeometricMedian,
+    Hinge,
+    LeastSquares,
+    Logistic,
+    Quadratic,
+)
+from tests.problems.cases import (
+    HARD,
+    IDS,
+    MODELS,
+    ORDINARY,
+    PAIRS,
+    POINTS,
+    SIGMAS,
+    Vector,
+    dense,
+    in_ball,
+    make,
+)
+
+N = 20_000
+MANY = 60_000
+BUDGET = ApproxDP(epsilon=1.0, delta=1e-6)
+
+
+def points(problem: Any, rng: np.random.Generator) -> list[Vector]:
+    """Return points of the ball, the one farthest from the minimiser among them."""
+    best = problem.minimiser
+    norm = float(np.linalg.norm(best))
+    if norm == 0 and problem.__class__ in POINTS:
+        best = problem.distribution.mean
+        norm = float(np.linalg.norm(best))
+    far = best / norm if norm > 0 else np.full(len(best), 1 / math.sqrt(len(best)))
+    return [-problem.radius * far, 0.0 * best, in_ball(problem, rng), in_ball(problem, rng)]
+
+
+def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
+    """Return the mean over records and its standard error, for each column."""
+    return terms.mean(axis=0), terms.std(axis=0) / math.sqrt(len(terms))
+
+
+def violations(problem: Any, constants: Constants, n: int = N) -> set[str]:
+    """Return the constants that a large sample contradicts beyond its error."""
+    rng = np.random.default_rng(55)
+    sample, p = problem.sample(n, rng), problem.setting(1, BUDGET).moment_order
+    wrong = set()
+    places = points(problem, rng)
+    gradients = [dense(sample.gradients(w)) for w in places]
+    for g in gradients:
+        mean, error = mean_and_error(g)
+        size = float(np.linalg.norm(mean))
+        slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
+        checks = {"mean_gradient_bound": (size - slack, constants.mean_gradient_bound)}
+        moment, spread = mean_and_error(np.abs(g - mean) ** p)
+        # The mean is estimated: it moves the moment by less than its own relative error.
+        checks["coordinate_moment"] = (
+            float((moment - SIGMAS * spread).max()) * (1 - 0.02),
+            constants.coordinate_moment,
+        )
+        squares = np.square(g - mean).sum(axis=1)
+        trace, trace_error = mean_and_error(squares[:, None])
+        checks["variance_trace"] = (
+            float(trace[0] - SIGMAS * trace_error[0]) * (1 - 1e-3),
+            constants.variance_trace,
+        )
+        directions = [*np.eye(len(mean)), rng.standard_normal(len(mean))]
+        if size > 0:
+            directions.append(mean)
+        for u in directions:
+            raw, raw_error = mean_and_error(np.abs(g @ (u / np.linalg.norm(u)))[:, None] ** p)
+            low = max(float(raw[0] - SIGMAS * raw_error[0]), 0.0)
+            if low ** (1 / p) > constants.directional_moment * (1 + 1e-9):
+                wrong.add("directional_moment")
+        checks["lipschitz"] = (float(np.linalg.norm(g, axis=1).max()), constants.lipschitz)
+        wrong |= {k for k, (low, bound) in checks.items() if low > bound * (1 + 1e-9)}
+    for w, g in zip(places, gradients, strict=True):
+        for v in (in_ball(problem, rng), w + 0.05 * rng.standard_normal(len(w))):
+            v = problem.constraint.project(v)
+            step = w - v
+            length = float(np.linalg.norm(step))
+            if length < 1e-6:
+                continue  # projected on the same point of the boundary
+            change = g - dense(sample.gradients(v))
+            moved, error = mean_and_error(change)
+            slack = SIGMAS * float(np.linalg.norm(error)) + 1e-9
+            if np.linalg.norm(moved) - slack > constants.smoothness * length:
+                wrong.add("smoothness")
+            along = (change @ step)[:, None]
+            curve, curve_error = mean_and_error(along)
+            if curve[0] + SIGMAS * curve_error[0] < (
+                constants.strong_convexity * length**2 * (1 - 1e-9)
+            ):
+                wrong.add("strong_convexity")
+            longest = float(np.linalg.norm(change, axis=1).max())
+            if longest > constants.sample_smoothness * length * (1 + 1e-9) + 1e-12:
+                wrong.add("sample_smoothness")
+            low = constants.sample_strong_convexity * length**2
+            if along.min() < low * (1 - 1e-9) - 1e-12:
+                wrong.add("sample_strong_convexity")
+    return wrong
+
+
+@pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
+def test_no_large_sample_contradicts_a_constant(problem: Any, law: Any) -> None:
+    made = make(problem, law)
+    assert violations(made, made.constants) == set()
+
+
+@pytest.mark.parametrize("law", ORDINARY)
+@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS)
+def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: Any) -> None:
+    made = make(problem, law, d=1, p=2.0, margin=8.0, radius=0.9, offset=0.9)
+    assert violations(made, made.constants) == set()
+    made = make(problem, law, d=6, p=4.0, margin=12.0, radius=4.0, offset=0.5)
+    assert violations(made, made.constants) == set()
+
+
+# How much smaller a constant is seen to be wrong, at these points: what the certificate gives away.
+TOO_SMALL = [
+    ("coordinate_moment", 0.9, (Quadratic,)),
+    ("coordinate_moment", 0.5, (Absolute, Hinge)),
+    ("coordinate_moment", 0.15, (LeastSquares, GeometricMedian)),
+    ("directional_moment", 0.7, (Quadratic, Absolute, Hinge, GeometricMedian, LeastSquares)),
+    ("variance_trace", 0.9, (Quadratic, LeastSquares)),
+    ("variance_trace", 0.6, (Absolute, Hinge, GeometricMedian)),
+    ("mean_gradient_bound", 0.9, (Quadratic, LeastSquares)),
+    ("mean_gradient_bound", 0.3, (Absolute, Hinge, GeometricMedian)),
+    ("variance_trace", 0.45, (Logistic,)),
+    ("smoothness", 0.9, (Quadratic, LeastSquares, Logistic)),
+    ("smoothness", 0.5, (Absolute, GeometricMedian)),
+    ("sample_smoothness", 0.99, (Quadratic,)),
+    ("lipschitz", 0.99, (GeometricMedian,)),
+]
+
+
+@pytest.mark.parametrize(
+    ("field", "factor", "problem"),
+    [(field, factor, problem) for field, factor, found in TOO_SMALL for problem in found],
+    ids=lambda value: value if isinstance(value, str) else getattr(value, "__name__", None),
+)
+def test_a_constant_that_is_too_small_is_caught(field: str, factor: float, problem: Any) -> None:
+    made = make(problem, ORDINARY[4])  # Gaussian
+    smaller = replace(made.constants, **{field: factor * getattr(made.constants, field)})
+    assert violations(made, smaller, MANY) == {field}
+
+
+@pytest.mark.parametrize("problem", MODELS)
+def test_a_bounded_record_has_a_lipschitz_constant_that_is_attained(problem: Any) -> None:
+    made = make(problem, HARD[0])
+    constants = made.constants
+    if problem is LeastSquares:
+        assert constants.lipschitz == math.inf
+        return
+    smaller = replace(constants, lipschitz=0.3 * constants.lipschitz)
+    assert violations(made, smaller, MANY) == {"lipschitz"}
+
+
+def test_strong_convexity_that_is_too_large_is_caught() -> None:
+    for problem in (Quadratic, LeastSquares):
+        made = make(problem, ORDINARY[4])
+        larger = replace(made.constants, strong_convexity=1.1 * made.constants.strong_convexity)
+        assert violations(made, larger, MANY) == {"strong_convexity"}
+    made = make(Quadratic, ORDINARY[4])
+    larger = replace(made.constants, sample_strong_convexity=1.01)
+    assert violations(made, larger, MANY) == {"sample_strong_convexity"}
+
+
+@pytest.mark.parametrize(("problem", "law"), PAIRS, ids=IDS)
+def test_constants_do_not_depend_on_the_pattern_and_orders_are_p(problem: Any, law: Any) -> None:
+    first, second = make(problem, law, seed=1), make(problem, law, seed=2)
+    assert first.constants == second.constants
+    setting = first.setting(100, BUDGET)
+    assert setting.moment_order == 2.5
+    assert (setting.n, setting.d) == (100, 3)
+    assert first.constants.diameter == 3.0
+    if problem in MODELS:
+        assert first.constants.structure == "linear-model"
+        features = first.sample(50_000, np.random.default_rng(3)).features.x
+        square, error = mean_and_error(np.square(features).sum(axis=1)[:, None])
+        certified = first.constants.linear_model.feature_norm**2
+        assert abs(square[0] - certified) <= SIGMAS * error[0]
+
+
+def test_logistic_regression_is_as_tight_as_promised() -> None:
+    heavy = StudentT(d=20, moment_order=2.0)
+    unit = Logistic(features=heavy, radius=1.0, offset=0.5).constants
+    assert unit.coordinate_moment == pytest.approx(1.0)
+    assert unit.smoothness == pytest.approx(0.25)
+    assert unit.variance_trace == pytest.approx(20.0)
+    assert unit.lipschitz == unit.sample_smoothness == math.inf
+    light = Logistic(features=Gaussian(d=20, moment_order=2.0), radius=1.0, offset=0.5).constants
+    # A quarter of the trace for the labels, and (1.5/4)^2 (d+2) for the distance to the minimiser.
+    assert light.variance_trace == pytest.approx(5.0 + 0.140625 * 22)
