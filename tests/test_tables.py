@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, linregress
 
-from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card
+from dpsco_core.catalogue import bound, method_card, methods_for
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome, study
@@ -93,7 +93,8 @@ def test_one_trial_has_no_standard_error() -> None:
 
 
 def test_the_numbers_do_not_depend_on_the_order_of_the_cells() -> None:
-    outcomes = list(study(replace(SMALL, methods=METHOD_SLUGS, axis="d", grid=(2, 3, 4), trials=5)))
+    chosen = replace(SMALL, methods=methods_for("mean"), axis="d", grid=(2, 3, 4), trials=5)
+    outcomes = list(study(chosen))
     table = summary(frame(outcomes)).set_index(["method", "x"])
     shuffled = [outcomes[i] for i in np.random.default_rng(0).permutation(len(outcomes))]
     again = summary(frame(shuffled)).set_index(["method", "x"])

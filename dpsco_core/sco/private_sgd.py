@@ -161,9 +161,8 @@ class PrivateSgd:
         return Release(
             value=value,
             ledger=ledger,
-            diagnostics={
-                "clip_radius": plan.losses.lipschitz,
-                "feature_bound": plan.losses.feature_bound,
+            diagnostics=plan.losses.diagnostics
+            | {
                 "noise_std": plan.noise_std,
                 "steps": float(len(order) + idle.sum()),
                 "step_size": plan.step_size,
