@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -43,10 +44,20 @@ def in_order(places: Places) -> tuple[Places, Places]:
     )
 
 
-def show(place: DeltaGenerator, figure: go.Figure, key: str, alt: str, *, bar: bool) -> None:
+def show(
+    place: DeltaGenerator,
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    *,
+    bar: bool,
+    on_click: Callable[[], None] | None = None,
+) -> None:
     """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway."""
     place.plotly_chart(
         figure,
+        on_select="ignore" if on_click is None else on_click,
+        selection_mode="points",
         key=key,
         width="stretch",
         alt=alt,
@@ -55,14 +66,21 @@ def show(place: DeltaGenerator, figure: go.Figure, key: str, alt: str, *, bar: b
 
 
 def responsive(
-    name: str, title: str, draw: Callable[[Look], go.Figure], *, bar: bool = True
+    name: str,
+    title: str,
+    draw: Callable[[Look], go.Figure],
+    *,
+    bar: bool = True,
+    on_click: Callable[[str], None] | None = None,
 ) -> None:
     """Draw a figure for wide windows and one for phones, under its takeaway.
 
-    Without the bar of tools where the title needs its place.
+    Without the bar of tools where the title needs its place. `on_click` is told which of the two
+    figures a point was chosen in; its selection is in the session under ``name_kind``.
     """
     dark = st.context.theme.type == "dark"
     for kind, place in figure_places(f"{name}_").items():
         compact = kind == "compact"
         look = Look(dark=dark, title=title, compact=compact)
-        show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact)
+        clicked = None if on_click is None else partial(on_click, kind)
+        show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages import anatomy, explore
+from dpsco_app.pages import anatomy, explore, regimes
 
 HERE = Path(__file__).resolve().parent
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
@@ -24,6 +24,7 @@ def main() -> None:
         [
             st.Page(explore.page, title="Explore", url_path="explore", default=True),
             st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
+            st.Page(regimes.page, title="Regimes", url_path="regimes"),
         ],
         position="top",
     )

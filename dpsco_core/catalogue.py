@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpsco_core.bounds import MEAN_BOUNDS, Bound, best_spike_probability
+from dpsco_core.bounds import MEAN_BOUNDS, SCO_BOUNDS, Bound, best_spike_probability
 from dpsco_core.card import Card, MethodCard
 from dpsco_core.data import (
     DISTRIBUTIONS,
@@ -102,7 +102,7 @@ PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
     Absolute,
     GeometricMedian,
 )
-BOUNDS: tuple[Bound, ...] = MEAN_BOUNDS
+BOUNDS: tuple[Bound, ...] = (*MEAN_BOUNDS, *SCO_BOUNDS)
 STRONG = (Quadratic.card.slug, LeastSquares.card.slug)  # strongly convex population risks
 DEFAULT_METHODS = (
     "mean.sample",

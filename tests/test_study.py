@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from dpsco_core import study as public_study
-from dpsco_core.catalogue import default_methods, method_card, methods_for
+from dpsco_core.catalogue import PROBLEM_SLUGS, make_optimiser, method_card, methods_for
 from dpsco_core.data import DenseRows
 from dpsco_core.errors import InvalidInput
 from dpsco_core.mean import SampleMean
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
+from dpsco_core.problems import Sample
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import (
     AHEAD,
@@ -37,6 +38,12 @@ from dpsco_core.study import (
 MEAN_METHODS = methods_for("mean")
 MODULE = sys.modules[Cell.__module__]  # dpsco_core.study is the function
 SMALL = Scenario(n=300, d=4, trials=3, methods=MEAN_METHODS, seed=5)
+# All optimisers but the slow one.
+QUICK = tuple(m for m in methods_for("logistic") if m != "sco.iterative")
+SMALL_RISK = Scenario(
+    problem="logistic", p=2, margin=1, n=120, d=3, trials=2, methods=QUICK, seed=5
+)
+RISKS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
 
 
 def key(outcome: Outcome) -> tuple[Any, ...]:
@@ -50,6 +57,17 @@ def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
 
 def records(point: Scenario, trial: int = 0) -> np.ndarray:
     return _draw_data(_data_point(canonical(point)), trial)[1].x
+
+
+def fingerprint(sample: Sample) -> tuple[float, ...]:
+    """What the records do to the empirical risk and its gradient, at a point that is not 0."""
+    w = np.linspace(-0.4, 0.7, sample.d)
+    return (sample.n, sample.risk(w), *sample.mean_gradient(w), *sample.gradient(w, sample.n - 1))
+
+
+def drawn(point: Scenario, trial: int = 0) -> tuple[float, ...]:
+    """The fingerprint of the sample that the optimisers get at `point`."""
+    return fingerprint(_draw_sample(_data_point(canonical(point)), trial)[1])
 
 
 # -- order and executors --------------------------------------------------------------------------
@@ -74,6 +92,15 @@ def test_many_workers_give_the_numbers_of_one(pool: type[Executor]) -> None:
     assert scenario.cells > AHEAD
     with pool(3) as executor:  # type: ignore[call-arg]
         parallel = numbers(study(scenario, executor))
+    assert parallel == numbers(study(scenario))
+
+
+@pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
+def test_many_processes_give_the_risks_of_one(distribution: str) -> None:
+    scenario = replace(SMALL_RISK, axis="n", grid=(60, 120), distribution=distribution)
+    with ProcessPoolExecutor(2) as executor:
+        parallel = numbers(study(scenario, executor))
+    assert len(parallel) == scenario.cells
     assert parallel == numbers(study(scenario))
 
 
@@ -135,7 +162,7 @@ def test_streams_are_equal_only_for_equal_seed_label_and_trial() -> None:
     assert stream(3, "a", 1).bytes(16) == stream(3, "a", 1).bytes(16)
 
 
-def test_no_two_cells_of_a_study_share_astream(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_two_cells_of_a_study_share_a_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: dict[tuple[int, str, int], bytes] = {}
 
     def recorded(seed: int, label: str, trial: int) -> np.random.Generator:
@@ -178,6 +205,34 @@ def test_all_methods_of_a_trial_see_the_same_records(
     assert all(x is not first for slug, x in seen.items() if slug != "mean.sample")
 
 
+@pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
+@pytest.mark.parametrize("problem", RISKS)
+def test_all_optimisers_of_a_trial_see_the_same_records(
+    monkeypatch: pytest.MonkeyPatch, problem: str, distribution: str
+) -> None:
+    seen: dict[str, tuple[float, ...]] = {}
+
+    class Watched:
+        def __init__(self, slug: str, *tuned: Any) -> None:
+            self.slug = slug
+            self.optimiser = make_optimiser(slug, *tuned)
+
+        def release(self, sample: Sample, *more: Any) -> Any:
+            seen[self.slug] = fingerprint(sample)
+            return self.optimiser.release(sample, *more)
+
+    monkeypatch.setattr(MODULE, "make_optimiser", Watched)
+    # So small a budget that hard instances have many spikes.
+    scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, epsilon=0.3)
+    for cell in cells(replace(scenario, trials=1)):
+        _draw_sample.cache_clear()  # drawn again, not remembered
+        run_cell(cell)
+    assert len(seen) >= 5
+    assert len(set(seen.values())) == 1
+    assert drawn(scenario) in seen.values()
+    assert drawn(scenario, trial=1) not in seen.values()
+
+
 def test_methods_draw_noise_of_their_own() -> None:
     both = replace(SMALL, methods=("mean.clipped", "mean.smoothed"), trials=1)
     labels = {c.method: c for c in cells(both)}
@@ -200,16 +255,20 @@ def test_methods_draw_noise_of_their_own() -> None:
 )
 def test_what_does_not_change_the_law_leaves_the_records_alone(change: dict[str, Any]) -> None:
     assert np.array_equal(records(SMALL), records(replace(SMALL, **change)))
+    if "methods" not in change:
+        assert drawn(SMALL_RISK) == drawn(replace(SMALL_RISK, **change))
 
 
 @pytest.mark.parametrize("change", [{"seed": 6}, {"n": 301}, {"p": 2.5}, {"offset": 0.5}])
 def test_what_changes_the_law_or_the_seed_draws_new_records(change: dict[str, Any]) -> None:
     one, other = records(SMALL), records(replace(SMALL, **change))
     assert not np.isclose(one[:300], other[:300]).any(axis=0).all()
+    assert drawn(SMALL_RISK) != drawn(replace(SMALL_RISK, **change))
 
 
 def test_a_trial_draws_new_records() -> None:
     assert not np.array_equal(records(SMALL, 0), records(SMALL, 1))
+    assert drawn(SMALL_RISK, 0) != drawn(SMALL_RISK, 1)
 
 
 def test_data_are_paired_across_an_epsilon_axis() -> None:
@@ -235,15 +294,23 @@ def test_a_hard_instance_follows_the_budget() -> None:
     assert one.instance.spike_probability != other.instance.spike_probability
 
 
-def test_a_longer_study_repeats_the_trials_of_a_shorter_one() -> None:
-    short = numbers(study(SMALL))
-    long = numbers(study(replace(SMALL, trials=5)))
+@pytest.mark.parametrize("small", [SMALL, SMALL_RISK], ids=lambda s: s.problem)
+def test_a_longer_study_repeats_the_trials_of_a_shorter_one(small: Scenario) -> None:
+    short = numbers(study(small))
+    long = numbers(study(replace(small, trials=small.trials + 1)))
     assert short.items() <= long.items()
+    assert len(long) > len(short)
 
 
-def test_a_study_of_fewer_methods_repeats_the_numbers_of_a_larger_one() -> None:
-    alone = numbers(study(replace(SMALL, methods=("mean.smoothed",))))
-    assert alone.items() <= numbers(study(SMALL)).items()
+@pytest.mark.parametrize(
+    ("small", "slug"), [(SMALL, "mean.smoothed"), (SMALL_RISK, "sco.private-sgd")]
+)
+def test_a_study_of_fewer_methods_repeats_the_numbers_of_a_larger_one(
+    small: Scenario, slug: str
+) -> None:
+    alone = numbers(study(replace(small, methods=(slug,))))
+    assert len(alone) == small.trials
+    assert alone.items() <= numbers(study(small)).items()
 
 
 def test_another_seed_gives_other_numbers() -> None:
@@ -268,6 +335,31 @@ def test_the_error_is_the_distance_to_the_true_mean() -> None:
     mean = np.full(4, scenario.offset / 2)
     expected = np.linalg.norm(records(scenario).mean(axis=0) - mean)
     assert outcome.error == pytest.approx(expected, rel=1e-12)
+    assert outcome.error_uncertainty == 0
+
+
+def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
+    scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
+    (outcome,) = study(scenario)
+    sample = _draw_sample(_data_point(canonical(scenario)), 0)[1]
+    average = -sample.mean_gradient(np.zeros(scenario.d))  # of the records: inside the ball
+    mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
+    assert np.linalg.norm(average) < scenario.diameter / 2
+    assert outcome.error == pytest.approx(np.linalg.norm(average - mean) ** 2 / 2, rel=1e-3)
+    assert outcome.error_uncertainty == 0
+
+
+def test_an_averaged_risk_has_a_standard_error_and_an_exact_one_has_none() -> None:
+    for problem, distribution, exact in (
+        ("logistic", "student-t", False),
+        ("huber", "log-normal", False),
+        ("logistic", "hypercube", True),
+        ("linear", "student-t", True),
+    ):
+        scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, trials=1)
+        for outcome in study(replace(scenario, methods=("sco.sgd", "sco.clipped"))):
+            assert (outcome.error_uncertainty == 0) == exact
+            assert outcome.error_uncertainty < 0.05 * outcome.error
 
 
 @pytest.mark.parametrize(
@@ -284,7 +376,8 @@ def test_private_methods_spend_within_the_budget_and_say_what_binds_them(
     changes: dict[str, Any], budget: object, calibration: Any, tuning: Any
 ) -> None:
     scenario = replace(SMALL, n=3000, trials=1, calibration=calibration, tuning=tuning, **changes)
-    for outcome in study(scenario):
+    risk = replace(scenario, problem="logistic", n=300, methods=QUICK)
+    for outcome in (*study(scenario), *study(risk)):
         private = method_card(outcome.method).privacy != "none"
         if outcome.not_applicable or not private:
             assert outcome.spent is None
@@ -317,7 +410,10 @@ def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("records were drawn")
 
     monkeypatch.setattr(MODULE, "_draw_data", forbidden)
+    monkeypatch.setattr(MODULE, "_draw_sample", forbidden)
     scenario = replace(SMALL, delta=0.0, trials=1, methods=("mean.clipped",))
+    assert next(study(scenario)).not_applicable
+    scenario = replace(SMALL_RISK, trials=1, methods=("sco.cwme-strong",))
     assert next(study(scenario)).not_applicable
 
 

@@ -7,7 +7,6 @@ by replacing one record.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,6 +16,7 @@ from dpsco_core.card import Privacy
 from dpsco_core.errors import require
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.composition import Entry, Tally, compose, fits, snap
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
@@ -105,12 +105,12 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        _check_positive("l2_sensitivity", l2_sensitivity)
-        _check_positive("rho", rho)
+        check_positive("l2_sensitivity", l2_sensitivity)
+        check_positive("rho", rho)
         if proven_l2_sensitivity is not None:
-            _check_positive("proven_l2_sensitivity", proven_l2_sensitivity)
+            check_positive("proven_l2_sensitivity", proven_l2_sensitivity)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
-        _check_release(value, noise_std)
+        check_release(value, noise_std)
         self._record(
             Entry(
                 mechanism="gaussian",
@@ -143,7 +143,7 @@ class Ledger:
         released, reused, or depends on the data. It is no zCDP guarantee at the budget's rho, so
         it cannot be made under a zCDP budget.
         """
-        _check_positive("l2_sensitivity", l2_sensitivity)
+        check_positive("l2_sensitivity", l2_sensitivity)
         require(
             len(value) == amplification.groups,
             "value",
@@ -151,7 +151,7 @@ class Ledger:
             len(value),
         )
         noise_std = gaussian_noise_std(l2_sensitivity, amplification.rho_group)
-        _check_release(value, noise_std)
+        check_release(value, noise_std)
         self._record(
             Entry(
                 mechanism="shuffled gaussian",
@@ -183,10 +183,10 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        _check_positive("l1_sensitivity", l1_sensitivity)
-        _check_positive("epsilon", epsilon)
+        check_positive("l1_sensitivity", l1_sensitivity)
+        check_positive("epsilon", epsilon)
         noise_scale = laplace_noise_scale(l1_sensitivity, epsilon)
-        _check_release(value, noise_scale)
+        check_release(value, noise_scale)
         self._record(
             Entry(
                 mechanism="laplace",
@@ -221,12 +221,12 @@ class Ledger:
         l2_sensitivity : float
             Of one step.
         """
-        _check_positive("l2_sensitivity", l2_sensitivity)
-        _check_positive("rho", rho)
-        _check_count("steps", steps)
-        _check_count("size", size)
+        check_positive("l2_sensitivity", l2_sensitivity)
+        check_positive("rho", rho)
+        check_count("steps", steps)
+        check_count("size", size)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
-        _check_noise(noise_std)
+        check_noise(noise_std)
         self._record(
             Entry(
                 mechanism="gaussian",
@@ -262,10 +262,10 @@ class Ledger:
                 rho=certificate.rho_step,
                 label=label,
             )
-        _check_positive("l2_sensitivity", l2_sensitivity)
-        _check_count("size", size)
+        check_positive("l2_sensitivity", l2_sensitivity)
+        check_count("size", size)
         noise_std = certificate.noise_multiplier * l2_sensitivity
-        _check_noise(noise_std)
+        check_noise(noise_std)
         self._record(
             Entry(
                 mechanism="shuffled gaussian",
@@ -315,16 +315,16 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        _check_positive("l2_sensitivity", l2_sensitivity)
-        _check_positive("epsilon", epsilon)
+        check_positive("l2_sensitivity", l2_sensitivity)
+        check_positive("epsilon", epsilon)
         require(jacobian_epsilon >= 0, "jacobian_epsilon", "at least 0", jacobian_epsilon)
         require(0 < delta < 1, "delta", "above 0 and below 1", delta)
         needed = objective_noise_std(l2_sensitivity, epsilon, delta)
         std = needed if noise_std is None else noise_std
         enough = std >= needed * (1 - 1e-12)
         require(enough, "noise_std", f"at least {needed:.6g}", std)
-        _check_count("size", size)
-        _check_noise(std)
+        check_count("size", size)
+        check_noise(std)
         self._record(
             Entry(
                 mechanism="objective perturbation",
@@ -346,7 +346,7 @@ class Ledger:
         block. The blocks must be fixed by index, or by randomness independent of the data, and a
         release of a block may depend on the data of other blocks only through what they released.
         """
-        _check_count("blocks", blocks)
+        check_count("blocks", blocks)
         nested = self._parent is None
         require(nested, "ledger", "that of all records, not of a block", "the ledger of a block")
         self._partitions += 1
@@ -391,22 +391,3 @@ class Ledger:
             )
         self._tally.add(entry)
         self._entries.append(entry)
-
-
-def _check_positive(name: str, value: float) -> None:
-    require(value > 0 and math.isfinite(value), name, "a positive number", value)
-
-
-def _check_count(name: str, value: int) -> None:
-    ok = isinstance(value, int | np.integer) and value >= 1
-    require(ok, name, "a positive integer", value)
-
-
-def _check_release(value: NDArray[np.float64], noise: float) -> None:
-    """Refuse what noise cannot hide: a NaN or an infinity, and noise that is no number."""
-    require(bool(np.isfinite(value).all()), "value", "finite in every entry", "not finite")
-    _check_noise(noise)
-
-
-def _check_noise(noise: float) -> None:
-    require(1e-300 < noise < 1e300, "noise", "between 1e-300 and 1e300", noise)

@@ -9,6 +9,7 @@ from scipy.stats import norm
 from dpsco_core.bounds import sco_objective, sco_private_sgd
 from dpsco_core.bounds.sco_objective import Objective
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
+from tests.bounds.sco_helpers import BY_SLUG, setting
 
 
 def test_the_numbers_of_the_note_on_private_sgd():
@@ -186,3 +187,50 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
             at = Objective(n=n, epsilon=0.9, delta=1e-6, lipschitz=1.0, diameter=1.0, width=width)
             upper = sum(sco_objective.explicit_strong(at, 1.0, 1.0, 0))
             assert max(sco_objective.width_lower(at, d)) <= upper
+
+
+def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
+    n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
+    for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):
+        at = setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
+        noise = sco_private_sgd.sound_noise(n, lipschitz, budget)
+        m = n // 2 + 1
+        steps = math.fsum(n / (n - k) for k in range(m))
+        energy = lipschitz**2 * m + noise**2 * d * steps
+        spread = lipschitz + noise * math.sqrt(d)
+        expected = {
+            "explicit": diameter / 2 * math.sqrt(energy) / m,
+            "pruned": diameter / 2 * math.sqrt((lipschitz**2 + noise**2 * d) / m),
+            "utility": 2.5 * diameter * spread / math.sqrt(n),
+            "regret": 2 * math.sqrt(n) / m * diameter * spread,
+        }
+        for name, value in expected.items():
+            found = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
+            assert found == pytest.approx(value, rel=1e-9), name
+    approx = setting(n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter)
+    own = sco_private_sgd.theorem_parameters(n, budget.epsilon, budget.delta)
+    theorem = sum(sco_private_sgd.main_theorem(n, d, 5.0, diameter, *own))
+    assert BY_SLUG["upper.sco.private-sgd-theorem"].value(approx) == pytest.approx(theorem)
+    remark = 5 * 15 / math.sqrt(n) + 160 * 15 * math.sqrt(d) * math.log(3e5) / (0.02 * n)
+    assert BY_SLUG["upper.sco.private-sgd-paper"].value(approx) == pytest.approx(remark)
+
+
+def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
+    budget = ApproxDP(epsilon=0.5, delta=1e-6)
+    for structure, rank in (("mean", 0), ("linear", 0), ("linear-model", 1), ("other", 9)):
+        at = setting(500, 9, 3.0, budget, structure=structure, sample_smoothness=8.0)
+        own = Objective(
+            n=500,
+            epsilon=0.5,
+            delta=1e-6,
+            lipschitz=5.0,
+            diameter=2.0,
+            width=sco_objective.ball_width(9, 2.0),
+        )
+        for name, printed in (("explicit", False), ("paper", True)):
+            value = sum(sco_objective.explicit(own, 8.0, rank, printed=printed))
+            row = BY_SLUG[f"upper.sco.objective-perturbation-{name}"]
+            assert row.value(at) == pytest.approx(value), (structure, name)
+        strong = sco_objective.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
+        row = BY_SLUG["upper.sco.objective-perturbation-strong-explicit"]
+        assert row.value(at) == pytest.approx(sum(strong)), structure

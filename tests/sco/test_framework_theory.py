@@ -345,14 +345,20 @@ def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -
 # Refusals.
 
 
+def refused(method: Any, where: Setting) -> NotApplicable | None:
+    try:
+        method.plan(where)
+    except NotApplicable as refusal:
+        return refusal
+    return None
+
+
 def planned(method: Any, problem: Any, n: int, budget: Budget, refusals: int) -> None:
     """Plan, and make the changes that a refusal offers, as a visitor would, so many times."""
-    try:
-        method.plan(problem.setting(n, budget))
+    refusal = refused(method, problem.setting(n, budget))
+    if refusal is None:
         return
-    except NotApplicable as found:
-        assert refusals > 0, f"still refused: {found}"
-        refusal = found
+    assert refusals > 0, f"still refused: {refusal}"
     assert refusal.changes, "a refusal offers what would help"
     assert refusal.reason.endswith(".")
     assert refusal.reason[0].isupper() or refusal.reason[0].isdigit()
@@ -430,11 +436,11 @@ def test_what_is_not_certified_is_refused_in_a_sentence_or_not_needed(
     groups = {"groups": 5} if family is IterativeDescent else {}
     method = family(tuning=tuning, calibration=calibration, **groups)
     where = strong(n=5000, d=2, **missing)
-    try:
-        plan = method.plan(where)
-    except NotApplicable as refusal:
+    refusal = refused(method, where)
+    if refusal is not None:
         assert refusal.changes
         return
+    plan = method.plan(where)
     for value in (*plan.diagnostics.values(), plan.rho_step, plan.descent.step_size):
         assert 0 < value < math.inf
 

@@ -1,0 +1,194 @@
+"""Regimes: whose rate is smallest, and which of its terms is largest, over a plane."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.figures import SHARED_STYLE, responsive
+from dpsco_app.pages import explore
+from dpsco_app.problem_words import words_for
+from dpsco_app.regime_charts import smallest_figure, terms_figure
+from dpsco_app.regime_state import (
+    ADDRESS,
+    FIRST,
+    PANEL,
+    PLANE,
+    PLANES,
+    TERMS,
+    bounds_with_terms,
+    explore_query,
+    known_or_first,
+    plane,
+    planes_for,
+)
+from dpsco_app.regime_words import smallest_title, terms_title, where
+from dpsco_app.restore import remember, restored
+from dpsco_app.shown_bounds import rates
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.parsing import INTEGERS
+from dpsco_core.regimes import Regimes, regimes
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import canonical
+
+
+def page() -> None:
+    """Draw the page."""
+    problems = _restore()
+    with st.sidebar:
+        PANEL.draw(PANEL.read())
+    scenario, wrong = _checked(PANEL.read())
+    st.html(SHARED_STYLE)
+    st.title("Regimes: which algorithm's rate wins where, and what it is made of")
+    for sentence in problems:
+        st.warning(f"In the address: {sentence} The default is used instead.")
+    if scenario is None:
+        st.error(wrong)
+        return
+    st.markdown(INTRODUCTION)
+    name = _plane_control(scenario)
+    private = replace(scenario, methods=_private(scenario))
+    slugs = rates(private)
+    remember(ADDRESS, scenario, {PLANE: name, TERMS: st.session_state[TERMS] or FIRST})
+    if not slugs:
+        st.info(
+            f"The catalogue has no rate for a chosen private {words_for(scenario.problem).method} "
+            "on this problem: choose another one."
+        )
+        return
+    left, right = st.columns(2)
+    with left:
+        found = _regimes(canonical(scenario), name, slugs)
+        _map("smallest", found, scenario, smallest_title(found, scenario), smallest_figure)
+    with right:
+        terms = _regimes(canonical(scenario), name, (_terms_bound(scenario, slugs),))
+        _map("terms", terms, scenario, terms_title(terms, scenario), terms_figure)
+        _terms_control(scenario, slugs)
+    with left:
+        _open_in_explore(found, scenario)
+    st.caption(CAVEAT)
+    with st.expander("Formulas"):
+        for slug in dict.fromkeys((*slugs, _terms_bound(scenario, slugs))):
+            card = bound(slug).card
+            st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
+
+
+def _restore() -> list[str]:
+    found = restored(ADDRESS, PANEL)
+    if found is not None:
+        problems = list(found.problems)
+        PANEL.load(found.scenario)
+        known = tuple(PLANES)
+        st.session_state[PLANE] = known_or_first(PLANE, found.extras[PLANE], known, problems)
+        offered = (FIRST, *bounds_with_terms(found.scenario))
+        st.session_state[TERMS] = known_or_first(TERMS, found.extras[TERMS], offered, problems)
+        st.session_state["regimes_problems"] = problems
+    return list(st.session_state["regimes_problems"])
+
+
+def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
+    try:
+        return scenario.validate(DASHBOARD, sampling=False), ""
+    except InvalidInput as problem:
+        return None, str(problem)
+
+
+def _private(scenario: Scenario) -> tuple[str, ...]:
+    return tuple(m for m in scenario.methods if method_card(m).privacy != "none")
+
+
+def _plane_control(scenario: Scenario) -> str:
+    offered = planes_for(scenario)
+    if st.session_state[PLANE] not in offered:
+        st.session_state[PLANE] = offered[0]
+    name: str = st.segmented_control(
+        "Plane",
+        list(offered),
+        format_func=lambda key: PLANES[key],
+        key=PLANE,
+        required=True,
+        help="What the two axes of the maps are. A zCDP budget has no ε.",
+    )
+    return name
+
+
+def _terms_bound(scenario: Scenario, slugs: tuple[str, ...]) -> str:
+    chosen = st.session_state[TERMS]
+    return chosen if chosen in bounds_with_terms(scenario) else slugs[0]
+
+
+def _terms_control(scenario: Scenario, slugs: tuple[str, ...]) -> None:
+    offered = bounds_with_terms(scenario)
+    if st.session_state[TERMS] not in offered:
+        st.session_state[TERMS] = slugs[0]
+    st.selectbox(
+        "Bound whose terms are shown",
+        list(offered),
+        format_func=lambda slug: bound(slug).card.name,
+        key=TERMS,
+    )
+
+
+@st.cache_data(
+    max_entries=200,
+    show_spinner="Evaluating the bounds over the plane",
+    hash_funcs={Scenario: lambda s: str(s.to_query())},
+)
+def _values(point: Scenario, name: str, slugs: tuple[str, ...]) -> dict[str, Any]:
+    found = regimes(point, plane(name), slugs)
+    return {field: getattr(found, field) for field in ("values", "terms", "dominant", "holds")}
+
+
+def _regimes(point: Scenario, name: str, slugs: tuple[str, ...]) -> Regimes:
+    """Return the regimes; bounds hold functions, which a cache cannot keep."""
+    values = _values(point, name, slugs)
+    return Regimes(plane=plane(name), bounds=tuple(bound(s) for s in slugs), **values)
+
+
+def _map(key: str, found: Regimes, scenario: Scenario, title: str, draw: Any) -> None:
+    def moved(kind: str) -> None:
+        points = st.session_state[f"{key}_{kind}"].selection.points
+        if points:
+            _move(found, points[0]["customdata"])
+
+    responsive(key, title, lambda look: draw(found, scenario, look), bar=False, on_click=moved)
+
+
+def _move(found: Regimes, values: list[float]) -> None:
+    """Move the chosen point to a clicked one."""
+    axes = (found.plane.x_axis, found.plane.y_axis)
+    for axis, value in zip(axes, values, strict=True):
+        rounded = float(f"{value:.2g}")
+        st.session_state[PANEL.prefix + axis] = int(rounded) if axis in INTEGERS else rounded
+
+
+def _open_in_explore(found: Regimes, scenario: Scenario) -> None:
+    st.markdown(f"Chosen point: **{where(found, scenario)}**. Click into a map to move it.")
+    try:
+        query = explore_query(scenario, found.plane.x_axis)
+    except InvalidInput as problem:
+        st.caption(f"Too large to run in Explore: {problem}")
+        return
+    st.page_link(
+        st.Page(explore.page, title="Explore", url_path="explore", default=True),
+        label="Open this point in Explore",
+        icon=":material/arrow_forward:",
+        query_params=query,
+    )
+
+
+INTRODUCTION = (
+    "A **rate** says how the error grows with n, d, ε and p, up to a constant that nobody has "
+    "pinned down. The left map shows whose rate is smallest at each point, the right one which "
+    "**term** of one rate is the largest: what limits the algorithm there."
+)
+CAVEAT = (
+    "Rates are compared with all constants set to 1: near a border, and wherever constants are "
+    "large, another algorithm may be better in practice. Explore measures it. Pale: a condition "
+    "of the theorem fails there. Above the dashed line ε = 1/√d, simple clipping is not known to "
+    "be optimal."
+)

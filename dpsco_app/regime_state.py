@@ -1,0 +1,90 @@
+"""What Regimes' controls and address hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from dpsco_app.controls import Panel
+from dpsco_app.fields import DETAILS, GROUPS
+from dpsco_app.link import BASE as EXPLORE_BASE
+from dpsco_app.link import EXPLORE, Address, views_text
+from dpsco_app.options import VIEWS
+from dpsco_app.shown_bounds import lower_cards, rates
+from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.parsing import shorten
+from dpsco_core.regimes import Plane, axis_values
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+
+PLANE = "plane"  # the widgets' keys and the address's parameters
+TERMS = "terms"
+PLANES = {
+    "n-epsilon": "n and ε",
+    "d-epsilon": "d and ε",
+    "n-p": "n and p",
+}
+ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
+COLUMNS, ROWS = 36, 30
+FIRST = "first"  # the terms of the first method's rate
+
+BASE = Scenario(methods=("mean.clipped", "mean.iterative", "mean.cwme-cdp", "mean.smoothed"), p=2.0)
+ADDRESS = Address(
+    name="regimes", base=BASE, extras={PLANE: "n-epsilon", TERMS: FIRST}, sampling=False
+)
+PANEL = Panel(
+    name="regimes",
+    prefix="regimes_",
+    groups=tuple((title, group) for title, group in GROUPS if title != "Study"),
+    details=tuple(c for c in DETAILS if c.field in ("diameter", "margin")),
+)
+
+
+@lru_cache
+def plane(name: str) -> Plane:
+    """Return the plane of a name, such as ``"n-epsilon"``."""
+    x, y = name.split("-")
+    return Plane(
+        x_axis=x,
+        y_axis=y,
+        x=axis_values(x, *ENDS[x], COLUMNS),
+        y=axis_values(y, *ENDS[y], ROWS),
+    )
+
+
+def planes_for(scenario: Scenario) -> tuple[str, ...]:
+    """Return the planes that can be drawn: a zCDP budget has no epsilon."""
+    return tuple(name for name in PLANES if scenario.rho is None or "epsilon" not in name)
+
+
+def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
+    """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'."""
+    lower = (c.slug for c in lower_cards(scenario.problem) if c.constant == "rate")
+    return (*rates(scenario), *lower)
+
+
+def known_or_first(name: str, text: str, known: tuple[str, ...], problems: list[str]) -> str:
+    """Return `text` if it is known, otherwise the first one, with a sentence."""
+    if text in known:
+        return text
+    problems.append(f"{name} must be one of {', '.join(known)}, got {name}={shorten(text)}.")
+    return known[0]
+
+
+def explore_query(point: Scenario, axis: str) -> dict[str, str]:
+    """Return Explore's address at a point, with a sweep along `axis` where that is allowed.
+
+    Raises
+    ------
+    InvalidInput
+        If even the single point is too large for the dashboard.
+    """
+    start = replace(EXPLORE_BASE, axis=None, grid=())
+    single = replace(point, trials=start.trials, axis=None, grid=())
+    grid = DEFAULT_GRIDS[axis]
+    swept = replace(single, axis=axis, grid=grid)
+    try:
+        chosen = swept.validate(DASHBOARD)
+    except InvalidInput:  # too large at an end of the grid: the single point is enough
+        chosen = single.validate(DASHBOARD)
+    return EXPLORE.query(chosen, views_text([VIEWS[0], VIEWS[1]]))
