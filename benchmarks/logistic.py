@@ -152,8 +152,9 @@ def _opacus(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     steps, clip = 12, float(np.sqrt(D))
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    model = GradSampleModule(torch.nn.Linear(D, 1, bias=False).double())
-    torch.nn.init.zeros_(model.weight)
+    layer = torch.nn.Linear(D, 1, bias=False).double()
+    torch.nn.init.zeros_(layer.weight)
+    model = GradSampleModule(layer)
     optimizer = DPOptimizer(
         torch.optim.SGD(model.parameters(), lr=4.0),
         noise_multiplier=2 / np.sqrt(2 * 0.5 / steps),
@@ -167,7 +168,7 @@ def _opacus(x: np.ndarray, y: np.ndarray) -> np.ndarray:
         optimizer.zero_grad()
         loss(model(features), targets).backward()
         optimizer.step()
-    return np.asarray(model.weight.detach().numpy()[0], dtype=np.float64)
+    return np.asarray(layer.weight.detach().numpy()[0], dtype=np.float64)
 
 
 PEERS: tuple[tuple[str, str, Fit], ...] = (

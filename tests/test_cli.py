@@ -20,7 +20,11 @@ from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
     PROBLEM_SLUGS,
+    bounds_for,
+    default_methods,
     method_card,
+    methods_for,
+    problem_card,
 )
 from dpsco_core.cli import main
 from dpsco_core.scenario import Scenario
@@ -129,9 +133,10 @@ def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_run_prints_every_method_and_every_explicit_lower_bound(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    chosen = [part for slug in METHOD_SLUGS for part in ("--method", slug)]
+    chosen = [part for slug in methods_for("mean") for part in ("--method", slug)]
     text = printed(capsys, "run", *SMALL, *chosen)
-    for slug in METHOD_SLUGS:
+    assert text.startswith("l2 error of the mean, ")
+    for slug in methods_for("mean"):
         assert re.search(rf"^{re.escape(method_card(slug).name)} +[\d.]+ ", text, re.MULTILINE)
     assert "2 trials, (1, 1e-06)-DP, replace-one" in text
     assert "lower.mean.hypercube-cdp" in text
@@ -156,6 +161,58 @@ def test_a_method_that_does_not_apply_prints_its_reason(
     text = printed(capsys, "run", *SMALL, "--delta", "0", "--method", "mean.clipped")
     assert "Gaussian noise cannot give pure DP" in text
     assert "nan" not in text
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
+def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
+    capsys: pytest.CaptureFixture[str], problem: str
+) -> None:
+    chosen = ("--problem", problem, "--method", "sco.erm", "--method", "sco.clipped")
+    text = printed(capsys, "run", *SMALL, *chosen)
+    name = problem_card(problem).name
+    assert text.startswith(f"Excess risk: {name}, 2 trials, (1, 1e-06)-DP, replace-one\n")
+    for slug in ("sco.erm", "sco.clipped"):
+        name = re.escape(method_card(slug).name)
+        assert re.search(rf"^{name} +[\d.]+(e-\d+)? ", text, re.MULTILINE)
+    explicit = [
+        b.card.slug
+        for b in bounds_for(problem)
+        if (b.card.kind, b.card.constant) == ("lower", "explicit")
+    ]
+    assert "lower.sco.hypercube-cdp" in explicit
+    assert re.findall(r"^(?:lower|upper)\.\S+", text, re.MULTILINE) == explicit
+    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))
+    averaged = any(row["evaluation_standard_error"] > 0 for row in found["results"])
+    assert ("note: the risk is an average over a fixed evaluation sample" in text) == averaged
+    assert averaged == (problem not in ("quadratic", "linear", "least-squares"))
+
+
+def test_a_run_of_an_optimisation_problem_takes_default_methods(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = json.loads(printed(capsys, "run", *SMALL, "--problem", "linear", "--json"))
+    methods = [row["method"] for row in found["results"]]
+    assert methods == found["scenario"]["methods"] == list(default_methods("linear"))
+    assert found["scenario"]["problem"] == "linear"
+    assert {row["quantity"] for row in found["bounds"]} == {"excess risk"}
+
+
+def test_a_swept_run_of_optimisers_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
+    swept = ("--axis", "n", "--grid", "100,400,1600", "--problem", "quadratic")
+    text = printed(capsys, "run", *SMALL, *swept, "--method", "sco.erm", "--method", "sco.clipped")
+    assert "Slope of log error against log axis" in text
+    assert re.search(r"^Empirical risk minimi\w+ +-\d\.\d+ ", text.partition("Slope")[2], re.M)
+
+
+def test_an_optimiser_that_does_not_apply_prints_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ("--problem", "logistic", "--method", "sco.cwme-strong", "--method", "sco.erm")
+    text = printed(capsys, "run", *SMALL, *chosen)
+    assert "The method needs a strongly convex population risk" in text
+    assert "nan" not in text
+    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))["results"]
+    assert [row["not_applicable"] is None for row in found] == [False, True]
 
 
 def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,9 +254,10 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
 ) -> None:
     large = ("--n", "1000000000", "--d", "100000")
     text = printed(capsys, "bounds", *large)
-    assert all(slug in text for slug in BOUND_SLUGS)
+    own = [b.card.slug for b in bounds_for("mean")]
+    assert all(slug in text for slug in own)
     found = json.loads(printed(capsys, "bounds", *large, "--json"))
-    assert [row["slug"] for row in found["bounds"]] == list(BOUND_SLUGS)
+    assert [row["slug"] for row in found["bounds"]] == own
     assert "n times d must be at most" in refused(capsys, "run", *large)
 
 
@@ -222,7 +280,24 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
         ),
         (("--delta", "1"), "delta must be at least 0 and below 1, got delta=1."),
         (("--p", "1.5"), "p must be at least 2 and at most 50, got p=1.5."),
-        (("--problem", "x\ny"), "problem must be mean, got problem=x y."),
+        (
+            ("--problem", "x\ny"),
+            f"problem must be one of {', '.join(PROBLEM_SLUGS)}, got problem=x y.",
+        ),
+        (
+            ("--problem", "logistic", "--method", "mean.clipped"),
+            f"method must be one of {', '.join(methods_for('logistic'))} for the problem logistic, "
+            "got method=mean.clipped.",
+        ),
+        (
+            ("--method", "sco.erm"),
+            f"method must be one of {', '.join(methods_for('mean'))} for the problem mean, "
+            "got method=sco.erm.",
+        ),
+        (
+            ("--problem", "huber", "--method", "sco.none"),
+            f"method must be one of {', '.join(METHOD_SLUGS)}, got method=sco.none.",
+        ),
         (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
         (("--axis", "q"), "axis must be one of n, d, epsilon, p, got axis=q."),
         (

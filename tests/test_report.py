@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS, bound
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    bound,
+    bounds_for,
+    methods_for,
+)
 from dpsco_core.costing import cost, machine_speed, too_large
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
@@ -28,6 +35,11 @@ from dpsco_core.study import study
 from dpsco_core.tables import frame, summary
 
 SMALL = Scenario(n=200, d=4, trials=5, seed=3)
+SMALL_RISK = Scenario(
+    problem="logistic", n=100, d=3, trials=3, seed=3, methods=("sco.erm", "sco.clipped")
+)
+MEAN_METHODS = methods_for("mean")
+MEAN_BOUNDS = [b.card.slug for b in bounds_for("mean")]
 
 RESULT_KEYS = {
     "method",
@@ -36,6 +48,7 @@ RESULT_KEYS = {
     "mean_error",
     "median_error",
     "standard_error",
+    "evaluation_standard_error",
     "quantiles",
     "seconds",
     "spent",
@@ -66,9 +79,15 @@ def test_the_catalogue_has_the_stated_keys() -> None:
         assert all(row.keys() >= COMMON_KEYS for row in rows)
     for row in found["methods"]:
         assert row.keys() >= {"privacy", "geometry", "level", "problems"}
-        assert row["problems"] == ["mean"]
+        assert row["problems"]
+        assert set(row["problems"]) <= set(PROBLEM_SLUGS)
+        assert (row["problems"] == ["mean"]) == row["slug"].startswith("mean.")
+    assert [row["slug"] for row in found["problems"]] == list(PROBLEM_SLUGS)
     for row in found["bounds"]:
-        assert row.keys() >= {"kind", "quantity", "constant", "latex"}
+        assert row.keys() >= {"kind", "quantity", "constant", "latex", "problems"}
+        assert row["problems"]
+        assert set(row["problems"]) <= set(PROBLEM_SLUGS)
+        assert (row["quantity"] == "excess risk") == ("mean" not in row["problems"])
         assert row["kind"] in ("upper", "lower")
         assert row["constant"] in ("explicit", "rate")
         assert row["method"] is None or row["method"] in METHOD_SLUGS
@@ -83,7 +102,7 @@ def test_bounds_have_the_stated_keys() -> None:
     found = strict(bounds_json(SMALL))
     assert list(found) == ["scenario", "bounds"]
     assert Scenario.from_dict(found["scenario"]) == SMALL
-    assert [row["slug"] for row in found["bounds"]] == list(BOUND_SLUGS)
+    assert [row["slug"] for row in found["bounds"]] == MEAN_BOUNDS
     for row in found["bounds"]:
         assert row.keys() >= BOUND_KEYS
         assert row["x"] is None
@@ -94,9 +113,24 @@ def test_bounds_have_the_stated_keys() -> None:
 def test_every_point_of_a_grid_has_every_bound() -> None:
     swept = replace(SMALL, axis="n", grid=(100, np.float64(200)))
     rows = strict(bounds_json(swept))["bounds"]
-    assert [row["x"] for row in rows] == [100] * len(BOUND_SLUGS) + [200] * len(BOUND_SLUGS)
+    assert [row["x"] for row in rows] == [100] * len(MEAN_BOUNDS) + [200] * len(MEAN_BOUNDS)
     alone = strict(bounds_json(replace(SMALL, n=100)))["bounds"]
-    assert [row["value"] for row in rows[: len(BOUND_SLUGS)]] == [row["value"] for row in alone]
+    assert [row["value"] for row in rows[: len(MEAN_BOUNDS)]] == [row["value"] for row in alone]
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem: str) -> None:
+    scenario = replace(SMALL_RISK, problem=problem, methods=())
+    found = strict(bounds_json(scenario))["bounds"]
+    chosen = {
+        row["slug"] for row in strict(catalogue_json())["bounds"] if problem in row["problems"]
+    }
+    assert chosen
+    assert [row["slug"] for row in found] == [s for s in BOUND_SLUGS if s in chosen]
+    quantity = {row["quantity"] for row in found}
+    assert quantity == ({"l2 error", "squared l2 error"} if problem == "mean" else {"excess risk"})
+    assert all(row["value"] is None or row["value"] >= 0 for row in found)
+    assert all(row["failures"] for row in found if row["value"] is None)
 
 
 def test_a_bound_that_is_void_is_null() -> None:
@@ -110,11 +144,12 @@ def test_a_bound_that_is_void_is_null() -> None:
 @pytest.mark.parametrize("slug", BOUND_SLUGS)
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
     which = bound(slug)
-    found = evaluate(SMALL, which, x=7.0)
-    assert found.value == which.value(SMALL.setting)
-    assert found.terms == which.terms(SMALL.setting)
+    scenario = replace(SMALL, problem=which.card.problems[0], methods=())
+    found = evaluate(scenario, which, x=7.0)
+    assert found.value == which.value(scenario.setting)
+    assert found.terms == which.terms(scenario.setting)
     assert found.x == 7.0
-    assert [e.bound.card.slug for e in evaluate_all(SMALL, [slug])] == [slug]
+    assert [e.bound.card.slug for e in evaluate_all(scenario, [slug])] == [slug]
 
 
 def test_a_bound_is_evaluated_at_its_own_instance_only() -> None:
@@ -127,6 +162,34 @@ def test_a_bound_is_evaluated_at_its_own_instance_only() -> None:
     assert bound_setting(SMALL, own).spike_probability is None
 
 
+@pytest.mark.parametrize(
+    ("problem", "own", "others"),
+    [
+        (
+            "linear",
+            "lower.sco.hypercube-cdp",
+            ("lower.sco.fano-cdp", "lower.sco-strong.hypercube-cdp", "lower.mean.hypercube-cdp"),
+        ),
+        (
+            "quadratic",
+            "lower.sco-strong.hypercube-cdp",
+            ("lower.sco.hypercube-cdp", "lower.mean.hypercube-cdp"),
+        ),
+        ("huber", None, ("lower.sco.hypercube-cdp", "lower.sco-strong.hypercube-cdp")),
+    ],
+)
+def test_a_bound_on_a_risk_is_evaluated_at_the_instance_of_its_own_problem_only(
+    problem: str, own: str | None, others: tuple[str, ...]
+) -> None:
+    hard = replace(SMALL_RISK, problem=problem, distribution="hypercube", methods=())
+    probability = hard.setting.spike_probability
+    assert probability is not None
+    if own is not None:
+        assert bound_setting(hard, bound(own)).spike_probability == probability
+    for slug in others:
+        assert bound_setting(hard, bound(slug)).spike_probability is None
+
+
 def test_an_unknown_bound_is_refused() -> None:
     with pytest.raises(InvalidInput, match="bound must be one of"):
         evaluate_all(SMALL, ["lower.mean.none"])
@@ -136,23 +199,56 @@ def test_an_unknown_bound_is_refused() -> None:
 
 
 def test_a_run_has_the_stated_keys() -> None:
-    scenario = replace(SMALL, methods=METHOD_SLUGS)
+    scenario = replace(SMALL, methods=MEAN_METHODS)
     found = run(scenario)
     assert set(found) == {"scenario", "results", "bounds"}
     assert Scenario.from_dict(found["scenario"]) == scenario
     assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
-    assert [row["method"] for row in found["results"]] == list(METHOD_SLUGS)
+    assert [row["method"] for row in found["results"]] == list(MEAN_METHODS)
     for row in found["results"]:
         assert row.keys() >= RESULT_KEYS
         assert list(row["quantiles"]) == ["0.1", "0.25", "0.75", "0.9"]
         assert row["x"] is None
         assert row["not_applicable"] is None
         assert row["trials"] == 5
+        assert row["evaluation_standard_error"] == 0
         low, *_, high = row["quantiles"].values()
         assert low <= row["median_error"] <= high
     spent = {row["method"]: row["spent"] for row in found["results"]}
     assert spent["mean.sample"] is None
     assert spent["mean.clipped"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
+def test_a_run_of_optimisers_has_the_stated_keys(problem: str) -> None:
+    scenario = replace(SMALL_RISK, problem=problem)
+    outcomes = list(study(scenario))
+    found = strict(run_json(scenario, outcomes))
+    assert set(found) == {"scenario", "results", "bounds"}
+    assert Scenario.from_dict(found["scenario"]) == scenario
+    assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert [row["method"] for row in found["results"]] == list(scenario.methods)
+    largest = {
+        m: max(o.error_uncertainty for o in outcomes if o.method == m) for m in SMALL_RISK.methods
+    }
+    for row in found["results"]:
+        assert row.keys() >= RESULT_KEYS
+        assert row["evaluation_standard_error"] == largest[row["method"]]
+        assert row["not_applicable"] is None
+        assert row["trials"] == 3
+        assert 0 < row["mean_error"] < 10
+        assert row["diagnostics"]
+    plain_run, private = found["results"]
+    assert plain_run["spent"] is None
+    assert private["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
+    assert private["bound_by"] == ["zcdp"]
+
+
+def test_an_optimiser_that_does_not_apply_has_nulls_and_its_reason() -> None:
+    (row,) = run(replace(SMALL_RISK, methods=("sco.cwme-strong",)))["results"]
+    assert "strongly convex" in row["not_applicable"]
+    assert row["mean_error"] is row["median_error"] is row["standard_error"] is row["spent"] is None
+    assert row["trials"] == row["evaluation_standard_error"] == 0
 
 
 def test_a_run_says_what_the_summary_says() -> None:
@@ -201,6 +297,7 @@ def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
         return found | {"results": rows}
 
     assert timeless(run(SMALL)) == timeless(run(SMALL))
+    assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))
 
 
 # -- the cost -------------------------------------------------------------------------------------
@@ -223,7 +320,7 @@ def test_work_above_a_limit_is_refused_with_what_would_fit(
 ) -> None:
     monkeypatch.setattr("dpsco_core.costing.machine_speed", lambda: 1.0)
     assert too_large(SMALL, DASHBOARD) == ""
-    heavy = replace(SMALL, n=1_000_000, d=2, trials=200, methods=METHOD_SLUGS)
+    heavy = replace(SMALL, n=1_000_000, d=2, trials=200, methods=MEAN_METHODS)
     allowed = replace(DASHBOARD, seconds=cost(heavy).seconds / 10.5)
     sentence = too_large(heavy, allowed)
     assert "the dashboard allows" in sentence

@@ -17,13 +17,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
-from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS
+from dpsco_core.catalogue import (
+    DISTRIBUTION_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    default_methods,
+    methods_for,
+)
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 FIELDS = tuple(f.name for f in fields(Scenario))
+MEAN_METHODS = methods_for("mean")
 
 
 def numbers(low: float, high: float) -> st.SearchStrategy[float]:
@@ -55,9 +62,12 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     )
     grid = () if axis is None else draw(st.sets(GRIDS[axis], min_size=1, max_size=5).map(sorted))
     diameter = draw(numbers(1e-6, 1e6).filter(lambda x: x >= 1e-6))
+    problem = draw(st.sampled_from(PROBLEM_SLUGS))
+    fitting = st.sampled_from(methods_for(problem))
     return Scenario(
+        problem=problem,
         distribution=draw(st.sampled_from(DISTRIBUTION_SLUGS)),
-        methods=tuple(draw(st.lists(st.sampled_from(METHOD_SLUGS), unique=True, max_size=4))),
+        methods=tuple(draw(st.lists(fitting, unique=True, max_size=4))),
         n=draw(st.integers(1, 10**9)),
         d=draw(st.integers(2, 100_000)),
         p=draw(numbers(2, 50)),
@@ -90,7 +100,9 @@ LIKELY = st.sampled_from(
             "q",
             "mean",
             "spike",
+            "logistic",
             "mean.clipped",
+            "sco.clipped",
             "mean.sample,mean.sample",
         ),
         "\n",
@@ -153,11 +165,20 @@ def test_a_scenario_survives_python(scenario: Scenario) -> None:
     assert names["scenario"] == scenario
 
 
-@pytest.mark.parametrize("axis", [None, "n"])
-def test_the_script_prints_the_numbers_of_the_library(axis: Any) -> None:
+@pytest.mark.parametrize(
+    ("axis", "problem", "methods"),
+    [
+        (None, "mean", ("mean.clipped", "mean.sample")),
+        ("n", "mean", ("mean.clipped", "mean.sample")),
+        (None, "logistic", ("sco.clipped", "sco.erm")),
+    ],
+)
+def test_the_script_prints_the_numbers_of_the_library(
+    axis: Any, problem: str, methods: tuple[str, ...]
+) -> None:
     grid = () if axis is None else tuple(np.geomspace(50, 200, 3).round())
     scenario = Scenario(
-        d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=("mean.clipped", "mean.sample")
+        problem=problem, d=3, n=100, trials=3, seed=7, axis=axis, grid=grid, methods=methods
     )
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", scenario.to_python()],
@@ -215,6 +236,25 @@ def test_a_budget_of_one_notion_replaces_the_other() -> None:
     assert Scenario.from_dict({"epsilon": 2, "rho": None}, base).rho is None
 
 
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_a_problem_without_methods_has_methods_that_are_made_for_it(problem: str) -> None:
+    scenario = Scenario.from_dict({"problem": problem})
+    chosen = default_methods(problem)
+    assert scenario.methods == chosen
+    assert len(chosen) >= 3
+    assert set(chosen) <= set(methods_for(problem))
+    assert Scenario.from_query({"problem": problem}) == scenario
+    assert Scenario.from_dict({"problem": problem, "methods": []}).methods == ()
+
+
+def test_methods_that_fit_another_problem_too_are_kept() -> None:
+    base = Scenario(problem="huber", methods=("sco.sgd", "sco.cwme"))
+    assert Scenario.from_dict({"problem": "linear"}, base).methods == base.methods
+    assert Scenario.from_dict({"problem": "mean"}, base).methods == default_methods("mean")
+    none = replace(base, methods=())
+    assert Scenario.from_dict({"problem": "mean"}, none).methods == ()
+
+
 # -- refusals -------------------------------------------------------------------------------------
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -240,7 +280,20 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"offset": 2.5}, "offset must be at least 0 and at most 2, got offset=2.5."),
     ({"diameter": 1}, "offset must be at least 0 and at most 0.5, got offset=1."),
     ({"diameter": 0}, "diameter must be at least 1e-06 and at most 1e+06, got diameter=0."),
-    ({"problem": "median"}, "problem must be mean, got problem=median."),
+    (
+        {"problem": "median"},
+        f"problem must be one of {', '.join(PROBLEM_SLUGS)}, got problem=median.",
+    ),
+    (
+        {"problem": "huber", "methods": ["sco.erm", "mean.clipped"]},
+        f"method must be one of {', '.join(methods_for('huber'))} for the problem huber, "
+        "got method=mean.clipped.",
+    ),
+    (
+        {"methods": ["sco.erm"]},
+        f"method must be one of {', '.join(MEAN_METHODS)} for the problem mean, "
+        "got method=sco.erm.",
+    ),
     ({"geometry": "l1"}, "geometry must be l2, got geometry=l1."),
     ({"q": 2}, "q must be left out for the geometry l2, got q=2.0."),
     ({"calibration": "no"}, "calibration must be one of tight, paper, got calibration=no."),
@@ -312,7 +365,8 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is(
         ({"n": "10"}, "n must be an integer"),
         ({"seed": True}, "seed must be an integer"),
         ({"offset": "1"}, "offset must be at least"),
-        ({"problem": ["mean"]}, "problem must be mean, got "),
+        ({"problem": ["mean"]}, "problem must be one of mean, "),
+        ({"problem": "logistic"}, "method must be one of .* for the problem logistic, got "),
         (
             {"n": 0, "axis": "n", "grid": (10, 20)},
             "n must be an integer between 1 ",
@@ -375,7 +429,7 @@ def test_every_place_has_its_own_limits() -> None:
     tiny = Limits(
         n=10, d=10, elements=50, trials=9, grid=2, cells=20, seconds=1.0, where="a small place"
     )
-    small = Scenario(n=5, d=10, trials=2, methods=METHOD_SLUGS)
+    small = Scenario(n=5, d=10, trials=2, methods=MEAN_METHODS)
     assert small.cells == 14
     small.validate(tiny)
     with pytest.raises(InvalidInput, match="at most 20 for a small place"):
@@ -420,6 +474,17 @@ def test_no_axis_is_one_point() -> None:
 def test_the_budget_follows_from_delta_and_rho(scenario: Scenario, budget: object) -> None:
     assert scenario.budget == budget
     assert scenario.setting.budget == budget
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
+def test_the_diameter_is_that_of_the_constraint_set(problem: str) -> None:
+    scenario = Scenario(problem=problem, methods=(), d=5, diameter=3.0, distribution="gaussian")
+    made = scenario.instance.problem
+    assert made.card.slug == problem
+    assert made.constraint.radius == 1.5
+    assert scenario.setting.constants.diameter == 3.0
+    assert np.linalg.norm(made.minimiser) <= 1.5 * (1 + 1e-9)
+    assert (scenario.setting.n, scenario.setting.d) == (scenario.n, 5)
 
 
 def test_the_setting_says_only_what_is_public() -> None:

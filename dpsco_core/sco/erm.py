@@ -64,7 +64,6 @@ class Erm:
         summary="Minimises the average loss of the records, without privacy.",
         privacy="none",
         problems=SCO_PROBLEMS,
-        rate="upper.sco.sgd",
     )
 
     def plan(self, setting: Setting) -> ErmPlan:
