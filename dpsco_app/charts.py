@@ -35,6 +35,7 @@ AXIS_TITLES = {
     "p": "Tail index p",
 }
 
+ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
 START = "Start, no data used"
 
 
@@ -74,7 +75,9 @@ def error_figure(
     if start:
         _draw_start(figure, start, look, labels)
     for method in methods:
-        _draw_method(figure, scenario, table[table["method"] == method], method, look, labels)
+        rows = table[table["method"] == method]
+        _draw_method(figure, scenario, rows, method, look, labels)
+        _name_below(rows, method, look, low, labels)
     xs = scenario.grid
     if not look.compact:
         place_labels(figure, labels, low, high)
@@ -122,6 +125,7 @@ def _range(
 ) -> tuple[float, float]:
     """Return the vertical range: all measured errors, and the bounds that are near them."""
     measured = [float(v) for c in ("q10", "q90", "median_error") for v in table[c] if v > 0]
+    measured = [v for v in measured if v > ROUNDING * max(measured)]
     lower = [e.value for c in curves if c[0].bound.card.kind == "lower" for e in c]
     upper = [e.value for c in curves if c[0].bound.card.kind == "upper" for e in c]
     values = measured + lower
@@ -324,6 +328,18 @@ def _draw_method(
         )
     )
     labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, rank=0))
+
+
+def _name_below(
+    rows: pd.DataFrame, method: str, look: Look, low: float, labels: list[Label]
+) -> None:
+    """Name a method at the lower edge if its line ends below the figure: it is right, or nearly."""
+    last = rows.sort_values("x")["median_error"].iloc[-1]
+    if last < low:
+        text = f"{method_card(method).name}, below (error {max(last, 0):.0g})"
+        labels.append(
+            Label(text=f"<b>{text}</b>", y=low, colour=look.colour(COLOURS[method]), rank=0)
+        )
 
 
 def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:

@@ -110,5 +110,73 @@ PRESETS: tuple[Preset, ...] = (
             trials=10,
         ),
     ),
+    Preset(
+        name="Logistic regression in private",
+        look_for="A hundred weights from heavy-tailed features. Up to n = 2,000 the "
+        "coordinate-wise line is above the dotted one, which uses no data at all; at n = 20,000 "
+        "the two methods that clip whole gradients are within twice the grey line.",
+        scenario=Scenario(
+            problem="logistic",
+            methods=("sco.erm", "sco.noisy-gd", "sco.cwme", "sco.clipped"),
+            epsilon=None,
+            delta=None,
+            rho=0.5,
+            d=100,
+            p=2,
+            margin=1.0,
+            offset=2,
+            diameter=10,
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 20_000),
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Clipping decides",
+        look_for="Noisy gradient descent and objective perturbation shrink the records once and "
+        "for all: their lines go flat, since the bias of that does not fall with n. Clipped "
+        "gradients shrinks gradients, which are centred near the optimum, and goes on falling.",
+        scenario=Scenario(
+            problem="quadratic",
+            methods=("sco.erm", "sco.noisy-gd", "sco.clipped", "sco.objective-perturbation"),
+            p=2,
+            axis="n",
+            grid=GRID_N,
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="The hard convex loss",
+        look_for="Loss and data are the hard instance of the lower bound. On average over the "
+        "trials no private line may enter the shaded region, and the best one stays within 1.5 "
+        "times its edge: hardly better than the dotted line, which uses no data.",
+        scenario=Scenario(
+            problem="linear",
+            distribution="hypercube",
+            methods=(
+                "sco.cwme",
+                "sco.clipped",
+                "sco.objective-perturbation",
+            ),
+            p=2,
+            axis="n",
+            grid=GRID_N,
+            trials=20,
+        ),
+    ),
+    Preset(
+        name="Non-smooth: absolute",
+        look_for="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
+        "says so below the figure. Noisy gradient descent goes flat; clipped gradients does not "
+        "mind the kinks and comes near the grey line.",
+        scenario=Scenario(
+            problem="absolute",
+            methods=("sco.erm", "sco.noisy-gd", "sco.phased-sgd", "sco.cwme", "sco.clipped"),
+            p=2,
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 50_000),
+            trials=5,
+        ),
+    ),
 )
 DEFAULT = PRESETS[0]

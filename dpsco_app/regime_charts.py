@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.charts import AXIS_TITLES
-from dpsco_app.look import COLOURS, Look, lay_out, translucent
+from dpsco_app.look import COLOURS, Look, lay_out, translucent, wrapped
 from dpsco_app.options import OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.regimes import Plane, Regimes, simple_clipping_boundary
@@ -40,7 +40,7 @@ def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     names = [method_card(b.card.method).name for b in found.bounds]
     smallest = found.smallest
     figure = _map(found, smallest, [translucent(c, 0.45) for c in colours], names, look)
-    _fade(figure, found, smallest, look)
+    _fade(figure, found, look)
     _click_targets(figure, found)
     if any(b.card.method in CLIPPING for b in found.bounds):
         _boundary(figure, found.plane, point, look)
@@ -83,7 +83,7 @@ def _map(
         figure.add_annotation(
             x=x[column],
             y=y[row],
-            text=f"<b>{name}</b>",
+            text=f"<b>{wrapped(name, 16)}</b>",
             showarrow=False,
             font={"size": 12 if look.compact else 14, "color": look.ink},
         )
@@ -99,11 +99,18 @@ def _inmost(inside: NDArray[np.bool_]) -> int:
     return int(gaps.sum(axis=2).min(axis=1).argmax())
 
 
-def _fade(figure: go.Figure, found: Regimes, index: Indices, look: Look) -> None:
+def holding(found: Regimes) -> NDArray[np.bool_]:
+    """Return where all hypotheses of the smallest bound hold, shape (rows, columns)."""
+    smallest = found.smallest
+    rows, columns = np.indices(smallest.shape)
+    holds: NDArray[np.bool_] = found.holds[np.maximum(smallest, 0), rows, columns]
+    return holds & (smallest >= 0)
+
+
+def _fade(figure: go.Figure, found: Regimes, look: Look) -> None:
     """Fade the cells in which a hypothesis of the smallest bound fails."""
-    rows, columns = np.indices(index.shape)
-    holds = found.holds[np.maximum(index, 0), rows, columns] | (index < 0)
-    if holds.all():
+    holds = holding(found)
+    if holds.all() or not holds.any():  # nothing to tell apart
         return
     page = "rgba(14,17,23,0.6)" if look.dark else "rgba(255,255,255,0.6)"
     figure.add_trace(
@@ -211,6 +218,7 @@ def _finish(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> Non
             ticktext=[number_text(t) for t in ticks],
             showgrid=False,
             zeroline=False,
+            ticklabeloverflow="allow",
             range=[float(v) for v in _place(values[[0, -1]])],
         )
     here = [getattr(point, plane.x_axis), getattr(point, plane.y_axis)]

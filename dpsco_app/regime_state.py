@@ -10,7 +10,9 @@ from dpsco_app.fields import DETAILS, GROUPS
 from dpsco_app.link import BASE as EXPLORE_BASE
 from dpsco_app.link import EXPLORE, Address, views_text
 from dpsco_app.options import VIEWS
+from dpsco_app.regime_charts import CLIPPING
 from dpsco_app.shown_bounds import lower_cards, rates
+from dpsco_core.catalogue import bound
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import shorten
@@ -26,9 +28,13 @@ PLANES = {
 }
 ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
 COLUMNS, ROWS = 36, 30
-FIRST = "first"  # the terms of the first method's rate
+FIRST = "first"  # see `first_terms`
 
-BASE = Scenario(methods=("mean.clipped", "mean.iterative", "mean.cwme-cdp", "mean.smoothed"), p=2.0)
+BASE = Scenario(
+    problem="quadratic",
+    methods=("sco.cwme", "sco.smoothed", "sco.cwme-strong", "sco.clipped", "sco.iterative"),
+    p=2.0,
+)
 ADDRESS = Address(
     name="regimes", base=BASE, extras={PLANE: "n-epsilon", TERMS: FIRST}, sampling=False
 )
@@ -61,6 +67,12 @@ def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
     """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'."""
     lower = (c.slug for c in lower_cards(scenario.problem) if c.constant == "rate")
     return (*rates(scenario), *lower)
+
+
+def first_terms(slugs: tuple[str, ...]) -> str:
+    """Return the bound whose terms are shown first: simple clipping's, if it is there."""
+    clipped = (slug for slug in slugs if bound(slug).card.method in CLIPPING)
+    return next(clipped, slugs[0])
 
 
 def known_or_first(name: str, text: str, known: tuple[str, ...], problems: list[str]) -> str:

@@ -23,10 +23,13 @@ def cards(problem: str) -> tuple[BoundCard, ...]:
 
 @lru_cache
 def lower_cards(problem: str) -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw."""
-    return tuple(
-        c for c in cards(problem) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug) is not None
-    )
+    """Return the lower bounds that a figure can draw.
+
+    Those of the smallest class that holds the problem: strongly convex losses before convex ones.
+    """
+    found = [c for c in cards(problem) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug)]
+    smallest = min((len(c.problems) for c in found), default=0)
+    return tuple(c for c in found if len(c.problems) == smallest)
 
 
 @lru_cache

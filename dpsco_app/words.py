@@ -14,6 +14,8 @@ from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
 
+NO_ERROR = 1e-6  # times another error: the reference is right up to rounding
+
 
 @dataclass(frozen=True, kw_only=True)
 class Statement:
@@ -58,7 +60,7 @@ def state(
     says = " errs by" if scenario.problem == MEAN else ": excess risk"
     headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
     public = errors.get(baseline(scenario.problem))
-    if public is not None and public > 0:
+    if public is not None and public > NO_ERROR * errors[best]:
         ratio = errors[best] / public
         of = "" if scenario.problem == MEAN else "that of "
         parts.append(f"**{ratio:.2g} times** {of}{words_for(scenario.problem).baseline}")

@@ -10,7 +10,7 @@ import streamlit as st
 from dpsco_app.figures import SHARED_STYLE, responsive
 from dpsco_app.pages import explore
 from dpsco_app.problem_words import words_for
-from dpsco_app.regime_charts import smallest_figure, terms_figure
+from dpsco_app.regime_charts import holding, smallest_figure, terms_figure
 from dpsco_app.regime_state import (
     ADDRESS,
     FIRST,
@@ -20,6 +20,7 @@ from dpsco_app.regime_state import (
     TERMS,
     bounds_with_terms,
     explore_query,
+    first_terms,
     known_or_first,
     plane,
     planes_for,
@@ -70,7 +71,7 @@ def page() -> None:
         _terms_control(scenario, slugs)
     with left:
         _open_in_explore(found, scenario)
-    st.caption(CAVEAT)
+    st.caption(CAVEAT + _conditions(found))
     with st.expander("Formulas"):
         for slug in dict.fromkeys((*slugs, _terms_bound(scenario, slugs))):
             card = bound(slug).card
@@ -118,13 +119,13 @@ def _plane_control(scenario: Scenario) -> str:
 
 def _terms_bound(scenario: Scenario, slugs: tuple[str, ...]) -> str:
     chosen = st.session_state[TERMS]
-    return chosen if chosen in bounds_with_terms(scenario) else slugs[0]
+    return chosen if chosen in bounds_with_terms(scenario) else first_terms(slugs)
 
 
 def _terms_control(scenario: Scenario, slugs: tuple[str, ...]) -> None:
     offered = bounds_with_terms(scenario)
     if st.session_state[TERMS] not in offered:
-        st.session_state[TERMS] = slugs[0]
+        st.session_state[TERMS] = first_terms(slugs)
     st.selectbox(
         "Bound whose terms are shown",
         list(offered),
@@ -166,6 +167,19 @@ def _move(found: Regimes, values: list[float]) -> None:
         st.session_state[PANEL.prefix + axis] = int(rounded) if axis in INTEGERS else rounded
 
 
+def _conditions(found: Regimes) -> str:
+    """Say where the conditions of the smallest rates' theorems hold."""
+    holds = holding(found)
+    if holds.all():
+        return " The conditions of the smallest rate's theorem hold everywhere on this map."
+    if not holds.any():
+        return (
+            " Nowhere on this map do all conditions of the smallest rate's theorem hold: the "
+            "values over the map say at which bounds one fails."
+        )
+    return " Pale: a condition of the smallest rate's theorem fails there."
+
+
 def _open_in_explore(found: Regimes, scenario: Scenario) -> None:
     st.markdown(f"Chosen point: **{where(found, scenario)}**. Click into a map to move it.")
     try:
@@ -188,7 +202,6 @@ INTRODUCTION = (
 )
 CAVEAT = (
     "Rates are compared with all constants set to 1: near a border, and wherever constants are "
-    "large, another algorithm may be better in practice. Explore measures it. Pale: a condition "
-    "of the theorem fails there. Above the dashed line ε = 1/√d, simple clipping is not known to "
-    "be optimal."
+    "large, another algorithm may be better in practice. Explore measures it. Above "
+    "the dashed line ε = 1/√d, simple clipping is not known to be optimal."
 )

@@ -20,7 +20,12 @@ from dpsco_core.errors import require
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
-from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_norm, spike_of
+from dpsco_core.problems.laws import (
+    bounded_central_moment,
+    centring_factor,
+    mean_within,
+    spike_of,
+)
 from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
 from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
@@ -58,7 +63,7 @@ class GeometricMedian(PointProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.distribution, EllipticalT):
-            inside = mean_norm(self.distribution) <= self.radius
+            inside = mean_within(self.distribution, self.radius)
             require(inside, "offset", "at most diameter/2", self.distribution.offset)
 
     @property

@@ -29,6 +29,21 @@ def mean_norm(law: Distribution) -> float:
     return law.mean_norm if isinstance(law, TwoPoint) else float(np.linalg.norm(law.mean))
 
 
+def class_moment(law: Distribution) -> float:
+    r"""Bound :math:`\max_j E|X_j-\mu_j|^p` by what the law's class allows.
+
+    Exact for ordinary laws, which are scaled to 1 or less. A hard instance is the hardest of the
+    class of moment 1: its raw moment is 1, its central one at most :math:`1-q` and 0 at q = 1,
+    where the hidden mean is as hard as ever. Lower bounds take their unit from this number.
+    """
+    return 1.0 if isinstance(law, TwoPoint) else law.moment(law.moment_order)
+
+
+def mean_within(law: Distribution, radius: float) -> bool:
+    """Return whether the mean is in the ball of `radius`, or on its sphere up to rounding."""
+    return mean_norm(law) <= radius * (1 + 1e-12)
+
+
 def record_norm(law: Distribution) -> float:
     """Return the largest l2 norm of a record; infinite for every law but the hard instances."""
     if isinstance(law, TwoPoint):

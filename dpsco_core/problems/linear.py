@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.problems.base import Constants, ExcessRisk
-from dpsco_core.problems.laws import mean_norm, raw_direction, record_norm
+from dpsco_core.problems.laws import class_moment, mean_norm, raw_direction, record_norm
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
 
@@ -25,8 +25,8 @@ class Linear(PointProblem):
     With mu the mean of Z and r the radius, the minimiser is :math:`r\mu/\|\mu\|` (0 where mu = 0),
     on the boundary, and :math:`F(w)-F(w^*) = r\|\mu\| - \langle w,\mu\rangle`.
 
-    A gradient is -Z at every w: its moments are those of Z (`raw_direction`), its mean has norm
-    :math:`\|\mu\|`, and the Hessian is 0.
+    A gradient is -Z at every w: its moments are those of Z (`class_moment`, `raw_direction`), its
+    mean has norm :math:`\|\mu\|`, and the Hessian is 0.
     """
 
     card: ClassVar[Card] = Card(
@@ -59,7 +59,7 @@ class Linear(PointProblem):
         """The certified constants; see the class."""
         law = self.distribution
         return Constants(
-            coordinate_moment=law.moment(law.moment_order),
+            coordinate_moment=class_moment(law),
             directional_moment=raw_direction(law, law.moment_order),
             variance_trace=law.variance_trace,
             mean_gradient_bound=mean_norm(law),

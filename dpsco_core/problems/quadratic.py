@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.problems.base import Constants, ExcessRisk
-from dpsco_core.problems.laws import central_direction, mean_norm, record_norm
+from dpsco_core.problems.laws import (
+    central_direction,
+    class_moment,
+    mean_norm,
+    mean_within,
+    record_norm,
+)
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.points import PointProblem
 
@@ -25,7 +31,7 @@ class Quadratic(PointProblem):
 
     .. math:: F(w)-F(w^*) = \tfrac12\|w-w^*\|^2 + \langle w^*-\mu, w-w^*\rangle .
 
-    A gradient is g = w - Z: its central moments are those of Z, exactly; in a direction,
+    A gradient is g = w - Z: its central moments are those of Z (`class_moment`); in a direction,
     :math:`\|g_u\|_p \le \|w-\mu\| + D_p` (Minkowski), and :math:`\|w-\mu\|`, the norm of
     :math:`\nabla F`, is at most radius + :math:`\|\mu\|`, which is attained. The Hessian is the
     identity.
@@ -63,7 +69,7 @@ class Quadratic(PointProblem):
         law = self.distribution
         p, farthest = law.moment_order, self.radius + mean_norm(law)
         return Constants(
-            coordinate_moment=law.moment(p),
+            coordinate_moment=class_moment(law),
             directional_moment=farthest + central_direction(law, p),
             variance_trace=law.variance_trace,
             mean_gradient_bound=farthest,
@@ -73,7 +79,7 @@ class Quadratic(PointProblem):
             strong_convexity=1.0,
             sample_strong_convexity=1.0,
             lipschitz=self.radius + record_norm(law),
-            minimum_interior=mean_norm(law) <= self.radius,
+            minimum_interior=mean_within(law, self.radius),
             nonnegative=True,
             twice_differentiable=True,
             structure="mean",

@@ -16,7 +16,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.sco.lipschitz import refuse_pure
-from dpsco_core.sco.tuning import Descent, practical_descent, practical_radius
+from dpsco_core.sco.tuning import Descent, practical_clipping, practical_descent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ class ClippedDescent:
         elif self.tuning == "theory":
             radius = theorem_radius(setting, rho, self.calibration)
         else:
-            radius = practical_radius(setting, rho)
+            radius = practical_clipping(setting, 2 * setting.d / (rho * setting.n**2)).radius
         check_level("radius", radius)
         if self.descent is not None:
             descent = self.descent

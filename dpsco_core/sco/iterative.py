@@ -19,7 +19,7 @@ from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.clipped import theorem_descent
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.sco.lipschitz import refuse_pure
-from dpsco_core.sco.tuning import Descent, practical_descent, practical_radius
+from dpsco_core.sco.tuning import Descent, practical_clipping, practical_descent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,23 +85,24 @@ class IterativeDescent:
                 nearest="set tuning=practical",
                 changes=(("tuning", "practical"),),
             )
+        # The noise energy of the groups' average at R = 1, with the whole budget.
+        unit = 2 * d / (rho * (n // groups) ** 2 * groups)
         radius = self.radius
         if radius is None:
             radius = (
                 theorem_radius(setting, rho, self.calibration)
                 if theory
-                else practical_radius(setting, rho)
+                else practical_clipping(setting, unit).radius
             )
         check_level("radius", radius)
         noise = 2 * radius / (n // groups)
-        energy = d * noise**2 / (2 * rho) / groups  # of the groups' average
         if self.descent is not None:
             descent = self.descent
         elif theory:
             level = theorem_level(setting, rho, self.calibration)
             descent = theorem_descent(setting, level, radius, self.calibration)
         else:
-            descent = practical_descent(setting, energy, radius)
+            descent = practical_descent(setting, unit * radius**2, radius)
         rho_step = rho / descent.steps
         return FrameworkPlan(
             descent=descent,

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.problems.base import Setting
@@ -33,6 +34,23 @@ ASSUMED_CONDITION = 3.0
 SPARED = 0.016  # of the error; steps that buy less are not worth their time
 STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
+RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
+ASSUMED_SYMMETRY = 1000.0
+
+Vector = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_GRID = np.array(
+    [
+        (steps, averaged, size)
+        for steps in STEP_COUNTS
+        for averaged in (1, max(1, steps // 2))
+        for size in STEP_SIZES
+    ]
+)
+GRID_STEPS: Counts = _GRID[:, 0].astype(np.int64)
+GRID_AVERAGED: Counts = _GRID[:, 1].astype(np.int64)
+GRID_SIZES: Vector = _GRID[:, 2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,70 +129,116 @@ def practical_descent(setting: Setting, noise_energy: float, reach: float = math
     if math.isfinite(norm):
         smallest /= max(1.0, norm / reach)
     distance = setting.constants.diameter / 2
-    candidates = []
-    for steps in STEP_COUNTS:
-        best = Descent(steps=steps, step_size=1 / largest, modelled_risk=math.inf)
-        for fraction in STEP_SIZES:
-            size = fraction / largest
-            for averaged in {1, max(1, steps // 2)}:
-                risk = max(
-                    modelled_risk(h, steps, size, averaged, distance, noise_energy)
-                    for h in {smallest, math.sqrt(smallest * largest), largest}
-                )
-                if risk < best.modelled_risk * (1 - 1e-9):
-                    best = Descent(
-                        steps=steps, step_size=size, averaged=averaged, modelled_risk=risk
-                    )
-        candidates.append(best)
+    if math.isinf(distance):
+        raise NotApplicable(
+            "The number of steps follows from the distance to the minimiser, and the constraint "
+            "set is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
+    sizes = GRID_SIZES / largest
+    risks = np.maximum.reduce(
+        [
+            modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy)
+            for h in (smallest, math.sqrt(smallest * largest), largest)
+        ]
+    )
     sampling = setting.constants.variance_trace / (2 * smallest * setting.n)
-    least = min(c.modelled_risk for c in candidates)
+    least = float(risks.min())
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
-    return next(c for c in candidates if c.modelled_risk <= enough)
+    # The fewest steps that are good enough, and the best of the candidates with so many.
+    fewest = GRID_STEPS[risks <= enough].min()
+    chosen = int(np.where(fewest == GRID_STEPS, risks, np.inf).argmin())
+    return Descent(
+        steps=int(fewest),
+        step_size=float(sizes[chosen]),
+        averaged=int(GRID_AVERAGED[chosen]),
+        modelled_risk=float(risks[chosen]),
+    )
 
 
 def modelled_risk(
     curvature: float,
-    steps: int,
-    step_size: float,
-    averaged: int,
+    steps: int | Counts,
+    step_size: float | Vector,
+    averaged: int | Counts,
     distance: float,
     noise_energy: float,
-) -> float:
-    """Return the model's excess risk on a quadratic of one curvature; see the module.
+) -> Vector:
+    r"""Return the model's excess risk on a quadratic of one curvature; see the module.
+
+    Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`.
 
     Examples
     --------
-    >>> modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5)  # one Newton step: the noise alone, v/2
+    >>> float(modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5))  # one Newton step: the noise alone, v/2
     0.25
     """
-    a = 1 - step_size * curvature
-    s = np.arange(steps)
+    a = 1 - np.multiply(step_size, curvature)
+    t, m = np.asarray(steps, dtype=np.float64), np.asarray(averaged, dtype=np.float64)
+    rest, square = 1 - a, a * a
+    bias = a ** (t - m + 1) * (1 - a**m) / rest / m
     # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
-    first = np.maximum(steps - averaged, s)
-    if a == 1.0:
-        weights = step_size / averaged * (steps - first)
-        bias = 1.0
-    else:
-        weights = step_size / averaged * a ** (first - s) * (1 - a ** (steps - first)) / (1 - a)
-        bias = a ** (steps - averaged + 1) * (1 - a**averaged) / (1 - a) / averaged
-    noise = steps * noise_energy * float(weights @ weights)
-    return curvature / 2 * (bias**2 * distance**2 + noise)
+    early = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
+    late = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
+    weights = np.square(step_size / (m * rest)) * (early + late)
+    risk: Vector = curvature / 2 * (bias**2 * distance**2 + t * noise_energy * weights)
+    return risk
 
 
-def practical_radius(setting: Setting, rho: float) -> float:
-    r"""Return the clip radius of a gradient: its typical norm, growing slowly with n.
+@dataclass(frozen=True, kw_only=True)
+class Clipping:
+    """A clip radius and the descent that goes with it."""
 
-    .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
-        \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
+    radius: float
+    descent: Descent
 
-    with B the root mean square norm that is certified: the largest slope times that of the
-    features for a generalised linear loss, otherwise the root of the trace of Cov(g). The second
-    entry, a 64th of Zhao et al. (2024), equation (19), lets the bias vanish as n grows; at the
-    dashboard's sizes it is rarely the larger. Their radius is sized by the worst law of its class
-    and is ten times too large for others (note to that paper, section 9). At most L for an
-    L-Lipschitz loss.
+
+@lru_cache(maxsize=4096)
+def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
+    r"""Return the clip radius and the descent that the model recommends together.
+
+    To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
+    far as the gradients are asymmetric about their mean, which no constant certifies. Assumed is
+
+    .. math:: b(R) = \frac{\sqrt V}{A} \Big(\frac{\sqrt V}{R}\Big)^2
+
+    with A = `ASSUMED_SYMMETRY`, an assumption of accuracy; as n grows, so does the radius, and
+    the bias vanishes. The theorem's radius is sized by the worst law of its class and is ten times
+    too large for others (note to Zhao et al. 2024, section 9).
+
+    Parameters
+    ----------
+    unit_energy : float
+        The expected squared norm of the noise of one step with the whole budget at R = 1.
     """
-    constants, d, order = setting.constants, setting.d, setting.moment_order
+    typical = typical_norm(setting)
+    smallest, _ = curvatures(setting)
+    best: Clipping | None = None
+    least = math.inf
+    for factor in RADIUS_FACTORS:
+        radius = min(typical * factor, setting.constants.lipschitz)
+        descent = practical_descent(setting, unit_energy * radius**2, radius)
+        bias = typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
+        risk = descent.modelled_risk + bias**2 / (2 * smallest)
+        if risk < least * (1 - 1e-9):
+            best, least = Clipping(radius=radius, descent=descent), risk
+    assert best is not None
+    return best
+
+
+def typical_norm(setting: Setting) -> float:
+    """Return the root mean square norm of a gradient that is certified.
+
+    For a generalised linear loss the largest slope times that of the features, otherwise the root
+    of the trace of Cov(g); at most L for an L-Lipschitz loss.
+
+    Raises
+    ------
+    NotApplicable
+        If the problem certifies none.
+    """
+    constants = setting.constants
     model = constants.linear_model
     if model is not None and math.isfinite(model.slope):
         typical = model.slope * model.feature_norm
@@ -188,6 +252,20 @@ def practical_radius(setting: Setting, rho: float) -> float:
             nearest="choose the distribution gaussian",
             changes=(("distribution", "gaussian"),),
         )
+    return typical
+
+
+def practical_radius(setting: Setting, rho: float) -> float:
+    r"""Return the norm to which records are shrunk where their losses are not Lipschitz.
+
+    .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
+        \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
+
+    with B of `typical_norm`. The second entry, a 64th of Zhao et al. (2024), equation (19), lets
+    the bias vanish as n grows; at the dashboard's sizes it is rarely the larger.
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    typical = typical_norm(setting)
     scale = constants.coordinate_moment ** (1 / order)
     growing = math.sqrt(d) * scale * (setting.n * math.sqrt(rho / d)) ** (1 / order) / 64
     return min(max(typical, growing if math.isfinite(growing) else 0.0), constants.lipschitz)
