@@ -18,7 +18,7 @@ BASE = Scenario(
     p=2.0,
     trials=3,
 )
-ADDRESS = Address(name="anatomy", base=BASE, extras={RADIUS: "1"})
+ADDRESS = Address(name="anatomy", base=BASE, extras={RADIUS: "1"}, problems=SCO_PROBLEMS)
 
 _ALGORITHM = (
     Control(

@@ -10,7 +10,8 @@ import streamlit as st
 
 from dpsco_app.options import SHOW, VIEWS
 from dpsco_app.presets import DEFAULT
-from dpsco_core.errors import InvalidInput
+from dpsco_core.catalogue import PROBLEM_SLUGS
+from dpsco_core.errors import InvalidInput, require
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import parse_field, shorten
 from dpsco_core.scenario import Scenario
@@ -41,12 +42,15 @@ class Address:
         The page's own parameters with their defaults.
     sampling : bool
         Whether the page draws samples, of limited size.
+    problems : tuple of str
+        Slugs of the problems that the page is about.
     """
 
     name: str
     base: Scenario
     extras: Mapping[str, str] = field(default_factory=dict)
     sampling: bool = True
+    problems: tuple[str, ...] = PROBLEM_SLUGS
 
     @property
     def known(self) -> set[str]:
@@ -99,6 +103,8 @@ class Address:
 
     def _allowed(self, query: dict[str, str]) -> Scenario:
         found = Scenario.from_query(query, self.base)
+        allowed = found.problem in self.problems
+        require(allowed, "problem", f"one of {', '.join(self.problems)} here", found.problem)
         return found.validate(DASHBOARD, sampling=self.sampling)
 
     def query(self, scenario: Scenario, extras: Mapping[str, str]) -> dict[str, str]:

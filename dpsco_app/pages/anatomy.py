@@ -52,11 +52,11 @@ HASHED = {Scenario: lambda s: str(s.to_query())}
 
 def page() -> None:
     """Draw the page."""
+    st.html(SHARED_STYLE)
     problems = _restore()
     with st.sidebar:
         PANEL.draw(PANEL.read())
     scenario, wrong = _checked(PANEL.read())
-    st.html(SHARED_STYLE)
     st.title("Anatomy: what clipping and noise do to one run")
     for sentence in problems:
         st.warning(f"In the address: {sentence} The default is used instead.")
@@ -167,7 +167,7 @@ def _radius_part(scenario: Scenario) -> None:
     except NotApplicable as refused:
         _refuse(scenario, "sco.clipped", refused, "radius")
         return
-    st.subheader("Move the clip radius")
+    st.header("Move the clip radius")
     st.select_slider(
         "Clip radius R",
         list(FACTORS),

@@ -49,6 +49,7 @@ STYLE = """<style>
 
 def page() -> None:
     """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
     problems = _restore()
     with st.sidebar:
         PANEL.draw(PANEL.read())
@@ -58,8 +59,6 @@ def page() -> None:
     if scenario is not None:
         remember(ADDRESS, scenario, views_text(st.session_state[SHOW]))
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
-    st.html(SHARED_STYLE)
-    st.html(STYLE)
     _presets(PANEL.read().problem)
     result = _result(scenario)
     running = st.session_state["running"]

@@ -39,11 +39,11 @@ from dpsco_core.study import canonical
 
 def page() -> None:
     """Draw the page."""
+    st.html(SHARED_STYLE)
     problems = _restore()
     with st.sidebar:
         PANEL.draw(PANEL.read())
     scenario, wrong = _checked(PANEL.read())
-    st.html(SHARED_STYLE)
     st.title("Regimes: which algorithm's rate wins where, and what it is made of")
     for sentence in problems:
         st.warning(f"In the address: {sentence} The default is used instead.")

@@ -44,9 +44,9 @@ _BINDS: dict[Privacy, str] = {
 }
 
 
-def class_words(strong: bool, privacy: Privacy) -> str:
-    """Return what every summary of a lower bound says of its class."""
-    return _CLASS[strong] + _BINDS[privacy]
+def class_words(strong: bool, privacy: Privacy, losses: str = "") -> str:
+    """Return what every summary of a lower bound says of its class, or of another class's."""
+    return (f"{losses} " if losses else _CLASS[strong]) + _BINDS[privacy]
 
 
 def class_conditions(strong: bool) -> tuple[Hypothesis, ...]:

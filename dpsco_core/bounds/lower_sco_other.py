@@ -162,6 +162,7 @@ def _row(
     constant: Literal["explicit", "rate"] = "rate",
     paper: Paper = KAMATH_2022,
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
+    losses: str = "",
 ) -> Bound:
     strong = slug.startswith("sco-strong")
     card = BoundCard(
@@ -169,7 +170,7 @@ def _row(
         name=name,
         paper=paper,
         statement=statement,
-        summary=f"{summary} {class_words(strong, privacy)}",
+        summary=f"{summary} {class_words(strong, privacy, losses)}",
         kind="lower",
         quantity="excess risk",
         constant=constant,
@@ -246,11 +247,13 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _quoted,
         (*class_conditions(strong=False), approximate(math.inf), _QUOTED),
         paper=ZHAO_2024,
+        losses="A claim about the worst case of smooth convex losses and laws with bounded p-th "
+        "moments: on another loss a measured line may run below.",
     ),
     _row(
         "sco.rate-lipschitz",
         "SCO, lower rate for Lipschitz losses",
-        "quoted in section 1 from Bassily et al. 2014",
+        "quoted in section 3 from Bassily et al. 2014 and 2019",
         "The optimal rate for losses with bounded gradients, the other end of the scale from "
         "heavy tails; its hidden constant and logarithms are set to 1.",
         r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
@@ -259,6 +262,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
         (LIPSCHITZ, DIAMETER),
         paper=ARORA_2020,
         combine=max,
+        losses="A worst case over convex losses whose gradients are at most L for every record: "
+        "on another loss a measured line may run below.",
     ),
     _rate_row(strong=True, pure=False),
     _rate_row(strong=True, pure=True),
@@ -296,7 +301,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
         "Strongly convex SCO, Gaussian width",
         "Theorem 5",
         "The lower rate with the Gaussian width of the ball, for the quadratic loss with "
-        "Lipschitz constant L on the set; its hidden constant is set to 1.",
+        "Lipschitz constant L on the set; its hidden constant is set to 1. The theorem is worded "
+        "for the empirical risk of a data set.",
         r"LM\max\Big\{\frac{(G/M)^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n\Big\},\ "
         r"G=\tfrac M2E\chi_d",
         "approx",
@@ -311,5 +317,6 @@ OTHER_RISKS: tuple[Bound, ...] = (
         ),
         paper=SU_2023,
         combine=max,
+        losses="A worst case over data in the set: on another loss a measured line may run below.",
     ),
 )

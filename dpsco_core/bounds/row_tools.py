@@ -18,6 +18,8 @@ BETA = 0.05  # failure probability of the explicit high-probability forms
 PAPER_BETA = 0.1  # failure probability of Corollary 4.2
 SMALL_MEAN = small_mean(10.0)
 KAPPA = r"\kappa_p=\frac{(p-1)^{p-1}}{p^p}"
+# The sharp bias of clipping at distance t from the mean: `hinge_bias`.
+HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 

@@ -20,6 +20,7 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.row_tools import (
     BETA,
+    HINGE,
     PAPER_BETA,
     SMALL_MEAN,
     enough_records,
@@ -61,10 +62,6 @@ _EVEN_BLOCKS = enough_records(
     "m = 4 ln(2d/0.05), rounded up to even",
     lambda setting: upper_coordinatewise.even_blocks(setting.d, BETA),
 )
-
-
-# The sharp bias of clipping at distance t from the mean: `hinge_bias`.
-_HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^2}-t\big)"
 
 
 def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
@@ -216,7 +213,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 latex=r"\min_\tau\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big)+"
                 + noise_text
                 + r",\ b=\lfloor n/m\rfloor,\ m=2\lceil2\ln\tfrac{2d}\beta\rceil,\ "
-                + _HINGE,
+                + HINGE,
             ),
             evaluate=probability_terms,
             hypotheses=(*explicit_conditions, _EVEN_BLOCKS),
@@ -232,7 +229,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 "mean error one block is best, and more blocks buy reliability only.",
                 constant="explicit",
                 guarantee="expectation",
-                latex=r"\min_\tau\sqrt{\frac dn+d\,h_p(3\tau-R)^2+" + energy + r",\ " + _HINGE,
+                latex=r"\min_\tau\sqrt{\frac dn+d\,h_p(3\tau-R)^2+" + energy + r",\ " + HINGE,
             ),
             evaluate=expected_terms,
             combine=root_sum_square,

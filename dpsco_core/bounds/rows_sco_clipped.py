@@ -117,7 +117,8 @@ _CARD = BoundCard(
     problems=SCO_PROBLEMS,
 )
 _EXPLICIT_LATEX = (
-    r"\min_RD\sqrt{\tfrac2T\big(M^2+G^2\big)}+DB,\ "
+    r"\min_RD\sqrt{\tfrac2T\big(M_0^2+G^2\big)}+DB,\ M_0=\min\big(M,\sup\|\nabla F\|\big),\ "
+    r"T=\max\Big(1,\Big\lfloor\frac{\rho n^2M_0^2}{2dR^2}\Big\rfloor\Big),\ "
     r"G^2=S^2+\frac{2dR^2T}{\rho n^2}+\frac{(R+M)^2}{n^2},\ B=S+\frac{R+M}{n^2},\ "
     r"S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+%s+"
     r"\frac{2\lambda D}n,\ \Lambda=\ln2+d\ln6+d\ln(1+2n)+2\ln n"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpsco_core.bounds import sco_rates, sco_uniform
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
-from dpsco_core.bounds.row_tools import BETA, enough_records
+from dpsco_core.bounds.row_tools import BETA, HINGE, enough_records
 from dpsco_core.bounds.sco_conditions import SMALL_SMOOTHNESS, at_least, named
 from dpsco_core.bounds.sco_row_tools import (
     ASSUMPTION_2_12,
@@ -151,8 +151,9 @@ COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             slug="upper.sco.cwme-probability",
             name="SCO, coordinate-wise, rate at 95 %",
             statement="Theorem B.8",
-            summary="The theorem's rate for a risk that is exceeded in at most 5 of 100 runs, with "
-            "its logarithms; constants are set to 1.",
+            summary="The theorem's rate as printed for a risk that is exceeded in at most 5 of 100 "
+            "runs, with its logarithms; like the mean's it is right at M = 1 only. Constants are "
+            "set to 1.",
             guarantee="probability 0.95",
             latex=r"\frac{Md\sqrt{\ell}}{\sqrt n}+\ell\Big[\frac{Md^2}{n\sqrt\rho}"
             r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}+\frac{MLd^{3/2}}{n^3}\Big],\ "
@@ -177,9 +178,10 @@ COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
             r"G^2=S^2+\frac{9\tau^2d^2T}{2\rho b^2}+r^2f,\ B=S+rf,\ "
+            r"T=\max\Big(1,\Big\lfloor\frac{2\rho b^2R^2}{9\tau^2d^2}\Big\rfloor\Big),\ "
             r"S=\frac{LM(\sqrt d+1)}{n^3}+\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big),\ "
-            r"b=\lfloor n/m\rfloor,\ m\ge4\ln(2d)+8d\ln(3n^3),\ f=(3n^3)^{-d},\ "
-            r"r=3\tau\sqrt d+R,\ h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p}",
+            r"b=\lfloor n/m\rfloor,\ m=2\lceil2\ln(2d)+4d\ln(3n^3)\rceil,\ f=(3n^3)^{-d},\ "
+            r"r=3\tau\sqrt d+R,\ " + HINGE,
         ),
         evaluate=named(RISK_TERMS, RISK_NEEDS, _explicit),
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),

@@ -24,8 +24,6 @@ from dpsco_core.card import SCO_PROBLEMS, SU_2023, BoundCard
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
-_LARGEST_EPSILON = math.nextafter(1.0, 0.0)  # the theorems take epsilon < 1
-
 
 def objective(setting: Setting) -> Objective | None:
     """Return what the formulas need, or None without an (epsilon, delta) budget."""
@@ -136,7 +134,7 @@ def _by_modulus(at: Objective, setting: Setting) -> float:
 
 _NOISE_SIZE = _records("sqrt(d ln(1/delta))/epsilon", _by_noise)
 _HESSIAN_SIZE = _records("(r beta D / (epsilon L))^2", _by_hessian)
-_A1 = (approximate(_LARGEST_EPSILON), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
+_A1 = (approximate(below=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
 _NEEDS = ("lipschitz", "diameter", "sample_smoothness")
 _STRONG_NEEDS = (*_NEEDS, "sample_strong_convexity")
 _RATE_TERMS = ("sampling", "privacy")
@@ -149,7 +147,8 @@ _NOISES = (
 _B1 = (
     r"\frac{\sigma_1G}n+\frac{\lambda D^2}4+\frac{L^2}{\lambda n}+L\sqrt{\tfrac\alpha\lambda}+"
     r"L\sqrt{2\sigma_2G},\ " + _NOISES + r",\ \alpha=\frac{LD}{n^{3/2}}\min\Big\{1,"
-    r"\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ " + _WIDTH
+    r"\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ \lambda=\max\Big\{\frac L{\sqrt nD},"
+    r"\frac\beta{2n(e^{\varepsilon/(4k)}-1)}\Big\},\ k\text{ the rank of a Hessian},\ " + _WIDTH
 )
 _CARD = BoundCard(
     slug="upper.sco.objective-perturbation",
@@ -266,6 +265,10 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             r"\frac{L^2D^2}{2\Delta n}+\frac{LD}2\sqrt{\tfrac{2\alpha}\Delta}+L\sqrt{2\sigma_2G},\ "
             r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
             r"\sigma_2^2=\frac{64\alpha D^2\ln(2.5/\delta)}{\Delta\varepsilon^2},\ "
+            r"\alpha=\frac{L^2D^2}{\Delta n^2}\min\Big\{1,"
+            r"\frac{L^2D^4\varepsilon^2}{\Delta^2n^2G^2\ln(1/\delta)}\Big\},\ "
+            r"\lambda'=\max\Big\{0,\frac12\Big(\frac{\beta-\lambda}{n(e^{\varepsilon/(4d)}-1)}"
+            r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
             + _WIDTH
             + r",\ \Delta=\lambda\tfrac{D^2}4",
         ),

@@ -1,6 +1,6 @@
 """Excess risk on Lipschitz losses in earlier work, and without privacy.
 
-The rates as Arora et al. (2020), section 5, and Su et al. (2023), Table 1, give them in the l2
+The rates as Arora et al. (2020), section 3, and Su et al. (2023), Table 1, give them in the l2
 ball; epsilon of the Gaussian methods is read as the root of rho, logarithms of delta with it. Rows
 on the empirical risk are listed because the tables list them, and fail their last hypothesis.
 """
@@ -186,8 +186,8 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             paper=FOLKLORE,
             statement="one pass of projected SGD, constant step, averaged",
             summary="The mean excess risk of stochastic gradient descent, which is not private, "
-            "from the centre of a ball of radius D/2 and at its best step. The rate that no "
-            "method beats, private or not.",
+            "from the centre of a ball of radius D/2 and at its best step. On convex losses no "
+            "method, private or not, beats its rate on all laws; strong convexity allows more.",
             constant="explicit",
             latex=r"\frac D2\sqrt{\frac{E\|g\|^2}n},\ "
             r"E\|g\|^2\le\min\big(L^2,R^2+\mathrm{tr\,Cov}(g)\big)",
@@ -255,7 +255,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             _prior(
                 "prior-chaudhuri",
                 "Chaudhuri et al. 2011, rate",
-                "output perturbation, as quoted by Arora et al. 2020, section 5",
+                "output perturbation, as quoted by Arora et al. 2020, section 3",
                 "Output perturbation under pure DP, for smooth losses; objective perturbation is "
                 "similar. " + _ONE,
                 r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"

@@ -163,6 +163,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
             r"G^2=S^2+\frac{2S_1^2\tau^2d^2T}{\rho n^2}+r^2f,\ B=S+rf,\ "
+            r"T=\max\Big(1,\Big\lfloor\frac{\rho n^2R^2}{2S_1^2\tau^2d^2}\Big\rfloor\Big),\ "
             r"S=\frac{LM(\sqrt2+1)}{n^3}+\frac1\tau\sqrt{d+2R^2+R^4}+"
             r"\frac{\sqrt d\,\tau\ln(2d/f^2)}n,\ f=(3n^3)^{-d},\ r=\tau S_1\sqrt d+R,\ "
             r"S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)",
@@ -176,7 +177,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
             slug="upper.sco.prior-wang",
             name="Wang et al., corrected rate",
             paper=WANG_2020,
-            statement="convex rate as corrected by Kamath et al., section 5; Zhao et al., Table I",
+            statement="convex, as corrected by Kamath et al., section 1.1; Zhao et al., Table I",
             summary="The first rate for heavy-tailed data, with second moments; the published one "
             "had d^2 for d^3. Logarithms and constants are set to 1, and the diameter and the "
             "moment give its units.",
@@ -192,7 +193,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
             slug="upper.sco.prior-wang-strong",
             name="Wang et al., corrected rate, strongly convex",
             paper=WANG_2020,
-            statement="strongly convex rate as corrected by Kamath et al., section 5",
+            statement="strongly convex, as corrected by Kamath et al., section 1.1",
             summary="The first rate for heavy-tailed data and strongly convex risks, with second "
             "moments; the published one had d^2 for d^3. Logarithms and constants are set to 1, "
             "and the moment and the strong convexity give its units.",

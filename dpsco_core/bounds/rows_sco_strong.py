@@ -15,6 +15,7 @@ from dpsco_core.bounds.conditions import (
     scaled_mean_bound,
 )
 from dpsco_core.bounds.rates import mean_rate_cdp
+from dpsco_core.bounds.row_tools import HINGE
 from dpsco_core.bounds.rows_sco_coordinatewise import CARD
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
@@ -152,10 +153,10 @@ _STRONG_CONDITIONS = (
     MINIMUM_INTERIOR,
 )
 _STRONG_TERMS = ("optimisation", "sampling", "clipping bias", "privacy noise")
-_STRONG_LATEX = (
-    r"\min_{T,\tau}\frac L2\Big(q^TM+(1-q^T)\frac{\lambda+L}{\lambda L}G\Big)^2,\ "
+_STRONG_LATEX = r"\min_{T,\tau}\frac L2\Big(q^TM+(1-q^T)\frac{\lambda+L}{\lambda L}G\Big)^2,\ "
+_STRONG_DEVIATION = (
     r"G^2=\frac db+d\,h_p(3\tau-R)^2+\frac{18\tau^2d^2}{%s\,b^2},\ b=\lfloor n/T\rfloor,\ "
-    r"q=1-\frac{\lambda L}{(\lambda+L)^2},\ h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p}"
+    r"q=1-\frac{\lambda L}{(\lambda+L)^2},\ " + HINGE
 )
 STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     Bound(
@@ -184,7 +185,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             "disjoint blocks that each spend the whole budget, at the clipping level and number of "
             "steps that make this bound smallest. " + OTHER_PARAMETERS,
             constant="explicit",
-            latex=_STRONG_LATEX % r"\rho",
+            latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
         ),
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
@@ -198,7 +199,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             summary="The same bound when each of the T steps spends a T-th of the budget, as the "
             "paper has it, although blocks are disjoint. " + OTHER_PARAMETERS,
             constant="explicit",
-            latex=_STRONG_LATEX % r"(\rho/T)",
+            latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
         ),
         evaluate=named(
             _STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=False)
@@ -216,7 +217,8 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=r"\min_{T,\tau}\frac L2(T+1)\Big(q^{2T}M^2+"
             r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
-            r"q=1-\frac{\lambda L}{(\lambda+L)^2}",
+            + _STRONG_DEVIATION
+            % r"(\rho/T)",
         ),
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=True)),
         hypotheses=_STRONG_CONDITIONS,

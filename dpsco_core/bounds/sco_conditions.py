@@ -146,20 +146,24 @@ def at_least(
     return Hypothesis(text=text, check=check)
 
 
-def approximate(largest_epsilon: float = 1.0) -> Hypothesis:
-    """Return the condition: an (epsilon, delta) budget with epsilon at most `largest_epsilon`."""
+def approximate(largest_epsilon: float = 1.0, *, below: bool = False) -> Hypothesis:
+    """Return the condition: an (epsilon, delta) budget with epsilon at most `largest_epsilon`.
+
+    `below` asks for less than that; an infinite `largest_epsilon` for nothing.
+    """
+    condition = f"epsilon {'<' if below else '<='} {largest_epsilon:g}"
 
     def check(setting: Setting) -> str:
         budget = setting.budget
         if not isinstance(budget, ApproxDP):
             return f"The statement is for an (epsilon, delta) budget, and the budget is {budget}."
-        if budget.epsilon <= largest_epsilon:
+        if budget.epsilon < largest_epsilon or (budget.epsilon == largest_epsilon and not below):
             return ""
-        return (
-            f"The statement needs epsilon <= {largest_epsilon:g}, and epsilon={budget.epsilon:g}."
-        )
+        return f"The statement needs {condition}, and epsilon={budget.epsilon:g}."
 
-    return Hypothesis(text=f"(epsilon, delta) with epsilon <= {largest_epsilon:g}", check=check)
+    if math.isinf(largest_epsilon):
+        return Hypothesis(text="an (epsilon, delta) budget", check=check)
+    return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
 def below_trivial(

@@ -136,8 +136,8 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 def wang(n: int, d: int, rho: float) -> float:
     r"""Wang et al. (2020), convex, as corrected: :math:`(d^3/(\rho n))^{1/3}`.
 
-    Kamath et al. (2022), section 5: the analysis that was printed had :math:`d^2`. Table I of Zhao
-    et al. (2024).
+    Kamath et al. (2022), section 1.1, footnote 4: the analysis that was printed had :math:`d^2`.
+    Table I of Zhao et al. (2024).
     """
     check_sizes(n, d)
     return d / math.pow(rho * n, 1 / 3) if rho > 0 else math.inf

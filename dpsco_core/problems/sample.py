@@ -60,6 +60,6 @@ class Sample(Protocol):
         Features of a generalised linear model, or the records themselves. The map is public and
         looks at one record at a time, so that neighbours stay neighbours, and every loss that
         results is Lipschitz and smooth with constants that `radius` gives; see
-        `dpsco_core.sco.surrogate`. A record that is not finite becomes the zero record.
+        `dpsco_core.sco.base.surrogate`. A record that is not finite becomes the zero record.
         """
         ...

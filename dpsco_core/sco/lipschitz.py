@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.data.rows import Rows
 from dpsco_core.errors import NotApplicable
-from dpsco_core.mean.base import Calibration, Tuning, clip_to_ball, gaussian_share
+from dpsco_core.mean.base import Calibration, Tuning, check_level, clip_to_ball, gaussian_share
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.sample import Sample
@@ -44,12 +44,23 @@ class Losses:
         The norm that records are shrunk to; infinite where they are left as they are.
     certified : bool
         Whether the problem itself certifies L, so that no record of its law is shrunk.
+
+    Raises
+    ------
+    InvalidInput
+        If L or the bound is outside the range of `check_level`, where products of doubles overflow
+        or lose their digits for some records.
     """
 
     lipschitz: float
     smoothness: float
     feature_bound: float
     certified: bool
+
+    def __post_init__(self) -> None:
+        check_level("lipschitz", self.lipschitz)
+        if math.isfinite(self.feature_bound):
+            check_level("feature_bound", self.feature_bound)
 
     def of(self, sample: Sample) -> Sample:
         """Return the sample whose losses have these constants."""

@@ -21,10 +21,13 @@ from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.linear_sample import mean_gradient_rounding
 from dpsco_core.sco.lipschitz import Losses, lipschitz_losses, refuse_pure
 
 OUTPUT_SHARE = 0.01  # of epsilon and of delta, in the tight calibration: H is tiny all the same
 DIGITS = 1e-12  # of the gradient, that the solver can certify
+SPHERE = 4e-14  # of the gradient, for what the certificate rounds near the sphere: see solver
+LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-13 of beta/n there
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +52,7 @@ class ObjectivePlan:
     accuracy : float
         :math:`\alpha`; 0 for a closed form.
     output_sensitivity, output_rho, output_std : float
-        Of H; 0 for a closed form.
+        Of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`.
     """
 
     losses: Losses
@@ -151,7 +154,8 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float, modulus: flo
     >>> round(least_ridge(10**5, 0.25, 0.125) * 1e6, 6)
     9.388017
     """
-    return max(0.0, 0.5 * (smoothness / (n * math.expm1(jacobian_epsilon)) - modulus))
+    needed = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
+    return max(0.0, 0.5 * (smoothness * needed / n - modulus))
 
 
 def printed_linear_std(lipschitz: float, epsilon: float, delta: float) -> float:
@@ -186,6 +190,19 @@ def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_st
     noise = linear_std * (math.sqrt(setting.d) + 10) / setting.n
     size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
     return (DIGITS * size) ** 2 / (4 * ridge)
+
+
+def open_distance(setting: Setting, accuracy: float, ridge: float) -> float:
+    r"""Return how far two solutions can be apart that share an exact minimiser.
+
+    :math:`2\sqrt{\alpha/\lambda}`, since the objective is :math:`2\lambda`-strongly convex, and
+    what rounding adds: a gradient is computed with an error e, at most a fraction of its size, and
+    :math:`2\lambda D^2 \le \langle\nabla J(w), w-\theta_1\rangle` makes the distance D at most
+    :math:`\sqrt{\alpha/\lambda} + e/(2\lambda)`. As :math:`\alpha` is at least that of
+    `reachable_accuracy`, the second summand is at most e/nu times the first.
+    """
+    rounding = mean_gradient_rounding(setting.n, setting.d) + SPHERE
+    return 2 * math.sqrt(accuracy / ridge) * (1 + rounding / DIGITS)
 
 
 def _closed_plan(
@@ -233,8 +250,8 @@ def _paper_plan(
     )
     rho = gaussian_rho(epsilon / 2, delta / 2)
     printed = printed_output_std(accuracy, ridge, epsilon, delta)
-    # Noise as printed, which would hide this much; 2 sqrt(alpha/lambda) is what there is.
-    sensitivity = max(2 * math.sqrt(accuracy / ridge), printed * math.sqrt(2 * rho))
+    # Noise as printed, which would hide this much.
+    sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(
         losses=losses,
         hessian=None,
@@ -259,14 +276,16 @@ def _tight_plan(
     output_epsilon, output_delta = OUTPUT_SHARE * budget.epsilon, OUTPUT_SHARE * budget.delta
     epsilon, delta = budget.epsilon - output_epsilon, budget.delta - output_delta
     if tuning == "theory":
-        ridge = max(least_ridge(n, losses.smoothness, epsilon / 4), theorem_ridge(setting, losses))
+        share = min(epsilon / 4, LARGEST_JACOBIAN)
+        ridge = max(least_ridge(n, losses.smoothness, share), theorem_ridge(setting, losses))
     else:
         ridge = balanced_ridge(setting, losses, epsilon, delta)
     jacobian = math.log1p(losses.smoothness / (2 * n * ridge))
     sensitivity = 2 * losses.lipschitz
     std = objective_noise_std(sensitivity, epsilon - jacobian, delta)
     accuracy = reachable_accuracy(setting, losses, ridge, std)
-    moved, rho = 2 * math.sqrt(accuracy / ridge), gaussian_rho(output_epsilon, output_delta)
+    moved = open_distance(setting, accuracy, ridge)
+    rho = gaussian_rho(output_epsilon, output_delta)
     return ObjectivePlan(
         losses=losses,
         hessian=None,
@@ -300,5 +319,6 @@ def balanced_ridge(setting: Setting, losses: Losses, epsilon: float, delta: floa
         std = objective_noise_std(2 * losses.lipschitz, rest, delta)
         return (2 * ridge(log_share) * radius) ** 2 + setting.d * (std / n) ** 2
 
-    found = minimize_scalar(shift, bounds=(-12.0, -0.01), method="bounded")
+    most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
+    found = minimize_scalar(shift, bounds=(most - 12.0, most), method="bounded")
     return ridge(float(found.x))

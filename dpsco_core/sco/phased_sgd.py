@@ -30,6 +30,7 @@ from dpsco_core.sco.lipschitz import (
 Vector = NDArray[np.float64]
 
 MOST_STEPS = 20_000  # beyond, several records make a step
+RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class PhasedSgd:
         Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
         Steinke's conversion.
     tuning : {"practical", "theory"}
-        ``"theory"``: :math:`\lceil\log_2 n\rceil` phases at
+        ``"theory"``: :math:`\lceil\log_2 n\rceil` phases (those that doubles resolve) at
         :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}`, D the diameter
         (Theorem 4.4), refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: the eta and the
         number of phases that minimise `modelled_risk`, at most :math:`\eta_1 = 2/\beta`.
@@ -125,12 +126,13 @@ class PhasedSgd:
             step_size = theorem_step_size(setting, rho, losses)
         else:
             count, step_size = practical_phases(setting, rho, losses)
-        phases, start = [], 0
+        phases: list[Phase] = []
+        start = 0
         for i in range(1, count + 1):
             stop = start + setting.n // 2**i
-            if stop == start:
-                break
             size = step_size * 4.0**-i
+            if stop == start or (phases and not resolved(setting, losses, stop - start, size)):
+                break
             noise_std = gaussian_noise_std(2 * losses.lipschitz * size, rho)
             phases.append(Phase(start=start, stop=stop, step_size=size, noise_std=noise_std))
             start = stop
@@ -204,6 +206,15 @@ def phase_average(
             w = project(w - (high - low) * phase.step_size * g)
     average: Vector = total / (phase.stop - phase.start)
     return average
+
+
+def resolved(setting: Setting, losses: Losses, records: int, step_size: float) -> bool:
+    r"""Whether a record's pull :math:`2L\eta_i` stands out from the rounding of a phase's points.
+
+    Below, the true sensitivity is that of the rounding, and the phase would move nothing.
+    """
+    rounding = (records + 1) * setting.constants.diameter / 2 * 2.0**-53
+    return 2 * losses.lipschitz * step_size >= RESOLVED * rounding
 
 
 def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:

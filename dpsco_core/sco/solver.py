@@ -21,7 +21,8 @@ Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
 
 ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it
-PATIENCE = 60  # gradients without halving the certificate, after which a heuristic gives up
+CAUTION = 20  # gradients without halving the certificate, after which steps are checked
+PATIENCE = 80  # and after which a heuristic gives up
 CHECK_EVERY = 8  # accelerated steps
 
 
@@ -64,7 +65,8 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
     0.005000000000000001
     """
     inner, norm = float(g @ w), math.sqrt(float(g @ g))
-    gap = max(0.0, inner + ball.radius * norm) + ROUNDING * ball.radius * norm
+    rounding = ROUNDING + ball.d * 2.0**-53  # of the product, d terms
+    gap = max(0.0, inner + ball.radius * norm) + rounding * ball.radius * norm
     if modulus == 0:
         return gap
     bound = min(gap, norm**2 / (2 * modulus))
@@ -137,6 +139,9 @@ def spectral_descent(
 
     Fast on smooth losses of any curvature, one gradient a step, without a guarantee: it stops at
     the accuracy, at the limit, or where the certificate has stalled, and returns the best point.
+    Where slopes saturate (Huber's loss, a logistic one far out) the step sizes can cycle for ever:
+    once the certificate has not halved for a while, the steps go on from the best point and are
+    shortened to where the loss stops falling (`shortened`).
 
     Parameters
     ----------
@@ -147,19 +152,24 @@ def spectral_descent(
     g = gradient(w)
     best = Certified(value=w, accuracy=certificate(ball, w, g, modulus), gradient_calls=1)
     target = max(accuracy, relative_accuracy * best.accuracy)
-    halved, halved_at = best.accuracy, 1
+    best_g, halved, halved_at, cautious = g, best.accuracy, 1, False
     norm = math.sqrt(float(g @ g))
     step = max(smallest_step, min(largest_step, ball.radius / norm if norm > 0 else 1.0))
     calls = 1
     while best.accuracy > target and calls < limit and calls - halved_at < PATIENCE:
+        if not cautious and calls - halved_at >= CAUTION:
+            cautious, w, g = True, best.value, best_g
         new = ball.project(w - step * g)
         g_new = gradient(new)
         calls += 1
+        if cautious:
+            new, g_new, more = shortened(gradient, w, g, new, g_new, limit - calls)
+            calls += more
         s, y = new - w, g_new - g
         w, g = new, g_new
         bound = certificate(ball, w, g, modulus)
         if bound < best.accuracy:
-            best = Certified(value=w, accuracy=bound, gradient_calls=calls)
+            best, best_g = Certified(value=w, accuracy=bound, gradient_calls=calls), g
             if bound < halved / 2:
                 halved, halved_at = bound, calls
         square, inner = float(s @ s), float(s @ y)
@@ -171,6 +181,25 @@ def spectral_descent(
             step *= 100  # no curvature along s: a linear loss
         step = max(smallest_step, min(largest_step, step, 1e12 * ball.radius))
     return Certified(value=best.value, accuracy=best.accuracy, gradient_calls=calls)
+
+
+def shortened(
+    gradient: Gradient, w: Vector, g: Vector, new: Vector, g_new: Vector, most: int
+) -> tuple[Vector, Vector, int]:
+    r"""Return a point between w and `new` where the loss still falls, its gradient, and the calls.
+
+    By the secant of the slope along s = new - w, which is exact on a quadratic. Where the slope at
+    the end is at most 0, a convex loss has fallen all the way; a hundredth of the first is let
+    pass.
+    """
+    s, calls, fraction = new - w, 0, 1.0
+    falls = -float(g @ s)
+    while calls < most and (rises := float(g_new @ s)) > 0.01 * falls > 0:
+        fraction *= falls / (falls + rises)
+        new = w + fraction * s
+        g_new = gradient(new)
+        calls += 1
+    return new, g_new, calls
 
 
 def staged_subgradients(

@@ -1,0 +1,90 @@
+"""The l_q norms: stable at every scale, their duals, and how they compare."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.errors import require
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+def lq_norm(x: Vector, exponent: float) -> float:
+    r"""Return :math:`\|x\|_q = (\sum_j |x_j|^q)^{1/q}`.
+
+    The largest entry is divided out first, so that nothing overflows or underflows on the way.
+
+    Parameters
+    ----------
+    x : array, shape (d,)
+    exponent : float
+        q, at least 1; infinity is the largest absolute value.
+
+    Examples
+    --------
+    >>> round(lq_norm(np.array([3e200, -4e200]), 2.0) / 1e200, 12)
+    5.0
+    """
+    check_exponent(exponent)
+    size = np.abs(x)
+    top = float(size.max(initial=0.0))
+    if top == 0 or math.isinf(top) or math.isinf(exponent):
+        return top
+    size /= top
+    if exponent == 1:
+        return top * float(size.sum())
+    if exponent == 2:
+        return top * math.sqrt(float(size @ size))
+    return top * float((size**exponent).sum()) ** (1 / exponent)
+
+
+def row_norms(x: Matrix, exponent: float) -> Vector:
+    r"""Return :math:`\|x_i\|_q` of every row of `x`, shape (n, d): shape (n,)."""
+    check_exponent(exponent)
+    size = np.abs(x)
+    top = size.max(axis=1, initial=0.0)
+    if math.isinf(exponent):
+        return top
+    # A row of zeros, or with an infinity, is its own largest entry.
+    ordinary = (top > 0) & (top < math.inf)
+    size /= np.where(ordinary, top, 1.0)[:, None]
+    size[~ordinary & ~np.isnan(top)] = 0
+    total = (size**exponent).sum(axis=1) ** (1 / exponent)
+    found: Vector = top * np.where(ordinary, total, 1.0)
+    return found
+
+
+def dual_exponent(exponent: float) -> float:
+    """Return the exponent of the dual norm: q/(q - 1), with 1 and infinity dual to each other.
+
+    Examples
+    --------
+    >>> dual_exponent(1.5), dual_exponent(1.0), dual_exponent(math.inf)
+    (3.0, inf, 1.0)
+    """
+    check_exponent(exponent)
+    if exponent == 1:
+        return math.inf
+    return 1.0 if math.isinf(exponent) else exponent / (exponent - 1)
+
+
+def norm_ratio(d: int, above: float, below: float) -> float:
+    r"""Return :math:`\max_{x \in R^d} \|x\|_a/\|x\|_b = d^{\max(0, 1/a - 1/b)}`.
+
+    Examples
+    --------
+    >>> norm_ratio(9, 1.0, 2.0), norm_ratio(9, 2.0, 1.0)
+    (3.0, 1.0)
+    """
+    check_exponent(above)
+    check_exponent(below)
+    return float(d ** max(0.0, 1 / above - 1 / below))
+
+
+def check_exponent(exponent: float) -> None:
+    """Refuse what is not the exponent of a norm."""
+    require(exponent >= 1, "exponent", "at least 1", exponent)

@@ -1,0 +1,106 @@
+"""Regular spaces: how smooth the dual of l_q^d is, which decides noise and mirror maps."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from dpsco_core.errors import require
+from dpsco_core.geometry.norms import dual_exponent, norm_ratio
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegularSpace:
+    r"""The parameters' space :math:`\ell_q^d`, 1 <= q <= 2, and the regularity of its dual.
+
+    The dual norm :math:`\|\cdot\|_{q'}`, q' = q/(q - 1), is approximated by the smooth norm
+    :math:`\|\cdot\|_r`, r = min{q', 2 ln d + 1}, with
+
+    .. math:: \|x+y\|_r^2 \le \|x\|_r^2 + \langle\nabla\|x\|_r^2, y\rangle + (r-1)\|y\|_r^2,
+       \qquad \|x\|_{q'}^2 \le \|x\|_r^2 \le d^{2(1/r-1/q')} \|x\|_{q'}^2.
+
+    Su, Zhao and Wang (2023), Definition 3, with the exact constant of the note to the paper,
+    section 1.4; theirs, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 1.
+    exponent : float
+        q, in [1, 2]. (The paper calls it p, and leaves out 1, where everything is continuous.)
+
+    Examples
+    --------
+    >>> space = RegularSpace(d=100, exponent=1.05)
+    >>> space.branch, round(space.smooth_exponent, 4), round(space.kappa, 4)
+    ('logarithmic', 10.2103, 14.6406)
+    """
+
+    d: int
+    exponent: float
+
+    def __post_init__(self) -> None:
+        require(isinstance(self.d, int) and self.d >= 1, "d", "a positive integer", self.d)
+        require(1 <= self.exponent <= 2, "exponent", "between 1 and 2", self.exponent)
+
+    @property
+    def dual(self) -> float:
+        """q' = q/(q - 1), the exponent of the gradients' norm: in [2, infinity]."""
+        return dual_exponent(self.exponent)
+
+    @property
+    def branch(self) -> Literal["power", "logarithmic"]:
+        """Which of the two terms of r is the smaller: q', or 2 ln d + 1."""
+        return "power" if self.d == 1 or self.dual <= self._ceiling else "logarithmic"
+
+    @property
+    def smooth_exponent(self) -> float:
+        """The exponent r of the smooth dual norm; 2 in one dimension, where all norms agree."""
+        if self.d == 1:
+            return 2.0
+        return min(self.dual, self._ceiling)
+
+    @property
+    def mirror_exponent(self) -> float:
+        """The exponent s = r/(r - 1) of the mirror map, conjugate to r; q itself in the branch
+        "power"."""
+        if self.d == 1:
+            return 2.0
+        return self.exponent if self.branch == "power" else 1 + 1 / self.kappa_plus
+
+    @property
+    def kappa_plus(self) -> float:
+        """The constant of smoothness r - 1 of the smooth norm."""
+        if self.d == 1:
+            return 1.0
+        return 1 / (self.exponent - 1) if self.branch == "power" else 2 * math.log(self.d)
+
+    @property
+    def distortion(self) -> float:
+        r""":math:`\max \|x\|_r^2/\|x\|_{q'}^2 = d^{2(1/r-1/q')}`, 1 in the branch "power"."""
+        if self.branch == "power":
+            return 1.0
+        return norm_ratio(self.d, self.smooth_exponent, self.dual) ** 2
+
+    @property
+    def kappa(self) -> float:
+        """The exact constant of regularity, `kappa_plus` times `distortion`."""
+        return self.kappa_plus * self.distortion
+
+    @property
+    def printed_kappa(self) -> float:
+        """min{1/(q - 1), 2 ln d}, what the paper prints: too small in the logarithmic branch."""
+        if self.d == 1:
+            return 1.0
+        logarithmic = 2 * math.log(self.d)
+        return logarithmic if self.exponent == 1 else min(1 / (self.exponent - 1), logarithmic)
+
+    @property
+    def l2_ratio(self) -> float:
+        r""":math:`\max \|x\|_2/\|x\|_{q'} = d^{1/2-1/q'}`: an l2 sensitivity from a dual one."""
+        return norm_ratio(self.d, 2.0, self.dual)
+
+    @property
+    def _ceiling(self) -> float:
+        return 2 * math.log(self.d) + 1

@@ -1,0 +1,46 @@
+"""Sort and threshold: the projections on the simplex and on the l1 ball.
+
+Held, Wolfe and Crowder (1974). All is measured from the largest entry, so that entries far larger
+than the radius cost no accuracy.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+@lru_cache(maxsize=16)
+def _counts(d: int) -> Vector:
+    counts = np.arange(1.0, d + 1)
+    counts.flags.writeable = False
+    return counts
+
+
+def shrink_to_sum(values: Vector, total: float) -> Vector:
+    r"""Return :math:`(v_j - \tau)_+` with the tau at which the entries sum to `total` > 0.
+
+    It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. O(d log d).
+
+    Parameters
+    ----------
+    values : array, shape (d,)
+        Finite.
+    """
+    top = float(values.max())
+    # What is below top - total is cut off: it cannot overflow, and is 0 in the end.
+    below = np.maximum(values, top - total)
+    below -= top
+    ordered = np.sort(below)[::-1]
+    excess = np.cumsum(ordered)
+    excess -= total
+    counts = _counts(len(values))
+    # k entries remain if the k-th largest is above the threshold that k entries would give.
+    remain = int(np.count_nonzero(ordered * counts > excess))
+    below -= float(excess[remain - 1]) / remain
+    found: Vector = np.maximum(below, 0.0, out=below)
+    return found

@@ -1,0 +1,93 @@
+"""Anatomy in Chromium: a deep link, the slider, a phone, axe, and no other host."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
+PHONE = {"width": 390, "height": 844}
+
+Ready = Callable[..., None]
+
+
+def figure(page: Page, name: str, kind: str = "wide") -> Locator:
+    """Return a figure: path, norms or parts."""
+    return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
+
+
+def sentence(page: Page) -> Locator:
+    return page.locator(".st-key-anatomy_sentence")
+
+
+def slider(page: Page) -> Locator:
+    return page.get_by_role("slider", name="Clip radius R")
+
+
+def test_a_deep_link_restores_the_page_and_the_slider_moves_lines_and_sentence(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL + "&radius=0.5&seed=3&distribution=pareto")
+    ready(page)
+    expect(page.get_by_role("combobox", name="Distribution")).to_have_value("Pareto (symmetric)")
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    for name in ("path", "norms", "parts"):
+        expect(figure(page, name)).to_be_visible(timeout=20_000)
+        expect(figure(page, name, "compact")).to_be_hidden()
+    before = sentence(page).inner_text()
+    radius = re.findall(r"At radius ([\d.]+)", before)[0]
+    expect(figure(page, "norms")).to_contain_text(f"radius {radius}")
+    slider(page).press("ArrowRight")
+    expect(sentence(page)).not_to_have_text(before)
+    ready(page)
+    moved = re.findall(r"At radius ([\d.]+)", sentence(page).inner_text())[0]
+    assert float(moved) > float(radius)
+    for name in ("norms", "parts"):
+        expect(figure(page, name)).to_contain_text(f"radius {moved}")
+    page.wait_for_url(lambda url: "radius=0.707107" in url, timeout=10_000)
+
+
+def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL + "&seed=3")
+    ready(page)
+    page.get_by_role("link", name="Explore").first.click()
+    expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
+    page.get_by_role("link", name="Anatomy").first.click()
+    expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
+    ready(page)
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=10_000)
+
+
+def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(dashboard + SMALL)
+    ready(page)
+    for name in ("path", "norms", "parts"):
+        expect(figure(page, name, "compact")).to_be_visible(timeout=20_000)
+        expect(figure(page, name)).to_be_hidden()
+        right = figure(page, name, "compact").evaluate("e => e.getBoundingClientRect().right")
+        assert right <= 390
+    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+    with browser.new_context(
+        color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    ) as context:
+        page = context.new_page()
+        page.goto(dashboard + SMALL)
+        ready(page)
+        expect(figure(page, "parts")).to_be_visible(timeout=20_000)
+        page.locator("summary", has_text="How to read").click()
+        page.wait_for_timeout(500)  # the expander's transition
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()

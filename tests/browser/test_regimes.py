@@ -1,0 +1,87 @@
+"""Regimes in Chromium: a deep link, a click into a map, the way to Explore, a phone, axe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2"
+PHONE = {"width": 390, "height": 844}
+
+Ready = Callable[..., None]
+
+
+def figure(page: Page, name: str, kind: str = "wide") -> Locator:
+    """Return a map: smallest or terms."""
+    return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
+
+
+def test_a_deep_link_restores_the_maps(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
+    ready(page)
+    expect(page.get_by_role("radio", name="d and ε")).to_be_checked()
+    for name in ("smallest", "terms"):
+        expect(figure(page, name)).to_contain_text("Dimension d", timeout=20_000)
+        expect(figure(page, name)).to_be_visible()
+    expect(figure(page, "terms")).to_contain_text("privacy")
+    slider = page.get_by_role("slider", name="Records n")
+    expect(slider).to_have_attribute("aria-valuetext", "50,000")
+
+
+def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + PLAIN)
+    ready(page)
+    expect(figure(page, "smallest")).to_be_visible(timeout=20_000)
+    chosen = page.get_by_text("Chosen point:")
+    expect(chosen).to_contain_text("n = 10,000, ε = 1")
+    figure(page, "smallest").scroll_into_view_if_needed()
+    box = figure(page, "smallest").locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
+    page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
+    expect(chosen).not_to_contain_text("n = 10,000, ε = 1", timeout=10_000)
+    ready(page)
+    n = int(re.findall(r"n = ([\d,]+)", chosen.inner_text())[0].replace(",", ""))
+    assert 500 < n < 2000  # a quarter of the way from 100 to a million
+    page.wait_for_url(lambda url: f"n={n}" in url, timeout=10_000)
+    page.get_by_role("link", name="Open this point in Explore").click()
+    expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
+    ready(page)
+    page.wait_for_url(lambda url: f"n={n}" in url and "regimes" not in url, timeout=10_000)
+    expect(page.locator(".st-key-run_row")).to_contain_text("Finished", timeout=30_000)
+
+
+def test_on_a_phone_the_maps_stand_below_each_other_and_fit(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(dashboard + PLAIN)
+    ready(page)
+    for name in ("smallest", "terms"):
+        expect(figure(page, name, "compact")).to_be_visible(timeout=20_000)
+        expect(figure(page, name)).to_be_hidden()
+        right = figure(page, name, "compact").evaluate("e => e.getBoundingClientRect().right")
+        assert right <= 390
+    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+    with browser.new_context(
+        color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    ) as context:
+        page = context.new_page()
+        page.goto(dashboard + PLAIN)
+        ready(page)
+        expect(figure(page, "terms")).to_be_visible(timeout=20_000)
+        page.locator("summary", has_text="Formulas").click()
+        page.wait_for_timeout(500)  # the expander's transition
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
