@@ -1,5 +1,54 @@
-"""Constraint sets: projection, support, diameter."""
+"""Norms, constraint sets, Gaussian widths, mirror maps and mirror steps."""
 
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet, Width
+from dpsco_core.geometry.box import Box
+from dpsco_core.geometry.capped_ball import CappedL1Ball
+from dpsco_core.geometry.ellipsoid import Ellipsoid
+from dpsco_core.geometry.group_ball import GroupBall
+from dpsco_core.geometry.hull import Hull
+from dpsco_core.geometry.l1_ball import L1Ball
+from dpsco_core.geometry.lq_ball import LqBall, lq_ball
+from dpsco_core.geometry.mirror import EntropyMirror, MirrorMap, PowerMirror
+from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, row_norms
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.geometry.sparse_hull import SparseHull
+from dpsco_core.geometry.steps import bregman_point, mirror_step
+from dpsco_core.geometry.width import (
+    WidthSample,
+    gaussian_width_sample,
+    sparse_width_bound,
+    width_sample,
+)
 
-__all__ = ["Ball"]
+__all__ = [
+    "Ball",
+    "Box",
+    "CappedL1Ball",
+    "ConstraintSet",
+    "Ellipsoid",
+    "EntropyMirror",
+    "GroupBall",
+    "Hull",
+    "L1Ball",
+    "LqBall",
+    "MirrorMap",
+    "PowerMirror",
+    "RegularSpace",
+    "Simplex",
+    "SolidSimplex",
+    "SparseHull",
+    "Width",
+    "WidthSample",
+    "bregman_point",
+    "dual_exponent",
+    "gaussian_width_sample",
+    "lq_ball",
+    "lq_norm",
+    "mirror_step",
+    "norm_ratio",
+    "row_norms",
+    "sparse_width_bound",
+    "width_sample",
+]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
+from dpsco_core.geometry.norms import lq_norm, norm_ratio
+from dpsco_core.geometry.width import chi_mean
 
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ball:
+class Ball(Symmetric):
     r"""The set :math:`\{w \in R^d : \|w\|_2 \le r\}`.
 
     Parameters
@@ -34,24 +35,36 @@ class Ball:
     radius: float
 
     def __post_init__(self) -> None:
-        require(isinstance(self.d, int) and self.d >= 1, "d", "a positive integer", self.d)
-        require(0 < self.radius < math.inf, "radius", "finite and positive", self.radius)
+        check_dimension(self.d)
+        check_radius(self.radius)
 
     @property
-    def diameter(self) -> float:
-        """The l2 diameter, 2r."""
-        return 2 * self.radius
+    def l2_radius(self) -> float:
+        """The radius r."""
+        return self.radius
 
     @property
-    def centre(self) -> Vector:
-        """The centre 0, shape (d,): where every optimiser starts."""
-        return np.zeros(self.d)
+    def inradius(self) -> float:
+        """The radius r."""
+        return self.radius
 
     def project(self, w: Vector) -> Vector:
         """Return the point of the ball that is nearest to the finite vector `w`, shape (d,)."""
-        norm = math.sqrt(float(w @ w))
+        norm = lq_norm(w, 2.0)
         return w if norm <= self.radius else w * (self.radius / norm)
 
     def support(self, g: Vector) -> float:
         r"""Return :math:`\max_{w} \langle g, w\rangle = r\|g\|_2`, the support function."""
-        return self.radius * math.sqrt(float(g @ g))
+        return self.radius * lq_norm(g, 2.0)
+
+    def diameter_in(self, exponent: float) -> float:
+        r"""Return :math:`2r\,d^{\max(0, 1/q - 1/2)}`."""
+        return 2 * self.radius * norm_ratio(self.d, exponent, 2.0)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        r"""Return :math:`\|w\|_2/r`."""
+        return lq_norm(w, 2.0) / self.radius
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`r E\chi_d`, exact."""
+        return Width.known(self.radius * chi_mean(self.d))

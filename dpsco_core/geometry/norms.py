@@ -12,6 +12,9 @@ from dpsco_core.errors import require
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
+# A sum of squares above it has lost nothing to underflow.
+SAFE_SQUARE = 1e-280
+
 
 def lq_norm(x: Vector, exponent: float) -> float:
     r"""Return :math:`\|x\|_q = (\sum_j |x_j|^q)^{1/q}`.
@@ -30,6 +33,10 @@ def lq_norm(x: Vector, exponent: float) -> float:
     5.0
     """
     check_exponent(exponent)
+    if exponent == 2:
+        square = float(np.vdot(x, x))
+        if SAFE_SQUARE < square < math.inf:
+            return math.sqrt(square)
     size = np.abs(x)
     top = float(size.max(initial=0.0))
     if top == 0 or math.isinf(top) or math.isinf(exponent):
@@ -39,14 +46,15 @@ def lq_norm(x: Vector, exponent: float) -> float:
         return top * float(size.sum())
     if exponent == 2:
         return top * math.sqrt(float(size @ size))
-    return top * float((size**exponent).sum()) ** (1 / exponent)
+    total = float((size**exponent).sum())
+    return top * math.pow(total, 1 / exponent)
 
 
 def row_norms(x: Matrix, exponent: float) -> Vector:
     r"""Return :math:`\|x_i\|_q` of every row of `x`, shape (n, d): shape (n,)."""
     check_exponent(exponent)
     size = np.abs(x)
-    top = size.max(axis=1, initial=0.0)
+    top: Vector = size.max(axis=1, initial=0.0)
     if math.isinf(exponent):
         return top
     # A row of zeros, or with an infinity, is its own largest entry.

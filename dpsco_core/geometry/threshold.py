@@ -21,7 +21,7 @@ def _counts(d: int) -> Vector:
     return counts
 
 
-def shrink_to_sum(values: Vector, total: float) -> Vector:
+def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
     r"""Return :math:`(v_j - \tau)_+` with the tau at which the entries sum to `total` > 0.
 
     It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. O(d log d).
@@ -30,11 +30,11 @@ def shrink_to_sum(values: Vector, total: float) -> Vector:
     ----------
     values : array, shape (d,)
         Finite.
+    top : float
+        The largest of them.
     """
-    top = float(values.max())
-    # What is below top - total is cut off: it cannot overflow, and is 0 in the end.
-    below = np.maximum(values, top - total)
-    below -= top
+    below = values - top
+    np.maximum(below, -total, out=below)  # what is lower is 0 in the end
     ordered = np.sort(below)[::-1]
     excess = np.cumsum(ordered)
     excess -= total

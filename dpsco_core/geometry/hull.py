@@ -1,0 +1,206 @@
+"""The convex hull of given points."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull, QhullError
+
+from dpsco_core.errors import InvalidInput, NotApplicable, require
+from dpsco_core.geometry.base import Width, not_symmetric
+from dpsco_core.geometry.norms import lq_norm, row_norms
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Facets are enumerated for the inradius: their number grows like k^(d/2).
+FACET_DIMENSIONS = 6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hull:
+    r"""The set of the convex combinations of points :math:`v_1, \dots, v_k` of :math:`R^d`.
+
+    Parameters
+    ----------
+    points : array, shape (k, d)
+        Finite, k >= 1. They need not all be vertices.
+    """
+
+    points: Matrix
+    d: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        points = np.array(self.points, dtype=float)
+        ok = points.ndim == 2 and points.size > 0 and bool(np.isfinite(points).all())
+        require(ok, "points", "a matrix of finite numbers, one point a row", self.points)
+        points.flags.writeable = False
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "d", points.shape[1])
+
+    @cached_property
+    def centre(self) -> Vector:
+        """The mean of the points, shape (d,)."""
+        mean: Vector = self.points.mean(axis=0)
+        return mean
+
+    @property
+    def l2_radius(self) -> float:
+        """The largest l2 norm of a point, about 0."""
+        return float(row_norms(self.points, 2.0).max())
+
+    @property
+    def diameter(self) -> float:
+        """The l2 diameter."""
+        return self.diameter_in(2.0)
+
+    @property
+    def inradius(self) -> float:
+        """The distance from 0 to the nearest facet.
+
+        Raises
+        ------
+        InvalidInput
+            Unless 0 is inside.
+        NotApplicable
+            In more than 6 dimensions, where there are too many facets to list.
+        """
+        if self.d > FACET_DIMENSIONS:
+            raise NotApplicable(
+                f"The inradius of a hull is found facet by facet, up to d = {FACET_DIMENSIONS}.",
+                nearest=f"set d={FACET_DIMENSIONS}",
+                changes=(("d", FACET_DIMENSIONS),),
+            )
+        if self.d == 1:
+            inner = min(float(self.points.max()), -float(self.points.min()))
+        else:
+            try:
+                inner = -float(ConvexHull(self.points).equations[:, -1].max())
+            except QhullError as error:
+                raise InvalidInput(f"points must span R^{self.d}: {error}") from error
+        if inner <= 0:
+            raise InvalidInput("points must have 0 inside their hull for an inradius.")
+        return inner
+
+    def project(self, w: Vector) -> Vector:
+        """Return the nearest point of the hull to the finite `w`, shape (d,).
+
+        Wolfe's method of the nearest point (1976): an active set of points, exact after finitely
+        many steps; the residual of its optimality conditions is at rounding.
+        """
+        if len(self.points) == 1:
+            return np.array(self.points[0])
+        offsets = self.points - self.centre
+        scale = float(row_norms(offsets, 2.0).max())
+        if scale == 0:
+            return np.array(self.points[0])
+        nearest = _nearest_point(offsets / scale, (w - self.centre) / scale)
+        found: Vector = self.centre + scale * nearest
+        return found
+
+    def support(self, g: Vector) -> float:
+        r"""Return :math:`\max_i \langle v_i, g\rangle`."""
+        return float((self.points @ g).max())
+
+    def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
+        """Whether `w` is within `tolerance` times the diameter of the hull."""
+        if not bool(np.isfinite(w).all()):
+            return False
+        size = max(self.diameter, 1e-300)
+        return lq_norm(self.project(w) - w, 2.0) <= tolerance * size
+
+    def diameter_in(self, exponent: float) -> float:
+        r"""Return :math:`\max_{ij}\|v_i - v_j\|_q`. O(k^2 d)."""
+        return max(float(row_norms(self.points - v, exponent).max()) for v in self.points)
+
+    def minkowski_norm(self, w: Vector) -> float:
+        """Return the norm whose unit ball the hull is, by a linear program.
+
+        Raises
+        ------
+        InvalidInput
+            Unless the points come in pairs v, -v and span the space of `w`.
+        """
+        size = self.l2_radius
+        paired = all(
+            float(row_norms(self.points + v, 2.0).min()) <= 1e-12 * size for v in self.points
+        )
+        if not paired or size == 0:
+            raise not_symmetric("a Minkowski norm", "hull")
+        length = lq_norm(w, 2.0)
+        if length == 0:
+            return 0.0
+        found = linprog(
+            np.ones(len(self.points)), A_eq=self.points.T / size, b_eq=w / length, bounds=(0, None)
+        )
+        require(found.status == 0, "w", "in the span of the points", w)
+        return float(np.ones(len(found.x)) @ found.x) * length / size
+
+    def gaussian_width(self) -> Width:
+        r"""Return :math:`D/\sqrt{2\pi} \le G \le \max_i\|v_i - c\|_2\sqrt{2\ln k}`, any c.
+
+        Exact for one point, 0, and for two, :math:`D/\sqrt{2\pi}`.
+        """
+        lower = self.diameter / math.sqrt(2 * math.pi)
+        k = len(self.points)
+        if k <= 2:
+            return Width.known(lower)
+        return Width.between(lower, self._covering_radius() * math.sqrt(2 * math.log(k)))
+
+    def _covering_radius(self) -> float:
+        """The radius about a nearly best centre (Badoiu and Clarkson 2003)."""
+        c, best = self.centre, math.inf
+        for step in range(1, 101):
+            distances = row_norms(self.points - c, 2.0)
+            far = int(distances.argmax())
+            best = min(best, float(distances[far]))
+            c = c + (self.points[far] - c) / (step + 1)
+        return best
+
+
+def _nearest_point(points: Matrix, target: Vector) -> Vector:
+    """Return the point of the hull of `points`, of size about 1, that is nearest to `target`."""
+    first = int(row_norms(points - target, 2.0).argmin())
+    active, weights = [first], np.ones(1)
+    x: Vector = points[first]
+    while True:
+        residual = target - x
+        best = int((points @ residual).argmax())
+        if best in active or float((points[best] - x) @ residual) <= 0:
+            return x
+        active, weights = _restricted(points, [*active, best], np.append(weights, 0.0), target)
+        new: Vector = weights @ points[active]
+        # <residual, new - x> - |new - x|^2/2 is what is gained, without cancellation.
+        step = new - x
+        if float(step @ residual) - float(step @ step) / 2 <= 0:
+            return x  # nothing but rounding is left to gain
+        x = new
+
+
+def _restricted(
+    points: Matrix, active: list[int], weights: Vector, target: Vector
+) -> tuple[list[int], Vector]:
+    """Move to the nearest point of the affine hull of `active`, dropping what turns negative."""
+    while True:
+        base = points[active[0]]
+        edges = points[active[1:]] - base
+        free = np.linalg.lstsq(edges.T, target - base, rcond=None)[0]
+        best = np.append(1 - free.sum(), free)
+        if bool((best > 0).all()):
+            return active, best
+        falling = best <= 0
+        ratios = weights[falling] / np.maximum(weights[falling] - best[falling], 1e-300)
+        share = min(1.0, float(ratios.min()))
+        weights = weights + share * (best - weights)
+        out = int(np.flatnonzero(falling)[int(ratios.argmin())])
+        keep = np.arange(len(active)) != out
+        active = [i for i, kept in zip(active, keep, strict=True) if kept]
+        weights = np.maximum(weights[keep], 0.0)
+        weights = weights / weights.sum()
+        if len(active) == 1:
+            return active, weights

@@ -1,0 +1,96 @@
+r"""The equations :math:`a\,w^p + b\,w^q = v` in w > 0, for many v at once, and along a path of b.
+
+They are the optimality conditions, coordinate by coordinate, of projections and mirror steps onto
+l_q balls (note to Su et al. 2023, section 2.0). In z = ln w the logarithm of the left side is
+convex and increasing, so that Newton's method from the right is monotone: no safeguard is needed,
+and neither large nor tiny v overflow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+# Relative accuracy of w; the last Newton step squares it.
+_CLOSE = 1e-8
+_ROUNDING = 4e-16
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerSums:
+    r"""Solutions of :math:`e^\alpha w_j^p + e^\beta w_j^q = v_j`.
+
+    Parameters
+    ----------
+    log_values : array, shape (k,)
+        ln v, finite.
+    p, q : float
+        Positive exponents.
+    """
+
+    log_values: Vector
+    p: float
+    q: float
+
+    def solve(
+        self, log_first: float, log_second: float, start: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        r"""Return ln w and the share :math:`e^\beta w^q/v` of the second term, shapes (k,).
+
+        Parameters
+        ----------
+        log_first, log_second : float
+            alpha and beta.
+        start : array, shape (k,), optional
+            ln w for nearby coefficients.
+        """
+        # Where one term alone makes up v is right of the solution.
+        z = np.minimum(
+            (self.log_values - log_first) / self.p, (self.log_values - log_second) / self.q
+        )
+        if start is not None:
+            np.minimum(z, start, out=z)
+        shift = log_first - self.log_values, log_second - self.log_values
+        while True:
+            first = np.exp(self.p * z + shift[0])
+            second = np.exp(self.q * z + shift[1])
+            total = first + second
+            step = np.log(total) * total / (self.p * first + self.q * second)
+            z -= step
+            if float(np.abs(step).max()) <= _CLOSE:
+                return z, second / total
+
+
+def safeguarded_root(
+    f: Callable[[float], tuple[float, float]], low: float, high: float, start: float
+) -> float:
+    """Return the zero of a decreasing `f` in [low, high] by Newton, bisecting where it leaves.
+
+    It ends where f, the logarithm of something, is 0 up to rounding.
+
+    Parameters
+    ----------
+    f : callable
+        Returns the value and the slope.
+    low, high : float
+        May be infinite, where Newton's method does not leave to that side.
+    start : float
+        Between `low` and `high`.
+    """
+    x = start
+    for _ in range(200):
+        value, slope = f(x)
+        low, high = (x, high) if value > 0 else (low, x)
+        new = x - value / slope if slope < 0 else -math.inf
+        if not low <= new <= high:
+            new = (low + high) / 2 if math.isfinite(low) else high - 2 * (1 + abs(high - start))
+        if abs(value) <= _ROUNDING or min(abs(new - x), high - low) <= _ROUNDING * (1 + abs(x)):
+            return new
+        x = new
+    return x

@@ -1,0 +1,208 @@
+r"""Constrained mirror steps, in closed form or by one-dimensional root finding.
+
+:math:`\arg\min_{w \in C} \langle g, w\rangle + \gamma D_\Phi(w, w_0)
+= \arg\min_{w \in C} \Phi(w) - \langle u, w\rangle` with :math:`u = \nabla\Phi(w_0) - g/\gamma`:
+the note to Su et al. (2023), section 2.0. With gamma = 1/eta it is the step of online stochastic
+mirror descent, projection included (Arora et al. 2020, eq. (2)).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+
+from dpsco_core.errors import NotApplicable, require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.box import Box
+from dpsco_core.geometry.l1_ball import L1Ball
+from dpsco_core.geometry.lq_ball import LqBall
+from dpsco_core.geometry.mirror import EntropyMirror, PowerMirror
+from dpsco_core.geometry.norms import dual_exponent, lq_norm
+from dpsco_core.geometry.power_sums import PowerSums, safeguarded_root
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+
+Vector = NDArray[np.float64]
+
+
+def mirror_step(
+    mirror: PowerMirror | EntropyMirror,
+    constraint: ConstraintSet,
+    w: Vector,
+    gradient: Vector,
+    weight: float,
+) -> Vector:
+    r"""Return :math:`\arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)`, shape (d,).
+
+    Parameters
+    ----------
+    w, gradient : array, shape (d,)
+    weight : float
+        gamma, positive: one over the step size.
+
+    Raises
+    ------
+    NotApplicable
+        Where no closed form or root finding is known for this map and this set.
+    """
+    require(0 < weight < math.inf, "weight", "finite and positive", weight)
+    return bregman_point(mirror, constraint, mirror.gradient(w) - gradient / weight)
+
+
+def bregman_point(
+    mirror: PowerMirror | EntropyMirror, constraint: ConstraintSet, u: Vector
+) -> Vector:
+    r"""Return :math:`\arg\min_{w \in C} \Phi(w) - \langle u, w\rangle`, shape (d,).
+
+    With :math:`u = \nabla\Phi(v)` it is the Bregman projection of v.
+    """
+    if isinstance(mirror, EntropyMirror):
+        if not isinstance(constraint, Simplex) or constraint.radius != mirror.radius:
+            raise NotApplicable(
+                f"The entropy of sum {mirror.radius:g} is a mirror map on its simplex only.",
+                nearest="set geometry=simplex",
+                changes=(("geometry", "simplex"),),
+            )
+        return mirror.conjugate_gradient(u)
+    if isinstance(constraint, Simplex):
+        return _to_sum(mirror, u, constraint.radius)
+    free = mirror.conjugate_gradient(u)
+    if mirror.exponent == 2:
+        return constraint.project(free)
+    match constraint:
+        case Box():
+            return free if constraint.minkowski_norm(free) <= 1 else _in_box(mirror, constraint, u)
+        case L1Ball(radius=radius):
+            if lq_norm(free, 1.0) <= radius:
+                return free
+            return np.copysign(_to_sum(mirror, np.abs(u), radius), u)
+        case SolidSimplex(radius=radius):
+            free = mirror.conjugate_gradient(np.maximum(u, 0.0))
+            return free if lq_norm(free, 1.0) <= radius else _to_sum(mirror, u, radius)
+        case LqBall(radius=radius, exponent=exponent):
+            return _in_lq_ball(mirror, u, free, exponent, radius)
+        case Ball(radius=radius):
+            return _in_lq_ball(mirror, u, free, 2.0, radius)
+    raise NotApplicable(
+        f"No mirror step of exponent {mirror.exponent:g} is known on a "
+        f"{type(constraint).__name__}.",
+        nearest="use the Euclidean mirror map, exponent 2",
+        changes=(("geometry", "l2"), ("q", None)),
+    )
+
+
+def _to_sum(mirror: PowerMirror, u: Vector, total: float) -> Vector:
+    r"""Return :math:`\nabla\Phi^*((u - \nu)_+)` at the nu for which its entries sum to `total`.
+
+    In t = max - nu: the sum is at least :math:`t/\kappa`, and at most :math:`d^{2/r}` times that.
+    """
+    gap = float(u.max()) - u
+    high = mirror.kappa * total
+    low = high * len(u) ** (-2 / mirror.dual_exponent)
+
+    def excess(t: float) -> float:
+        return float(mirror.conjugate_gradient(np.maximum(t - gap, 0.0)).sum()) - total
+
+    t = _bracketed(excess, low, high)
+    w = mirror.conjugate_gradient(np.maximum(t - gap, 0.0))
+    found: Vector = w * (total / float(w.sum()))
+    return found
+
+
+def _bracketed(excess: Callable[[float], float], low: float, high: float) -> float:
+    """Return the root of an increasing function whose bracket is known up to rounding."""
+    low, high = low * (1 - 1e-9), high * (1 + 1e-9)
+    return float(brentq(excess, low, high, xtol=1e-16 * low, rtol=1e-15))
+
+
+def _in_box(mirror: PowerMirror, box: Box, u: Vector) -> Vector:
+    r"""Return :math:`\mathrm{sgn}(u_j)\min\{(|u_j|/(\kappa S^{2-s}))^{1/(s-1)}, b_j\}`, S its norm.
+
+    In logarithms, because the power 1/(s - 1) overflows.
+    """
+    s = mirror.exponent
+    moving = u != 0
+    logs, caps = np.log(np.abs(u[moving])), np.log(box.half_widths[moving])
+    floor = float(caps.max())  # where only the ratio of sizes matters
+
+    def at(log_norm: float) -> Vector:
+        free = (logs - math.log(mirror.kappa) - (2 - s) * log_norm) / (s - 1)
+        capped: Vector = np.minimum(free, caps)
+        return capped
+
+    def log_ratio(log_norm: float) -> float:
+        z = at(log_norm) - floor
+        return _log_norm(z, s) + floor - log_norm
+
+    # S is at most the norm of the corner, and positive.
+    high = _log_norm(caps - floor, s) + floor
+    low, step = high - 1, 1.0
+    while log_ratio(low) < 0:
+        low, step = low - step, 2 * step
+    root = float(brentq(log_ratio, low, high + 1e-9, xtol=1e-15, rtol=1e-15))
+    found = np.zeros(len(u))
+    found[moving] = np.exp(at(root))
+    return np.copysign(found, u)
+
+
+def _log_norm(z: Vector, exponent: float) -> float:
+    """Return ln of the norm of exp(z)."""
+    top = float(z.max())
+    return top + math.log(float(np.exp(exponent * (z - top)).sum())) / exponent
+
+
+def _in_lq_ball(
+    mirror: PowerMirror, u: Vector, free: Vector, exponent: float, radius: float
+) -> Vector:
+    r"""Return the minimiser over :math:`\|w\|_a \le \rho`; a scaling of `free` where a = s.
+
+    Else :math:`\kappa S^{2-s}w_j^{s-1} + \nu w_j^{a-1} = |u_j|`, S the s-norm of w: an outer
+    search for nu, and one for S inside. With sigma_j the share of the second term, and
+    :math:`e_j = (s-1)(1-\sigma_j) + (a-1)\sigma_j`, all derivatives are known.
+    """
+    norm = lq_norm(free, exponent)
+    if norm <= radius:
+        return free
+    s = mirror.exponent
+    if exponent == s:
+        return free * (radius / norm)
+    moving = u != 0
+    sums = PowerSums(log_values=np.log(np.abs(u[moving])), p=s - 1, q=exponent - 1)
+    log_kappa, log_radius = math.log(mirror.kappa), math.log(radius)
+    z = np.zeros(0)
+    log_size = log_radius
+
+    def settle(log_nu: float) -> tuple[float, float]:
+        """Solve for S and w; return ln of the norm over the radius, and its slope in ln nu."""
+        nonlocal z, log_size
+        parts: list[Vector] = []
+
+        def scale(log_norm: float) -> tuple[float, float]:
+            solution, share = sums.solve(log_kappa + (2 - s) * log_norm, log_nu)
+            weights = np.exp(s * (solution - float(solution.max())))
+            weights /= weights.sum()
+            bend = (s - 1) * (1 - share) + (exponent - 1) * share
+            slope = -(2 - s) * float(weights @ ((1 - share) / bend)) - 1
+            parts[:] = [solution, share, bend, weights]
+            return _log_norm(solution, s) - log_norm, slope
+
+        log_size = safeguarded_root(scale, -math.inf, math.inf, log_size)
+        z, share, bend, weights = parts
+        drop = float(weights @ (share / bend))
+        size_slope = -drop / (1 + (2 - s) * float(weights @ ((1 - share) / bend)))
+        own = -(share + (1 - share) * (2 - s) * size_slope) / bend
+        mass = np.exp(exponent * (z - float(z.max())))
+        slope = float(mass @ own) / float(mass.sum())
+        return _log_norm(z, exponent) - log_radius, slope
+
+    high = math.log(lq_norm(u, dual_exponent(exponent))) - (exponent - 1) * log_radius
+    root = safeguarded_root(settle, -math.inf, high, high)
+    settle(root)
+    found = np.zeros(len(u))
+    found[moving] = np.exp(z)
+    found *= radius / lq_norm(found, exponent)
+    return np.copysign(found, u)
