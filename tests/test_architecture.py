@@ -84,6 +84,8 @@ OTHER_DRAWS = {
     ("dpsco_core.mean.directions", "standard_normal"),
     # Numbers to time the machine with.
     ("dpsco_core.costing", "standard_normal"),
+    # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
+    ("dpsco_core.geometry.width", "standard_normal"),
 }
 
 

@@ -357,8 +357,11 @@ def test_a_hard_instance_is_drawn_where_its_own_bound_is_largest(
     assert bound(slug).failures(hard.setting) == ()
 
 
+TINY_SET = {"diameter": 0.02, "offset": 0.0}
+
+
 @pytest.mark.parametrize(
-    ("problem", "distribution", "budget", "slug"),
+    ("problem", "distribution", "changes", "slug"),
     [
         ("linear", "spike", {}, "lower.sco.fano-cdp"),
         ("linear", "spike", {"delta": 0.0}, "lower.sco.fano-pure"),
@@ -368,12 +371,15 @@ def test_a_hard_instance_is_drawn_where_its_own_bound_is_largest(
         ("quadratic", "spike", {"delta": 0.0}, "lower.sco-strong.fano-pure"),
         ("quadratic", "hypercube", {}, "lower.sco-strong.hypercube-cdp"),
         ("quadratic", "hypercube", {"delta": 0.0}, "lower.sco-strong.hypercube-pure"),
+        # So small a set that the means must be close to 0.
+        ("quadratic", "spike", TINY_SET, "lower.sco-strong.fano-cdp"),
+        ("quadratic", "hypercube", TINY_SET, "lower.sco-strong.hypercube-cdp"),
     ],
 )
 def test_a_hard_problem_is_drawn_where_its_own_bound_is_largest(
-    problem: str, distribution: str, budget: dict[str, Any], slug: str
+    problem: str, distribution: str, changes: dict[str, Any], slug: str
 ) -> None:
-    hard = Scenario(problem=problem, distribution=distribution, d=64, **budget)
+    hard = Scenario(problem=problem, distribution=distribution, d=64, methods=(), **changes)
     best = hard.setting.spike_probability
     assert best is not None
     value = bound(slug).value(hard.setting)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,6 @@ class Width:
         return cls(value=upper, lower=min(lower, upper), upper=upper, exact=False)
 
 
-@runtime_checkable
 class ConstraintSet(Protocol):
     """A compact convex set of :math:`R^d` that the parameters must lie in."""
 

@@ -138,8 +138,10 @@ class Hull:
         found = linprog(
             np.ones(len(self.points)), A_eq=self.points.T / size, b_eq=w / length, bounds=(0, None)
         )
-        require(found.status == 0, "w", "in the span of the points", w)
-        return float(np.ones(len(found.x)) @ found.x) * length / size
+        weights = found.x
+        if weights is None:
+            raise InvalidInput(f"w must be in the span of the points, got w={w}.")
+        return float(weights.sum()) * length / size
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`D/\sqrt{2\pi} \le G \le \max_i\|v_i - c\|_2\sqrt{2\ln k}`, any c.

@@ -105,23 +105,25 @@ class PowerMirror:
         x_norm, y_norm = lq_norm(at, s), lq_norm(to, s)
         if x_norm == 0 or y_norm == 0:
             return self.kappa / 2 * _square(max(x_norm, y_norm))
-        a, sign = np.abs(at) / x_norm, np.where(at < 0, -1.0, 1.0)
-        b = sign * to / y_norm
+        size, aligned = np.abs(at), np.where(at < 0, -to, to)
+        a, b = size / x_norm, aligned / y_norm
         growth = y_norm / x_norm - 1
-        near = (a > 1e-300) & (np.abs(sign * to - np.abs(at)) < 0.5 * np.abs(at))
-        change = np.divide(sign * to - np.abs(at), np.abs(at), out=np.zeros(len(a)), where=near)
         weight = a**s
-        if bool(near.all()) and abs(growth) < 0.5:
-            relative = float(weight @ np.expm1(s * np.log1p(change)))
-            growth = math.expm1(math.log1p(relative) / s)
         terms = (s - 1) / s * weight + np.abs(b) ** s / s - a ** (s - 1) * b
-        t = (change - growth) / (1 + growth)
-        close = near & (np.abs(t) < 0.02)
-        terms[close] = weight[close] * _second_order(t[close], s)
+        if abs(growth) < 0.5:
+            near = (a > 1e-300) & (np.abs(aligned - size) < 0.5 * size)
+            change = np.divide(aligned - size, size, out=np.zeros(len(a)), where=near)
+            gains = weight * np.expm1(s * np.log1p(change))
+            gains[~near] = (np.abs(aligned[~near]) / x_norm) ** s - weight[~near]
+            growth = math.expm1(math.log1p(float(gains.sum())) / s)
+            t = (change - growth) / (1 + growth)
+            close = near & (np.abs(t) < 0.02)
+            terms[close] = weight[close] * _second_order(t[close], s)
         hoelder = math.fsum(np.maximum(terms, 0.0))
         top = max(x_norm, y_norm)
-        size = (x_norm / top * growth) ** 2 / 2 + (x_norm / top) * (y_norm / top) * hoelder
-        return self.kappa * _square(top) * size
+        x_share, y_share = x_norm / top, y_norm / top
+        apart = x_share * growth if abs(growth) < 0.5 else y_share - x_share
+        return self.kappa * _square(top) * (apart * apart / 2 + x_share * y_share * hoelder)
 
 
 @dataclass(frozen=True, kw_only=True)

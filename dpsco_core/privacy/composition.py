@@ -18,13 +18,20 @@ from dpsco_core.privacy.budget import (
     gaussian_allowance,
     gaussian_epsilon,
     zcdp_epsilon,
+    zcdp_rho,
 )
 
 # What may be lost to rounding when shares such as rho/T are summed.
 ROUNDING = 1e-12
 
-# rho, pure epsilon, and epsilon and delta of approximate releases.
-Shares = tuple[float, float, float, float]
+# rho, pure epsilon, epsilon and delta of approximate releases, and rho of noise that is shaped.
+Shares = tuple[float, float, float, float, float]
+NOTHING: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+Mechanism = Literal[
+    "gaussian", "laplace", "shuffled gaussian", "objective perturbation", "generalized gaussian"
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,16 +40,19 @@ class Entry:
 
     Parameters
     ----------
-    mechanism : {"gaussian", "laplace", "shuffled gaussian", "objective perturbation"}
+    mechanism : str
+        One of `Mechanism`.
     label : str
         What was released, in words.
     sensitivity : float
-        The l2 (Gaussian) or l1 (Laplace) sensitivity that the noise was calibrated to.
+        The l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the
+        noise was calibrated to.
     proven_sensitivity : float
         The one that is proven. Larger than `sensitivity` only where a paper's own constant is
         too small; the release is then less private than it claims.
     noise : float
-        Standard deviation (Gaussian) or scale (Laplace) per coordinate.
+        Standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
+        generalized Gaussian, whose norm is sigma times a chi variable.
     size : int
         Number of noisy coordinates.
     rho, epsilon, delta : float
@@ -55,7 +65,7 @@ class Entry:
         at: see `Ledger.disjoint`.
     """
 
-    mechanism: Literal["gaussian", "laplace", "shuffled gaussian", "objective perturbation"]
+    mechanism: Mechanism
     label: str
     sensitivity: float
     proven_sensitivity: float
@@ -72,27 +82,46 @@ class Entry:
         """Whether the noise is too small for the share that the release claims."""
         return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
 
+    @property
+    def flaw(self) -> str:
+        """A sentence on by how much the noise is too small; for an entry that is `flawed`."""
+        return (
+            f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
+            f"{self.proven_sensitivity:.4g} is proven, so it is "
+            f"{(self.proven_sensitivity / self.sensitivity) ** 2:.3g} times less private than "
+            "claimed"
+        )
+
 
 APPROXIMATE = ("shuffled gaussian", "objective perturbation")
+# What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
+CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Totals:
-    """The shares of some entries: rho, pure epsilon, and epsilon and delta of approximate ones."""
+    """The shares of some entries: rho, pure epsilon, and epsilon and delta of approximate ones.
+
+    `rho` is that of Gaussian noise, whose exact curve is known; `other_rho` that of other
+    concentrated releases, of which only the zCDP guarantee is.
+    """
 
     rho: float = 0.0
     pure: float = 0.0
     approximate_epsilon: float = 0.0
     approximate_delta: float = 0.0
+    other_rho: float = 0.0
 
 
 def _share(entry: Entry) -> Shares:
     approximate = entry.mechanism in APPROXIMATE
+    other = entry.mechanism == "generalized gaussian"
     return (
-        entry.rho,
+        0.0 if other else entry.rho,
         entry.epsilon if entry.mechanism == "laplace" else 0.0,
         entry.epsilon if approximate else 0.0,
         entry.delta if approximate else 0.0,
+        entry.rho if other else 0.0,
     )
 
 
@@ -105,19 +134,20 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._sums: list[_Sum] = [_Sum() for _ in range(4)]
+        self._sums: list[_Sum] = [_Sum() for _ in NOTHING]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
 
     def totals(self, entry: Entry | None = None) -> Totals:
         """Return the totals so far, with `entry` added if it is given."""
-        extra = (0.0, 0.0, 0.0, 0.0) if entry is None else self._growth(entry)
+        extra = NOTHING if entry is None else self._growth(entry)
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         return Totals(
             rho=values[0],
             pure=values[1],
             approximate_epsilon=values[2],
             approximate_delta=values[3],
+            other_rho=values[4],
         )
 
     def add(self, entry: Entry) -> None:
@@ -126,11 +156,11 @@ class Tally:
         for total, x in zip(self._sums, growth, strict=True):
             total.add(x)
         if entry.part is not None:
-            block = self._blocks.setdefault(entry.part, [_Sum() for _ in range(4)])
+            block = self._blocks.setdefault(entry.part, [_Sum() for _ in NOTHING])
             for total, x in zip(block, _share(entry), strict=True):
                 total.add(x)
             partition = entry.part[0]
-            dearest = self._dearest.get(partition, (0.0, 0.0, 0.0, 0.0))
+            dearest = self._dearest.get(partition, NOTHING)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
     def _growth(self, entry: Entry) -> Shares:
@@ -138,14 +168,14 @@ class Tally:
         share = _share(entry)
         if entry.part is None:
             return share
-        dearest = self._dearest.get(entry.part[0], (0.0, 0.0, 0.0, 0.0))
+        dearest = self._dearest.get(entry.part[0], NOTHING)
         block = self._blocks.get(entry.part)
         own = (
             share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
         )
         new = _largest(dearest, own)
-        a, b, c, d = (x - y for x, y in zip(new, dearest, strict=True))
-        return (a, b, c, d)
+        a, b, c, d, e = (x - y for x, y in zip(new, dearest, strict=True))
+        return (a, b, c, d, e)
 
 
 class _Sum:
@@ -165,8 +195,8 @@ class _Sum:
 
 
 def _largest(a: Shares, b: tuple[float, ...]) -> Shares:
-    w, x, y, z = (max(p, q) for p, q in zip(a, b, strict=True))
-    return (w, x, y, z)
+    v, w, x, y, z = (max(p, q) for p, q in zip(a, b, strict=True))
+    return (v, w, x, y, z)
 
 
 def tally(entries: Iterable[Entry]) -> Totals:
@@ -183,12 +213,16 @@ def fits(total: Totals, budget: Budget) -> bool:
     approximate = bool(total.approximate_epsilon or total.approximate_delta)  # or NaN
     match budget:
         case PureDP(epsilon=epsilon):
-            return not total.rho and not approximate and total.pure <= epsilon * slack
+            only_pure = not total.rho and not total.other_rho and not approximate
+            return only_pure and total.pure <= epsilon * slack
         case ZCDP(rho=limit):
             return not approximate and _concentrated(total) <= limit * slack
         case ApproxDP(epsilon=epsilon, delta=delta):
             if not total.pure and not approximate:
-                return total.rho <= gaussian_allowance(budget) * slack
+                allowed = (
+                    zcdp_rho(epsilon, delta) if total.other_rho else gaussian_allowance(budget)
+                )
+                return total.rho + total.other_rho <= allowed * slack
             fits_delta = total.approximate_delta <= delta * slack
             return fits_delta and _approximate(total, delta) <= epsilon * slack
 
@@ -197,8 +231,10 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     r"""Return what `entries` guarantee together, in the notion of `budget`.
 
     Pure shares add in epsilon, and Gaussian shares in rho (adaptive composition, Bun and Steinke
-    2016, Lemma 2.3). Mixed releases of an (epsilon, delta) budget use the better of basic
-    composition and of zCDP with :math:`\varepsilon^2/2` for the pure part.
+    2016, Lemma 2.3). In an (epsilon, delta) budget the latter have the exact Gaussian curve, unless
+    other concentrated releases are among them, of which the rho is all that is known. Mixed
+    releases of such a budget use the better of basic composition and of zCDP with
+    :math:`\varepsilon^2/2` for the pure part.
 
     Raises
     ------
@@ -206,7 +242,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
         If an entry has no guarantee in that notion, or all of them together have none.
     """
     total = tally(entries)
-    only_pure = not total.rho and not total.approximate_epsilon
+    only_pure = not total.rho and not total.other_rho and not total.approximate_epsilon
     match budget:
         case PureDP():
             require(only_pure, "entries", "pure releases under a pure budget", str(total))
@@ -219,22 +255,24 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
             return ZCDP(rho=_at_most(_concentrated(total), RHO_MAX))
         case ApproxDP(delta=delta):
             epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
-            alone = total.approximate_delta and not total.rho
+            alone = total.approximate_delta and not total.rho and not total.other_rho
             return ApproxDP(epsilon=epsilon, delta=total.approximate_delta if alone else delta)
 
 
 def _concentrated(total: Totals) -> float:
-    return total.rho + total.pure**2 / 2
+    return total.rho + total.other_rho + total.pure**2 / 2
 
 
 def _approximate(total: Totals, delta: float) -> float:
     """Return the epsilon at `delta`; infinite where the approximate releases leave no delta."""
-    if not total.rho:
+    rho = total.rho + total.other_rho
+    if not rho:
         return total.approximate_epsilon + total.pure
     rest = delta - total.approximate_delta
     if rest <= 0:
         return math.inf
-    own = gaussian_epsilon(total.rho, rest) + total.pure
+    own = zcdp_epsilon(rho, rest) if total.other_rho else gaussian_epsilon(rho, rest)
+    own += total.pure
     if total.pure:
         own = min(own, zcdp_epsilon(_concentrated(total), rest))
     return total.approximate_epsilon + own

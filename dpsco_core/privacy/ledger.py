@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import Privacy
 from dpsco_core.errors import require
+from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.composition import Entry, Tally, compose, fits, snap
+from dpsco_core.privacy.composition import CONCENTRATED, Entry, Tally, compose, fits, snap
+from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     add_laplace_noise,
@@ -44,8 +46,7 @@ class Ledger:
     >>> import numpy as np
     >>> from dpsco_core.privacy import ZCDP
     >>> ledger = Ledger(ZCDP(rho=0.5))
-    >>> noisy = ledger.gaussian(np.zeros(3), l2_sensitivity=0.1, rho=0.5,
-    ...                         rng=np.random.default_rng(0))
+    >>> x = ledger.gaussian(np.zeros(3), l2_sensitivity=0.1, rho=0.5, rng=np.random.default_rng(0))
     >>> ledger.spent()
     ZCDP(rho=0.5)
     >>> ledger.entries[0].noise
@@ -67,13 +68,7 @@ class Ledger:
     @property
     def flaws(self) -> tuple[str, ...]:
         """A sentence for every release whose noise is smaller than what is proven private."""
-        return tuple(
-            f"{e.label}: calibrated to sensitivity {e.sensitivity:.4g}, but "
-            f"{e.proven_sensitivity:.4g} is proven, so it is "
-            f"{(e.proven_sensitivity / e.sensitivity) ** 2:.3g} times less private than claimed"
-            for e in self._entries
-            if e.flawed
-        )
+        return tuple(e.flaw for e in self._entries if e.flawed)
 
     def gaussian(
         self,
@@ -116,9 +111,7 @@ class Ledger:
                 mechanism="gaussian",
                 label=label,
                 sensitivity=l2_sensitivity,
-                proven_sensitivity=(
-                    l2_sensitivity if proven_l2_sensitivity is None else proven_l2_sensitivity
-                ),
+                proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
                 noise=noise_std,
                 size=value.size,
                 rho=rho,
@@ -144,12 +137,8 @@ class Ledger:
         it cannot be made under a zCDP budget.
         """
         check_positive("l2_sensitivity", l2_sensitivity)
-        require(
-            len(value) == amplification.groups,
-            "value",
-            f"one row for each of the {amplification.groups} groups",
-            len(value),
-        )
+        groups, rows = amplification.groups, len(value)
+        require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         noise_std = gaussian_noise_std(l2_sensitivity, amplification.rho_group)
         check_release(value, noise_std)
         self._record(
@@ -162,7 +151,7 @@ class Ledger:
                 size=value.size,
                 epsilon=amplification.epsilon,
                 delta=amplification.delta,
-                disjoint_blocks=amplification.groups,
+                disjoint_blocks=groups,
             )
         )
         return add_gaussian_noise(value, noise_std, rng)
@@ -199,6 +188,23 @@ class Ledger:
             )
         )
         return add_laplace_noise(value, noise_scale, rng)
+
+    def generalized_gaussian(
+        self,
+        value: NDArray[np.float64],
+        *,
+        norm: RegularSpace,
+        sensitivity: float,
+        rho: float,
+        rng: np.random.Generator,
+        noise: Noise = "generalized gaussian",
+        calibration: Calibration = "tight",
+        label: str = "value",
+    ) -> NDArray[np.float64]:
+        """Release `value`, shape (d,), with noise shaped to a norm; rho-zCDP. See `Shaped`."""
+        release = Shaped(norm, sensitivity, rho, noise, calibration)
+        self._record(release.entry(value, label))
+        return release.add_noise(value, rng)
 
     def gaussian_steps(
         self,
@@ -375,7 +381,7 @@ class Ledger:
             return ()
         used = {e.mechanism for e in self._entries}
         pure: tuple[Privacy, ...] = ("pure",) if used == {"laplace"} else ()
-        concentrated = used == {"gaussian"} or not isinstance(self.budget, ApproxDP)
+        concentrated = used <= CONCENTRATED or not isinstance(self.budget, ApproxDP)
         return (*pure, "zcdp") if concentrated else pure
 
     def _record(self, entry: Entry) -> None:

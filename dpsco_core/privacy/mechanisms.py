@@ -11,6 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.geometry.norms import row_norms
+
 Vector = NDArray[np.float64]
 
 
@@ -28,6 +30,15 @@ def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
     Dwork, McSherry, Nissim and Smith (2006), Proposition 1.
     """
     return l1_sensitivity / epsilon
+
+
+def generalized_gaussian_noise_scale(sensitivity: float, kappa: float, rho: float) -> float:
+    r"""Scale :math:`\sigma = s\sqrt{\kappa/(2\rho)}` that gives rho-zCDP.
+
+    For noise of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, a sensitivity s in the norm
+    whose constant of regularity is :math:`\kappa` (note to Su et al. 2023, section 1.8).
+    """
+    return sensitivity * math.sqrt(kappa / (2 * rho))
 
 
 def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> float:
@@ -60,3 +71,31 @@ def add_gaussian_noise(value: Vector, noise_std: float, rng: np.random.Generator
 def add_laplace_noise(value: Vector, noise_scale: float, rng: np.random.Generator) -> Vector:
     """Return `value` plus independent Laplace(0, noise_scale) in every entry; any shape."""
     return value + rng.laplace(scale=noise_scale, size=value.shape)
+
+
+def generalized_gaussian_noise(
+    shape: tuple[int, int], exponent: float, noise_scale: float, rng: np.random.Generator
+) -> Vector:
+    r"""Return independent rows of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, exactly.
+
+    The norm of a row is sigma times a chi variable, independent of the direction, which follows
+    the cone measure: that of a vector with independent entries of density
+    :math:`\propto e^{-|y|^r}`, divided by its norm. An entry is
+    :math:`\pm\Gamma(1+1/r)^{1/r}U`, U uniform, in which nothing underflows (note to Su et al.
+    2023, section 1.8).
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (rows, d).
+    exponent : float
+        r, at least 1, infinity allowed: 2 gives N(0, sigma^2 I).
+    """
+    sizes = rng.random(shape)
+    if math.isfinite(exponent):
+        sizes *= rng.gamma(1 + 1 / exponent, size=shape) ** (1 / exponent)
+    radii = noise_scale * np.sqrt(rng.chisquare(shape[1], size=shape[0]))
+    norms = row_norms(sizes, exponent)
+    signs = rng.choice([-1.0, 1.0], size=shape)
+    noise: Vector = signs * (sizes / norms[:, None]) * radii[:, None]
+    return noise

@@ -56,7 +56,9 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
 
     because :math:`\langle g, w-u\rangle \le t\langle w, u-w\rangle + \|g+tw\|\|u-w\|` and strong
     convexity takes :math:`\frac\mu2\|u-w\|^2` off. They see much smaller errors than the gap,
-    which loses its digits on the sphere (its rounding is added) and is first order inside.
+    which loses its digits on the sphere (its rounding is added) and is first order inside. All are
+    as exact as g is; a point within 1e-14 of the sphere counts as on it. Who relies on a distance
+    to the minimiser adds what that may hide (`objective_plan.open_distance`).
 
     Examples
     --------

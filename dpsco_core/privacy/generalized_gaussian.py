@@ -1,0 +1,158 @@
+r"""The generalized Gaussian mechanism: noise shaped to the dual norm of the parameters' space.
+
+Su, Zhao and Wang (2023), Definition 4 and Lemmas 3 and 4; the constants are those of the note to
+the paper, sections 1.8 and 2.8. Releases go through `Ledger.generalized_gaussian`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dpsco_core.errors import require
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.privacy.checks import check_positive, check_release
+from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.mechanisms import (
+    add_gaussian_noise,
+    gaussian_noise_std,
+    generalized_gaussian_noise,
+    generalized_gaussian_noise_scale,
+)
+
+Noise = Literal["generalized gaussian", "gaussian"]
+Calibration = Literal["paper", "tight"]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shaped:
+    r"""One release of a vector whose sensitivity is known in the dual norm of a space.
+
+    Generalized Gaussian noise of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}` has
+
+    .. math:: D_a(P \| P') \le a\,\frac{\kappa s^2}{2\sigma^2},
+
+    so that it is rho-zCDP at :math:`\sigma^2 = \kappa s^2/(2\rho)`; for r > 2 it is not known to
+    have the curve of a Gaussian.
+
+    Parameters
+    ----------
+    norm : RegularSpace
+        The parameters' space; it knows d, the smooth exponent r and kappa.
+    sensitivity : float
+        s, the largest change of the value between neighbours in the dual norm of `norm`.
+    rho : float
+        The share of the budget.
+    noise : {"generalized gaussian", "gaussian"}
+        ``"gaussian"`` puts :math:`N(0, \sigma^2 I)` in its place, calibrated to the l2 sensitivity
+        :math:`d^{1/2-1/q'}s`: at equal rho its proven expected squared dual norm is no larger.
+    calibration : {"tight", "paper"}
+        ``"paper"`` takes the printed kappa, which in the logarithmic branch is up to e times too
+        small; the release is then marked as flawed.
+    """
+
+    norm: RegularSpace
+    sensitivity: float
+    rho: float
+    noise: Noise = "generalized gaussian"
+    calibration: Calibration = "tight"
+
+    def __post_init__(self) -> None:
+        check_positive("sensitivity", self.sensitivity)
+        check_positive("rho", self.rho)
+        known = self.noise in ("generalized gaussian", "gaussian")
+        require(known, "noise", "'generalized gaussian' or 'gaussian'", self.noise)
+        allowed = ("tight",) if self.noise == "gaussian" else ("tight", "paper")
+        require(
+            self.calibration in allowed,
+            "calibration",
+            f"one of {', '.join(allowed)} with {self.noise} noise",
+            self.calibration,
+        )
+
+    @property
+    def noise_scale(self) -> float:
+        """The scale sigma; the standard deviation per coordinate of Gaussian noise."""
+        if self.noise == "gaussian":
+            return gaussian_noise_std(self.norm.l2_ratio * self.sensitivity, self.rho)
+        kappa = self.norm.kappa if self.calibration == "tight" else self.norm.printed_kappa
+        return generalized_gaussian_noise_scale(self.sensitivity, kappa, self.rho)
+
+    @property
+    def dual_square_bound(self) -> float:
+        r"""Bound on the expected squared dual norm of the noise.
+
+        Generalized Gaussian: :math:`d\sigma^2`, an equality for the smooth norm (Lemma 4).
+        Gaussian: :math:`d\sigma^2 \min\{m_{q'}^{2/q'}d^{2/q'-1}, c^2 m_r^{2/r} d^{2/q'-1}\}` with
+        :math:`m_k = E|\xi|^k` and c^2 the distortion.
+        """
+        d, space = self.norm.d, self.norm
+        if self.noise == "generalized gaussian":
+            return d * self.noise_scale**2
+        through_smooth = space.distortion * _moment_root(space.smooth_exponent) ** 2
+        dual = space.dual
+        direct = math.inf if math.isinf(dual) else _moment_root(dual) ** 2
+        unit = d * self.sensitivity**2 / (2 * self.rho)
+        return unit * min(direct, through_smooth)
+
+    def entry(self, value: Vector, label: str) -> Entry:
+        """Return what a ledger records of the release of `value`, shape (d,)."""
+        require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
+        check_release(value, self.noise_scale)
+        if self.noise == "gaussian":
+            sensitivity = proven = self.norm.l2_ratio * self.sensitivity
+        else:
+            sensitivity = self.sensitivity
+            lost = 1.0
+            if self.calibration == "paper":
+                lost = max(1.0, self.norm.kappa / self.norm.printed_kappa)
+            proven = math.sqrt(lost) * sensitivity
+        return Entry(
+            mechanism=self.noise,
+            label=label,
+            sensitivity=sensitivity,
+            proven_sensitivity=proven,
+            noise=self.noise_scale,
+            size=value.size,
+            rho=self.rho,
+        )
+
+    def add_noise(self, value: Vector, rng: np.random.Generator) -> Vector:
+        """Return `value` plus the noise, shape (d,)."""
+        if self.noise == "gaussian":
+            return add_gaussian_noise(value, self.noise_scale, rng)
+        shape, exponent = (1, value.size), self.norm.smooth_exponent
+        noisy: Vector = (
+            value + generalized_gaussian_noise(shape, exponent, self.noise_scale, rng)[0]
+        )
+        return noisy
+
+
+def lemma_3_rho(epsilon: float, delta: float) -> float:
+    r"""Return the rho :math:`\varepsilon^2/(4\ln(1/\delta))` at which Lemma 3 calibrates its noise.
+
+    :math:`\sigma^2 = 2\kappa\ln(1/\delta)s^2/\varepsilon^2`. It is (epsilon, delta)-DP for
+    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (note to Su et al. 2023,
+    section 1.8), so that others are refused.
+
+    Examples
+    --------
+    >>> round(lemma_3_rho(1.0, 1e-5), 6)
+    0.021715
+    """
+    require(0 < epsilon <= 1, "epsilon", "above 0 and at most 1 for Lemma 3", epsilon)
+    require(0 < delta <= 0.9, "delta", "above 0 and at most 0.9 for Lemma 3", delta)
+    return epsilon**2 / (-4 * math.log(delta))
+
+
+def _moment_root(exponent: float) -> float:
+    r"""Return :math:`(E|\xi|^k)^{1/k}` of a standard normal variable."""
+    k = exponent
+    log_moment = k / 2 * math.log(2) + float(gammaln((k + 1) / 2)) - math.log(math.pi) / 2
+    return math.exp(log_moment / k)

@@ -1,0 +1,379 @@
+"""Projections: optimal by their variational inequality, against cvxpy, and at extreme scales.
+
+Faults that these tests would catch: a threshold off by one entry, a root that stops early, sums
+that overflow or cancel, a support function that belongs to another set.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.geometry import (
+    Ball,
+    Box,
+    CappedL1Ball,
+    ConstraintSet,
+    Ellipsoid,
+    GroupBall,
+    Hull,
+    L1Ball,
+    LqBall,
+    Simplex,
+    SparseHull,
+    lq_ball,
+    lq_norm,
+)
+
+from .sets import ASYMMETRIC, NAMES, SYMMETRIC, D, all_sets
+
+Vector = NDArray[np.float64]
+SETS = all_sets()
+
+
+def gap(constraint: ConstraintSet, w: Vector, p: Vector) -> float:
+    """The residual max over v in C of <w - p, v - p>: 0 if and only if p is the projection."""
+    return constraint.support(w - p) - float((w - p) @ p)
+
+
+coordinates = st.one_of(
+    st.floats(-3, 3), st.floats(-1e6, 1e6), st.sampled_from([0.0, 0.5, -0.5, 1.0, -1.0, 1e-9])
+)
+vectors = st.lists(coordinates, min_size=D, max_size=D).map(np.array)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_projection_is_feasible_optimal_idempotent_and_nonexpansive(name: str) -> None:
+    constraint = SETS[name]
+    size = constraint.l2_radius
+
+    @given(vectors, vectors)
+    @settings(max_examples=60, deadline=None)
+    def claims(v: Vector, w: Vector) -> None:
+        p, q = constraint.project(v), constraint.project(w)
+        assert constraint.contains(p, 1e-12)
+        scale = 1e-13 * (size + lq_norm(v - p, 2.0))
+        assert abs(gap(constraint, v, p)) <= 100 * size * scale
+        assert lq_norm(constraint.project(p) - p, 2.0) <= 1e-11 * size
+        slack = 1e-12 * (lq_norm(v, 2.0) + lq_norm(w, 2.0) + size)
+        assert lq_norm(p - q, 2.0) <= lq_norm(v - w, 2.0) + slack
+        inner = constraint.centre + 0.01 * constraint.inradius if name in SYMMETRIC[:2] else p
+        if constraint.contains(inner, 0.0):
+            assert lq_norm(constraint.project(inner) - inner, 2.0) <= 1e-11 * size
+
+    claims()
+
+
+def constraints(name: str, w: cp.Variable) -> list[cp.Constraint]:
+    """The same set, in the words of cvxpy."""
+    c = SETS[name]
+    described: dict[type, Callable[[], list[cp.Constraint]]] = {
+        Ball: lambda: [cp.norm2(w) <= c.radius],
+        L1Ball: lambda: [cp.norm1(w) <= c.radius],
+        Simplex: lambda: [w >= 0, cp.sum(w) == c.radius],
+        LqBall: lambda: [cp.pnorm(w, c.exponent, approx=False) <= c.radius],
+        Box: lambda: [cp.abs(w) <= c.half_widths],
+        GroupBall: lambda: [
+            sum(cp.norm2(w[i : i + 3]) for i in range(0, D, c.group_size)) <= c.radius
+        ],
+        CappedL1Ball: lambda: [
+            cp.norm1(w) <= c.sparsity * c.radius,
+            cp.norm_inf(w) <= c.radius,
+        ],
+        SparseHull: lambda: [
+            cp.norm1(w) <= math.sqrt(c.sparsity) * c.radius,
+            cp.norm2(w) <= c.radius,
+        ],
+        Ellipsoid: lambda: [cp.norm2(cp.multiply(w, 1 / c.half_axes)) <= 1],
+    }
+    if isinstance(c, Hull):
+        weights = cp.Variable(len(c.points), nonneg=True)
+        return [w == c.points.T @ weights, cp.sum(weights) == 1]
+    if name == "solid simplex":
+        return [w >= 0, cp.sum(w) <= c.radius]
+    return described[type(c)]()
+
+
+TIGHT = {
+    name: 1e-12
+    for name in ("tol_gap_abs", "tol_gap_rel", "tol_feas", "tol_infeas_abs", "tol_infeas_rel")
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_projection_is_that_of_cvxpy(name: str) -> None:
+    v = np.random.default_rng(8).standard_normal(D) * 1.5
+    w = cp.Variable(D)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w - v)), constraints(name, w))
+    problem.solve(solver=cp.CLARABEL, **TIGHT)
+    assert w.value is not None
+    p = SETS[name].project(v)
+    # The solver's own error: the objective is 2-strongly convex, its gap is about 1e-12.
+    assert np.abs(p - w.value).max() <= 1e-8 if name != "l40" else 1e-6
+    value = float(np.sum((p - v) ** 2))
+    assert value == pytest.approx(problem.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("scale", [1e-140, 1e-9, 1e9, 1e140])
+def test_a_projection_scales_with_the_set(name: str, scale: float) -> None:
+    constraint = all_sets(scale=scale)[name]
+    v = np.random.default_rng(9).standard_normal(D) * 1.5
+    expected = SETS[name].project(v)
+    found = constraint.project(v * scale) / scale
+    assert np.abs(found - expected).max() <= 1e-11
+    assert constraint.contains(found * scale)
+    assert constraint.support(v * scale) / scale / scale == pytest.approx(SETS[name].support(v))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_far_point_projects_onto_a_face(name: str) -> None:
+    """At a distance of 1e12 the projection is a maximiser of <v, .>, to the last digits."""
+    constraint = SETS[name]
+    v = np.random.default_rng(10).standard_normal(D)
+    p = constraint.project(1e12 * v)
+    assert constraint.contains(p, 1e-12)
+    assert float(v @ p) == pytest.approx(constraint.support(v), rel=1e-9)
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "hull" not in n and n != "ellipsoid"])
+@pytest.mark.parametrize("size", [1e17, 1e300])
+def test_huge_entries_cost_no_accuracy(name: str, size: float) -> None:
+    constraint = SETS[name]
+    v = np.zeros(D)
+    v[[2, 7]] = size, -size / 3
+    p = constraint.project(v)
+    assert constraint.contains(p, 1e-12)
+    assert float(v @ p) == pytest.approx(constraint.support(v), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
+    constraint = SETS[name]
+    centre = constraint.centre
+    assert constraint.contains(centre)
+    assert np.abs(constraint.project(centre) - centre).max() <= 1e-14
+    assert constraint.contains(constraint.project(np.zeros(D)), 1e-12)
+    assert constraint.project(np.zeros(D)).shape == (D,)
+    assert not constraint.contains(np.full(D, 1e3))
+    assert not constraint.contains(np.full(D, math.nan))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("q", [1.0, 1.3, 2.0, 5.0, math.inf])
+def test_the_diameter_in_a_norm_is_reached_and_not_exceeded(name: str, q: float) -> None:
+    """Reached along axes, signs of few coordinates, or pairs of points; within 1 %."""
+    constraint = SETS[name]
+    bound = constraint.diameter_in(q)
+    rng = np.random.default_rng(11)
+    directions = [*np.eye(D), *-np.eye(D), *rng.standard_normal((100, D)), np.ones(D)]
+    directions += [np.where(np.arange(D) < k, 1.0, 0.0) for k in range(1, D + 1)]
+    if isinstance(constraint, Ellipsoid) and q < 2:
+        directions.append(constraint.half_axes ** (q / (2 - q) - 1))  # where Hoelder is an equality
+    if isinstance(constraint, Hull):
+        points = list(constraint.points)
+    else:
+        far = [1e6 * g for g in directions]
+        points = [constraint.project(g) for g in far]
+        points += [-p for p in points if constraint.contains(-p)]
+    found = max(lq_norm(a - b, q) for a, b in itertools.product(points, points))
+    assert found <= bound * (1 + 1e-9)
+    assert found >= bound * 0.99
+    if q == 2:
+        assert constraint.diameter == pytest.approx(bound)
+        assert max(lq_norm(p, 2.0) for p in points) <= constraint.l2_radius * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_a_symmetric_set_is_the_unit_ball_of_its_norm(name: str) -> None:
+    constraint = SETS[name]
+    rng = np.random.default_rng(12)
+    for g in rng.standard_normal((30, D)):
+        p = constraint.project(50 * g)
+        assert constraint.minkowski_norm(p) == pytest.approx(1, rel=1e-11)
+        assert constraint.minkowski_norm(-3 * p) == pytest.approx(3, rel=1e-11)
+        v = rng.standard_normal(D)
+        # |<x, y>| <= |x|_C |y|_C*
+        assert g @ v <= constraint.minkowski_norm(v) * constraint.support(g) * (1 + 1e-12)
+        inner = v / lq_norm(v, 2.0) * constraint.inradius
+        assert constraint.contains(inner, 1e-12)
+    # The inradius is min of the support over unit vectors, reached at an axis or a sign vector.
+    ends = [constraint.support(u) for u in (*np.eye(D), np.ones(D) / math.sqrt(D))]
+    groups = np.where(np.arange(D) % 3 == 0, 1.0, 0.0) / math.sqrt(D / 3)
+    assert min(*ends, constraint.support(groups)) == pytest.approx(constraint.inradius, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ASYMMETRIC)
+def test_an_asymmetric_set_has_no_norm(name: str) -> None:
+    with pytest.raises(InvalidInput, match="constraint must be symmetric about 0"):
+        SETS[name].minkowski_norm(np.ones(D))
+    with pytest.raises((InvalidInput, NotApplicable)):
+        _ = SETS[name].inradius
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_a_hull_of_vertices_is_the_set_itself(d: int) -> None:
+    signs = np.array(list(itertools.product([-0.7, 0.7], repeat=d)))
+    pairs = [
+        (Hull(points=np.concatenate([np.eye(d), -np.eye(d)]) * 1.3), L1Ball(d=d, radius=1.3)),
+        (Hull(points=signs), Box.cube(d, 0.7)),
+    ]
+    rng = np.random.default_rng(13)
+    for hull, ball in pairs:
+        assert hull.inradius == pytest.approx(ball.inradius)
+        for v in rng.standard_normal((30, d)) * 2:
+            assert np.abs(hull.project(v) - ball.project(v)).max() <= 1e-12
+            assert hull.minkowski_norm(v) == pytest.approx(ball.minkowski_norm(v), rel=1e-7)
+            assert hull.support(v) == pytest.approx(ball.support(v))
+    simplex = Hull(points=np.eye(d))
+    for v in rng.standard_normal((30, d)):
+        assert np.abs(simplex.project(v) - Simplex(d=d, radius=1.0).project(v)).max() <= 1e-12
+
+
+def test_a_hull_with_repeated_and_dependent_points() -> None:
+    rng = np.random.default_rng(14)
+    base = rng.standard_normal((6, 3))
+    mixed = rng.dirichlet(np.ones(6), size=20) @ base
+    hull, redundant = Hull(points=base), Hull(points=np.concatenate([mixed, base, base]))
+    for v in rng.standard_normal((50, 3)) * 3:
+        assert np.abs(hull.project(v) - redundant.project(v)).max() <= 1e-10
+    point = Hull(points=np.array([[1.0, 2.0]] * 3))
+    assert np.array_equal(point.project(np.array([9.0, 9.0])), [1.0, 2.0])
+    assert np.array_equal(Hull(points=base[:1]).project(np.zeros(3)), base[0])
+
+
+def test_a_hull_says_what_it_cannot_do() -> None:
+    with pytest.raises(NotApplicable, match="up to d = 6"):
+        _ = SETS["hull"].inradius
+    off = Hull(points=np.array([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]]))
+    with pytest.raises(InvalidInput, match="must have 0 inside"):
+        _ = off.inradius
+    flat = Hull(points=np.array([[1.0, 1.0], [-1.0, -1.0], [0.5, 0.5]]))
+    with pytest.raises(InvalidInput, match="points must span"):
+        _ = flat.inradius
+    with pytest.raises(InvalidInput, match="in the span"):
+        Hull(points=np.array([[1.0, 1.0], [-1.0, -1.0]])).minkowski_norm(np.array([1.0, 0.0]))
+
+
+@pytest.mark.parametrize("exponent", [1.01, 1.2, 1.7, 2.0, 2.5, 6.0, 100.0])
+@pytest.mark.parametrize("target", [1e-8, 0.01, 0.5, 0.99, 1 - 1e-9])
+def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> None:
+    v = np.random.default_rng(15).standard_cauchy(40)
+    v[3] = 0
+    ball = LqBall(d=40, exponent=exponent, radius=target * lq_norm(v, exponent))
+    p = ball.project(v)
+    assert ball.contains(p, 1e-14) and p[3] == 0
+    residual = v - p
+    assert abs(gap(ball, v, p)) <= 1e-13 * ball.l2_radius * lq_norm(v, 2.0)
+    # The residual is parallel to the normal of the sphere.
+    if 0.01 <= target <= 0.99:
+        normal = np.sign(p) * np.abs(p / np.abs(p).max()) ** (exponent - 1)
+        cosine = residual @ normal / lq_norm(residual, 2.0) / lq_norm(normal, 2.0)
+        assert cosine == pytest.approx(1, abs=1e-10)
+
+
+def test_the_limits_of_the_lq_ball() -> None:
+    v = np.random.default_rng(16).standard_normal(30)
+    near = {1.0: 1 + 1e-9, 2.0: 2 + 1e-9, math.inf: 1e7}
+    for q, close in near.items():
+        exact = lq_ball(30, q, 1.5)
+        found = LqBall(d=30, exponent=close, radius=1.5).project(v)
+        assert np.abs(found - exact.project(v)).max() <= 1e-5
+    assert [type(lq_ball(2, q, 1.0)) for q in (1.0, 1.5, 2.0, math.inf)] == [
+        L1Ball,
+        LqBall,
+        Ball,
+        Box,
+    ]
+
+
+def test_special_cases_of_the_compound_sets() -> None:
+    v = np.random.default_rng(17).standard_normal(D)
+    pairs = [
+        (GroupBall(d=D, group_size=1, radius=0.8), L1Ball(d=D, radius=0.8)),
+        (GroupBall(d=D, group_size=D, radius=0.8), Ball(d=D, radius=0.8)),
+        (CappedL1Ball(d=D, sparsity=1, radius=0.8), L1Ball(d=D, radius=0.8)),
+        (CappedL1Ball(d=D, sparsity=D, radius=0.8), Box.cube(D, 0.8)),
+        (SparseHull(d=D, sparsity=1, radius=0.8), L1Ball(d=D, radius=0.8)),
+        (SparseHull(d=D, sparsity=D, radius=0.8), Ball(d=D, radius=0.8)),
+        (Ellipsoid(half_axes=np.full(D, 0.8)), Ball(d=D, radius=0.8)),
+    ]
+    for one, other in pairs:
+        assert np.abs(one.project(v) - other.project(v)).max() <= 1e-14
+        assert one.support(v) == pytest.approx(other.support(v), rel=1e-14)
+        assert one.inradius == pytest.approx(other.inradius)
+        ones, others = one.gaussian_width(), other.gaussian_width()
+        assert ones.lower * (1 - 1e-10) <= others.value <= ones.upper * (1 + 1e-10)
+
+
+@given(st.integers(1, 8), st.lists(st.integers(-3, 3), min_size=8, max_size=8))
+@settings(max_examples=150, deadline=None)
+def test_ties_are_no_trouble(sparsity: int, entries: list[int]) -> None:
+    v = np.array(entries, dtype=float)
+    for constraint in (
+        SparseHull(d=8, sparsity=sparsity, radius=0.9),
+        CappedL1Ball(d=8, sparsity=sparsity, radius=0.5),
+        L1Ball(d=8, radius=1.0),
+        Simplex(d=8, radius=1.0),
+    ):
+        p = constraint.project(v)
+        assert constraint.contains(p, 1e-12)
+        assert abs(gap(constraint, v, p)) <= 1e-11
+
+
+def test_the_sparse_hull_lies_between_the_sparse_vectors_and_twice_their_hull() -> None:
+    hull = SETS["sparse"]
+    assert isinstance(hull, SparseHull)
+    rng = np.random.default_rng(18)
+    for g in rng.standard_normal((200, D)):
+        top = np.sort(np.abs(g))[-hull.sparsity :]
+        sparse = hull.radius * lq_norm(top, 2.0)
+        assert sparse * (1 - 1e-12) <= hull.support(g) <= 2 * sparse
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: L1Ball(d=0, radius=1.0),
+        lambda: Simplex(d=2, radius=-1.0),
+        lambda: LqBall(d=2, exponent=1.0, radius=1.0),
+        lambda: LqBall(d=2, exponent=math.inf, radius=1.0),
+        lambda: Box(half_widths=np.array([1.0, 0.0])),
+        lambda: Ellipsoid(half_axes=np.array([math.inf])),
+        lambda: GroupBall(d=5, group_size=2, radius=1.0),
+        lambda: SparseHull(d=3, sparsity=4, radius=1.0),
+        lambda: CappedL1Ball(d=3, sparsity=0, radius=1.0),
+        lambda: Hull(points=np.array([[math.nan]])),
+        lambda: Hull(points=np.zeros((0, 2))),
+        lambda: lq_ball(2, 0.5, 1.0),
+    ],
+)
+def test_a_set_that_is_none_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(InvalidInput, match="must be"):
+        make()
+
+
+def test_the_noise_of_a_projected_point_is_bounded_by_the_width() -> None:
+    """Item 18 of the note: pathwise, and on average 0.00164 against 0.0594 and 0.02."""
+    ball = L1Ball(d=200, radius=1.0)
+    w = np.zeros(200)
+    w[:3] = 0.5, -0.3, 0.2
+    rng = np.random.default_rng(19)
+    squares = []
+    for h in rng.standard_normal((1000, 200)) * 0.01:
+        step = ball.project(w + h) - w
+        square, inner = float(step @ step), float(h @ step)
+        assert square <= inner + 1e-14
+        assert inner <= ball.support(h) + ball.support(-h) + 1e-14
+        squares.append(square)
+    assert np.mean(squares) == pytest.approx(0.00164, rel=0.05)
+    assert 2 * 0.01 * ball.gaussian_width().value == pytest.approx(0.0594, rel=0.01)

@@ -1,0 +1,251 @@
+"""Gaussian widths against closed forms, mpmath and Monte Carlo.
+
+Each statistical test has a false-alarm rate of 1e-6 for a random seed; its seed is fixed. Faults
+that these tests would catch: a tail left out of an integral, an absolute value too many, a bound
+that is below the width.
+"""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from dpsco_core.errors import InvalidInput
+from dpsco_core.geometry import (
+    Ball,
+    Box,
+    CappedL1Ball,
+    ConstraintSet,
+    Ellipsoid,
+    GroupBall,
+    Hull,
+    L1Ball,
+    LqBall,
+    Simplex,
+    SolidSimplex,
+    SparseHull,
+    Width,
+    gaussian_width_sample,
+    lq_norm,
+    sparse_width_bound,
+    width_sample,
+)
+from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, top_absolute_mean
+
+from .sets import NAMES, SYMMETRIC, all_sets
+
+DRAWS = 3000
+# Two-sided, 1e-6.
+Z = 4.9
+DIRECTIONS: NDArray[np.float64] = np.random.default_rng(20).standard_normal((DRAWS, 12))
+SETS = all_sets()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_width_is_that_of_monte_carlo(name: str) -> None:
+    constraint = SETS[name]
+    width, sample = constraint.gaussian_width(), width_sample(constraint, DIRECTIONS)
+    error = Z * sample.standard_error
+    assert width.lower - error <= sample.mean <= width.upper + error
+    if width.exact:
+        assert width.value == width.lower == width.upper
+    else:
+        assert width.lower < width.value == width.upper
+    low, high = sample.interval(1e-6)
+    assert low <= width.upper and high >= width.lower
+    assert sample.standard_error <= constraint.l2_radius / math.sqrt(DRAWS) * 1.1
+
+
+# The table of the note's section 7: exact value or None, Monte Carlo, its s.e., upper bound.
+TABLE = [
+    (Ball(d=10, radius=1.0), 3.08433, 3.0825, 0.0049, None),
+    (Ball(d=1000, radius=1.0), 31.61487, 31.606, 0.010, None),
+    (L1Ball(d=10, radius=1.0), 1.88072, 1.8771, 0.0036, None),
+    (L1Ball(d=100, radius=1.0), 2.74696, 2.7453, 0.0029, None),
+    (L1Ball(d=1000, radius=1.0), 3.43541, 3.4405, 0.0048, None),
+    (Simplex(d=10, radius=1.0), 1.53875, 1.5381, 0.0041, None),
+    (Simplex(d=1000, radius=1.0), 3.24144, 3.2399, 0.0050, None),
+    (SolidSimplex(d=10, radius=1.0), 1.53887, 1.5382, 0.0041, None),
+    (SolidSimplex(d=100, radius=1.0), 2.50759, 2.5060, 0.0030, None),
+    (Box.cube(100, 1.0), 79.78846, 79.753, 0.043, None),
+    (LqBall(d=100, exponent=1.25, radius=1.0), None, 3.5819, 0.0022, 3.6392),
+    (LqBall(d=10, exponent=1.5, radius=1.0), None, 2.3916, 0.0039, 2.5176),
+    (LqBall(d=1000, exponent=3.0, radius=1.0), None, 90.397, 0.029, 90.437),
+    (CappedL1Ball(d=10, sparsity=5, radius=1.0), None, 6.1692, 0.0100, 8.3256),
+    (CappedL1Ball(d=1000, sparsity=5, radius=1.0), None, 15.381, 0.013, 17.308),
+    (GroupBall(d=10, group_size=5, radius=1.0), None, 2.5129, 0.0043, 3.4135),
+    (GroupBall(d=1000, group_size=5, radius=1.0), None, 4.2395, 0.0049, 5.4913),
+    (Ellipsoid(half_axes=1 / np.arange(1.0, 101)), None, 1.1793, 0.0034, 1.2787),
+]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{type(row[0]).__name__}-{row[0].d}")
+def test_the_widths_are_those_of_the_table(
+    row: tuple[ConstraintSet, float | None, float, float, float | None],
+) -> None:
+    constraint, exact, estimate, error, upper = row
+    width = constraint.gaussian_width()
+    assert width.lower - 5 * error <= estimate <= width.upper + 5 * error
+    if exact is not None:
+        assert width.exact and width.value == pytest.approx(exact, abs=6e-6 * max(1, exact))
+    if upper is not None:
+        assert width.upper <= upper + 1e-4
+
+
+def test_known_values() -> None:
+    assert L1Ball(d=10**6, radius=1.0).gaussian_width().value == pytest.approx(4.998561, abs=5e-7)
+    for d, s, bound in ((10, 5, 4.5601), (100, 5, 8.1760), (1000, 5, 9.9486)):
+        # The table rounds up.
+        assert sparse_width_bound(d, s) == pytest.approx(bound, abs=1e-4)
+    assert Simplex(d=1, radius=3.0).gaussian_width() == Width.known(0.0)
+    two = Simplex(d=2, radius=3.0).gaussian_width().value
+    assert two == pytest.approx(3 / math.sqrt(math.pi), rel=1e-12)
+    assert L1Ball(d=1, radius=1.0).gaussian_width().value == pytest.approx(math.sqrt(2 / math.pi))
+    assert largest_absolute_mean(2) == pytest.approx(2 / math.sqrt(math.pi), rel=1e-12)
+    pair = Hull(points=np.array([[0.0, 0.0], [3.0, 4.0]])).gaussian_width()
+    assert pair == Width.known(5 / math.sqrt(2 * math.pi))
+    assert Hull(points=np.ones((1, 4))).gaussian_width() == Width.known(0.0)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 299, 300, 301, 10**4, 10**9])
+def test_the_mean_of_a_chi_variable(d: int) -> None:
+    with mpmath.workdps(40):
+        half = mpmath.mpf(d) / 2
+        ratio = mpmath.exp(mpmath.loggamma(half + mpmath.mpf(1) / 2) - mpmath.loggamma(half))
+        exact = float(mpmath.sqrt(2) * ratio)
+    assert chi_mean(d) == pytest.approx(exact, rel=3e-13)
+    assert math.sqrt(d - 0.5) <= chi_mean(d) * (1 + 1e-15) and chi_mean(d) <= math.sqrt(d)
+
+
+@pytest.mark.parametrize("d", [3, 100, 10**5])
+def test_the_quadratures_against_another_one(d: int) -> None:
+    with mpmath.workdps(30):
+
+        def integral(f: object) -> float:
+            return float(mpmath.quad(f, [0, 1, 2, 3, 4, 5, 6, 8, 12]))
+
+        tail = mpmath.ncdf
+        top = integral(lambda t: 1 - (1 - 2 * tail(-t)) ** d)
+        positive = integral(lambda t: 1 - (1 - tail(-t)) ** d)
+        negative = integral(lambda t: tail(-t) ** d)
+    assert L1Ball(d=d, radius=1.0).gaussian_width().value == pytest.approx(top, rel=1e-11)
+    assert SolidSimplex(d=d, radius=1.0).gaussian_width().value == pytest.approx(positive, rel=1e-11)
+    simplex = Simplex(d=d, radius=1.0).gaussian_width().value
+    assert simplex == pytest.approx(positive - negative, rel=1e-11)
+
+
+def test_exact_forms_agree_where_two_sets_are_one() -> None:
+    for d in (1, 5, 60):
+        assert top_absolute_mean(d, 1) == pytest.approx(largest_absolute_mean(d), rel=1e-11)
+        total = d * math.sqrt(2 / math.pi)
+        assert top_absolute_mean(d, d) == pytest.approx(total, rel=1e-11)
+        blocks = GroupBall(d=d, group_size=1, radius=1.0).gaussian_width().value
+        assert blocks == pytest.approx(largest_absolute_mean(d), rel=1e-11)
+        whole = GroupBall(d=d, group_size=d, radius=1.0).gaussian_width().value
+        assert whole == pytest.approx(chi_mean(d), rel=1e-11)
+
+
+@pytest.mark.parametrize("d", [2, 20, 500])
+def test_the_published_upper_bounds_hold(d: int) -> None:
+    log = math.log
+    bounds = [
+        (L1Ball(d=d, radius=1.0), math.sqrt(2 * log(2 * d))),
+        (Simplex(d=d, radius=1.0), math.sqrt(2 * log(d))),
+        (SolidSimplex(d=d, radius=1.0), math.sqrt(2 * log(d + 1))),
+        (CappedL1Ball(d=d, sparsity=2, radius=1.0), 2 * math.sqrt(2 * log(d))),
+        (GroupBall(d=d, group_size=2, radius=1.0), math.sqrt(2) + math.sqrt(2 * log(d / 2))),
+    ]
+    for constraint, bound in bounds:
+        assert constraint.gaussian_width().upper <= bound
+
+
+@pytest.mark.parametrize(("d", "s"), [(12, 3), (100, 5), (400, 40)])
+def test_the_width_of_sparse_vectors(d: int, s: int) -> None:
+    xi = np.sort(np.abs(np.random.default_rng(21).standard_normal((2000, d))), axis=1)
+    sparse = np.sqrt((xi[:, -s:] ** 2).sum(axis=1))
+    error = Z * sparse.std() / math.sqrt(len(sparse))
+    assert sparse.mean() <= sparse_width_bound(d, s) + error
+    width = SparseHull(d=d, sparsity=s, radius=1.0).gaussian_width()
+    assert sparse.mean() - error <= width.upper <= 2 * sparse_width_bound(d, s)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_width_scales_with_its_set(name: str) -> None:
+    scaled, width = all_sets(scale=3.0)[name].gaussian_width(), SETS[name].gaussian_width()
+    assert scaled.value == pytest.approx(3 * width.value, rel=1e-12)
+    assert scaled.lower == pytest.approx(3 * width.lower, rel=1e-12)
+    # Exactly, on common random numbers.
+    one, other = (width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name]))
+    assert other.mean == pytest.approx(3 * one.mean, rel=1e-12)
+
+
+def test_a_translation_adds_the_mean_of_the_inner_products() -> None:
+    rng = np.random.default_rng(22)
+    points, shift = rng.standard_normal((9, 12)), rng.standard_normal(12)
+    before, after = (width_sample(Hull(points=p), DIRECTIONS) for p in (points, points + shift))
+    assert after.mean - before.mean == pytest.approx(float((DIRECTIONS @ shift).mean()), abs=1e-12)
+    ones = Hull(points=points).gaussian_width()
+    moved = Hull(points=points + 1e3 * shift).gaussian_width()
+    assert moved.upper == pytest.approx(ones.upper, rel=1e-9)
+
+
+def test_the_width_of_a_sum_of_sets_is_the_sum() -> None:
+    """The box is the sum of its edges; a sum of hulls is the hull of the sums."""
+    rng = np.random.default_rng(23)
+    a, b = rng.standard_normal((4, 12)), rng.standard_normal((5, 12))
+    both = Hull(points=(a[:, None] + b).reshape(-1, 12))
+    parts = [width_sample(Hull(points=p), DIRECTIONS).mean for p in (a, b)]
+    assert width_sample(both, DIRECTIONS).mean == pytest.approx(sum(parts), rel=1e-12)
+    edges = [np.array([e, -e]) * 0.4 for e in np.eye(12)]
+    total = sum(Hull(points=e).gaussian_width().value for e in edges)
+    assert Box.cube(12, 0.4).gaussian_width().value == pytest.approx(total, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_the_general_bounds_on_a_width(name: str) -> None:
+    constraint, d = SETS[name], 12
+    width = constraint.gaussian_width()
+    assert width.upper >= constraint.inradius * math.sqrt(d - 0.5)
+    assert width.lower <= constraint.l2_radius * chi_mean(d) * (1 + 1e-12)
+    assert width.upper >= math.sqrt(2 / math.pi) * constraint.l2_radius * (1 - 1e-12)
+    # E h^2 <= G^2 + R^2, on the sample: a mean of squares of relative deviation below 0.03.
+    squares = np.array([constraint.support(g) ** 2 for g in DIRECTIONS])
+    assert squares.mean() <= (width.upper**2 + constraint.l2_radius**2) * 1.05
+
+
+def test_the_second_moment_of_the_largest_entry() -> None:
+    """Item 19 of the note: d = 50, E h^2 = 6.48093 and G^2 = 6.29808."""
+    ball = L1Ball(d=50, radius=1.0)
+    t = (np.arange(200_000) + 0.5) * 1e-4
+    tail = -np.expm1(50 * np.log1p(-2 * norm.sf(t)))
+    assert float((2 * t * tail).sum() * 1e-4) == pytest.approx(6.48093, abs=1e-5)
+    assert ball.gaussian_width().value ** 2 == pytest.approx(6.29808, abs=1e-5)
+
+
+def test_bounds_of_the_lq_ball_close_at_the_ends() -> None:
+    d = 200
+    for q, exact in ((1 + 1e-6, L1Ball(d=d, radius=1.0)), (1e6, Box.cube(d, 1.0))):
+        width = LqBall(d=d, exponent=q, radius=1.0).gaussian_width()
+        value = exact.gaussian_width().value
+        assert width.lower * (1 - 1e-3) <= value <= width.upper * (1 + 1e-3)
+        assert width.upper / width.lower < 1.01
+    assert LqBall(d=d, exponent=2.0, radius=1.0).gaussian_width() == Width.known(chi_mean(d))
+
+
+def test_sampling_is_reproducible_and_refuses_one_draw() -> None:
+    ball = L1Ball(d=5, radius=1.0)
+    one, two = (gaussian_width_sample(ball, 50, np.random.default_rng(3)) for _ in range(2))
+    assert one == two and one.draws == 50
+    values = [lq_norm(g, math.inf) for g in np.random.default_rng(3).standard_normal((50, 5))]
+    assert one.mean == pytest.approx(np.mean(values), rel=1e-14)
+    with pytest.raises(InvalidInput, match="draws must be at least 2"):
+        gaussian_width_sample(ball, 1, np.random.default_rng(3))
+    with pytest.raises(InvalidInput, match="failure must be"):
+        one.interval(0.0)
+    half = math.sqrt(2 * math.log(2 / 0.01) / 50)
+    assert one.interval(0.01) == pytest.approx((one.mean - half, one.mean + half))
