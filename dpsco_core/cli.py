@@ -149,11 +149,11 @@ def _run(scenario: Scenario, as_json: bool) -> None:
     what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
     print(f"{what}, {trials}, {budget}, replace-one\n")
     print(_errors(scenario, cells))
-    uncertainty = max((o.error_uncertainty for o in outcomes), default=0.0)
-    if uncertainty > 0:
+    shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
+    if shares:
         print(
-            f"note: the risk is an average over a fixed evaluation sample; its standard error "
-            f"is at most {_number(uncertainty)}."
+            "note: the risk is an average over a fixed evaluation sample, with a standard error of "
+            f"at most {100 * max(shares):.2g} %."
         )
     for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
         print(f"note: {note}")

@@ -71,8 +71,18 @@ class CappedL1Ball(Symmetric):
         slopes = np.cumsum(np.where(order < self.d, 1.0, -1.0))
         reached = np.concatenate([[0.0], np.cumsum(slopes[:-1] * np.diff(knots))])
         k = int(np.searchsorted(reached, total, side="left")) - 1
-        t = knots[k] + (total - reached[k]) / slopes[k]
-        shrunk: Vector = np.clip(t - gap, 0.0, r)
+        passed = order[: k + 1]
+        full = np.zeros(self.d, dtype=bool)
+        full[passed[passed >= self.d] - self.d] = True
+        free = np.zeros(self.d, dtype=bool)
+        free[passed[passed < self.d]] = True
+        free &= ~full
+        # The same equation once more, from the largest of those that move: no digits are lost to
+        # entries far above them.
+        near = float(size[free].max()) - size[free]
+        level = (total - r * int(full.sum()) + float(near.sum())) / len(near)
+        shrunk = np.where(full, r, 0.0)
+        shrunk[free] = np.clip(level - near, 0.0, r)
         return np.copysign(shrunk, w)
 
     def support(self, g: Vector) -> float:

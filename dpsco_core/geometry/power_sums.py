@@ -19,6 +19,10 @@ Vector = NDArray[np.float64]
 
 # Relative accuracy of w; the last Newton step squares it.
 _CLOSE = 1e-8
+# exp of it is 0.
+_VANISHED = -800.0
+# Quadratic convergence takes less than ten; then exponents near 0 only amplify rounding.
+_MOST_STEPS = 40
 _ROUNDING = 4e-16
 
 
@@ -51,20 +55,22 @@ class PowerSums:
             ln w for nearby coefficients.
         """
         # Where one term alone makes up v is right of the solution.
-        z = np.minimum(
+        right = np.minimum(
             (self.log_values - log_first) / self.p, (self.log_values - log_second) / self.q
         )
-        if start is not None:
-            np.minimum(z, start, out=z)
+        z = right.copy() if start is None else np.minimum(start, right)
         shift = log_first - self.log_values, log_second - self.log_values
-        while True:
+        for _ in range(_MOST_STEPS):
             first = np.exp(self.p * z + shift[0])
             second = np.exp(self.q * z + shift[1])
             total = first + second
             step = np.log(total) * total / (self.p * first + self.q * second)
             z -= step
+            np.minimum(z, right, out=z)  # a start on the left may overshoot, once
+            step[z < _VANISHED] = 0
             if float(np.abs(step).max()) <= _CLOSE:
-                return z, second / total
+                break
+        return z, second / total
 
 
 def safeguarded_root(

@@ -105,7 +105,10 @@ def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
         s = mpmath.mpf(s)
         norms = [mpmath.fsum(abs(mpmath.mpf(v)) ** s for v in w) ** (1 / s) for w in (x, y)]
         slope = mpmath.fsum(
-            norms[0] ** (2 - s) * abs(mpmath.mpf(a)) ** (s - 1) * mpmath.sign(a) * (b - mpmath.mpf(a))
+            norms[0] ** (2 - s)
+            * abs(mpmath.mpf(a)) ** (s - 1)
+            * mpmath.sign(a)
+            * (b - mpmath.mpf(a))
             for a, b in zip(x.tolist(), map(mpmath.mpf, y.tolist()), strict=True)
             if a
         )

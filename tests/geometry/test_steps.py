@@ -54,7 +54,7 @@ NAMES = tuple(sets(1.5))
 def residual(mirror: PowerMirror, c: ConstraintSet, u: np.ndarray, w: np.ndarray) -> float:
     """max over v in C of <u - grad Phi(w), v - w>, over |u| |w|: 0 only at the minimiser."""
     slope = u - mirror.gradient(w)
-    scale = lq_norm(u, 2.0) * lq_norm(w, 2.0)
+    scale = lq_norm(u, 2.0) * max(lq_norm(w, 2.0), 1e-3 * c.l2_radius)
     return abs(c.support(slope) - float(slope @ w)) / scale
 
 
@@ -140,7 +140,7 @@ def test_exponent_two_is_the_euclidean_projection(name: str) -> None:
     u = rng.standard_normal(D)
     assert np.abs(bregman_point(mirror, constraint, u) - constraint.project(u / 1.6)).max() < 1e-12
     group = GroupBall(d=D, group_size=2, radius=0.3)
-    assert np.array_equal(bregman_point(mirror, group, u), group.project(u / 1.6))
+    assert np.abs(bregman_point(mirror, group, u) - group.project(u / 1.6)).max() < 1e-15
 
 
 @pytest.mark.parametrize("q", [1.0, 1.02, 1.1, 1.5])
@@ -174,4 +174,6 @@ def test_what_has_no_step_is_refused() -> None:
             bregman_point(EntropyMirror(), wrong, np.ones(3))
     for weight in (0.0, -1.0, math.inf, math.nan):
         with pytest.raises(InvalidInput, match="weight must be finite and positive"):
-            mirror_step(PowerMirror(exponent=1.5), L1Ball(d=2, radius=1.0), *np.ones((2, 2)), weight)
+            mirror_step(
+                PowerMirror(exponent=1.5), L1Ball(d=2, radius=1.0), *np.ones((2, 2)), weight
+            )

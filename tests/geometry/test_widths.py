@@ -36,8 +36,7 @@ from dpsco_core.geometry import (
     width_sample,
 )
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, top_absolute_mean
-
-from .sets import NAMES, SYMMETRIC, all_sets
+from tests.geometry.sets import NAMES, SYMMETRIC, all_sets
 
 DRAWS = 3000
 # Two-sided, 1e-6.
@@ -134,7 +133,9 @@ def test_the_quadratures_against_another_one(d: int) -> None:
         positive = integral(lambda t: 1 - (1 - tail(-t)) ** d)
         negative = integral(lambda t: tail(-t) ** d)
     assert L1Ball(d=d, radius=1.0).gaussian_width().value == pytest.approx(top, rel=1e-11)
-    assert SolidSimplex(d=d, radius=1.0).gaussian_width().value == pytest.approx(positive, rel=1e-11)
+    assert SolidSimplex(d=d, radius=1.0).gaussian_width().value == pytest.approx(
+        positive, rel=1e-11
+    )
     simplex = Simplex(d=d, radius=1.0).gaussian_width().value
     assert simplex == pytest.approx(positive - negative, rel=1e-11)
 
@@ -180,7 +181,9 @@ def test_a_width_scales_with_its_set(name: str) -> None:
     assert scaled.value == pytest.approx(3 * width.value, rel=1e-12)
     assert scaled.lower == pytest.approx(3 * width.lower, rel=1e-12)
     # Exactly, on common random numbers.
-    one, other = (width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name]))
+    one, other = (
+        width_sample(s, DIRECTIONS[:100]) for s in (SETS[name], all_sets(scale=3.0)[name])
+    )
     assert other.mean == pytest.approx(3 * one.mean, rel=1e-12)
 
 

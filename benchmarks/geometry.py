@@ -1,0 +1,109 @@
+"""Projections, as times and as ratios to `np.sort` of the same vector.
+
+`python -m benchmarks.geometry` prints the table. Targets: the l1 ball at d = 100 in 25
+microseconds, an l_q ball at d = 1,000 in a millisecond.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from dpsco_core.geometry import (
+    Ball,
+    Box,
+    CappedL1Ball,
+    ConstraintSet,
+    Ellipsoid,
+    GroupBall,
+    Hull,
+    L1Ball,
+    LqBall,
+    PowerMirror,
+    RegularSpace,
+    Simplex,
+    SolidSimplex,
+    SparseHull,
+    mirror_step,
+)
+
+ROUNDS = 9
+SECONDS = 0.01  # of one round
+TARGETS = {"l1 ball, d = 100": 25.0, "lq ball, q = 1.5, d = 1000": 1000.0}
+
+
+def best_microseconds(work: Callable[[], object]) -> float:
+    """Return the least time of one call over some rounds, in microseconds."""
+    work()
+    started = time.perf_counter()
+    work()
+    calls = max(1, int(SECONDS / (time.perf_counter() - started)))
+    best = float("inf")
+    for _ in range(ROUNDS):
+        started = time.perf_counter()
+        for _ in range(calls):
+            work()
+        best = min(best, (time.perf_counter() - started) / calls)
+    return 1e6 * best
+
+
+def sets(d: int) -> dict[str, ConstraintSet]:
+    """Return the sets whose projections are timed."""
+    named: dict[str, ConstraintSet] = {
+        "l2 ball": Ball(d=d, radius=1.0),
+        "l1 ball": L1Ball(d=d, radius=1.0),
+        "simplex": Simplex(d=d, radius=1.0),
+        "solid simplex": SolidSimplex(d=d, radius=1.0),
+        "cube": Box.cube(d, 0.5),
+        "group ball": GroupBall(d=d, group_size=5, radius=1.0),
+        "capped l1 ball": CappedL1Ball(d=d, sparsity=5, radius=1.0),
+        "sparse hull": SparseHull(d=d, sparsity=5, radius=1.0),
+        "ellipsoid": Ellipsoid(half_axes=1 / np.arange(1.0, d + 1)),
+    }
+    for q in (1.1, 1.5, 3.0, 10.0):
+        named[f"lq ball, q = {q:g}"] = LqBall(d=d, exponent=q, radius=1.0)
+    if d == 100:
+        points = np.random.default_rng(1).standard_normal((50, d))
+        named["hull of 50 points"] = Hull(points=points)
+    return named
+
+
+def projections() -> dict[str, dict[str, float]]:
+    """Return, for every set and size, microseconds and the ratio to a sort."""
+    found = {}
+    for d in (100, 1000):
+        w = np.random.default_rng(0).standard_normal(d)
+        sort = best_microseconds(lambda w=w: np.sort(w))
+        for name, constraint in sets(d).items():
+            own = best_microseconds(lambda c=constraint, w=w: c.project(w))
+            found[f"{name}, d = {d}"] = {"microseconds": own, "over np.sort": own / sort}
+    return found
+
+
+def steps() -> dict[str, float]:
+    """Return microseconds of a mirror step of l_1.1 onto sets of 100 dimensions."""
+    mirror = PowerMirror.for_space(RegularSpace(d=100, exponent=1.1))
+    w, g = np.zeros(100), np.random.default_rng(2).standard_normal(100) * 100
+    named = {k: c for k, c in sets(100).items() if "ball, q" in k or k in ("l1 ball", "simplex")}
+    named["cube"] = Box.cube(100, 0.05)
+    return {
+        name: best_microseconds(lambda c=c: mirror_step(mirror, c, w, g, 1.0))
+        for name, c in named.items()
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    print("projections: microseconds, and over np.sort of the same size")
+    for name, row in projections().items():
+        target = f"  target {TARGETS[name]:g} us" if name in TARGETS else ""
+        print(f"  {name:<30} {row['microseconds']:9.1f} {row['over np.sort']:9.1f}{target}")
+    print("mirror steps of exponent 1.1, d = 100: microseconds")
+    for name, own in steps().items():
+        print(f"  {name:<30} {own:9.1f}")
+
+
+if __name__ == "__main__":
+    main()

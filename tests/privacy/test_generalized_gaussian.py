@@ -1,0 +1,416 @@
+"""The generalized Gaussian: its law, its calibration, its privacy, and how a ledger composes it.
+
+Each statistical test has a false-alarm rate of 1e-6 for a random seed; its seed is fixed. Faults
+that these tests would catch: a norm of the wrong exponent, the printed kappa taken for the proven
+one, the surface for the cone measure, or the exact Gaussian curve for noise that is not Gaussian.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from scipy.stats import chi2, kstest, norm
+
+from dpsco_core.errors import InvalidInput
+from dpsco_core.geometry import RegularSpace, lq_norm, row_norms
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    Budget,
+    BudgetExceeded,
+    Entry,
+    Ledger,
+    PureDP,
+    compose,
+    gaussian_epsilon,
+    gaussian_rho,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+from dpsco_core.privacy.generalized_gaussian import Shaped, lemma_3_rho
+from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+
+FALSE_ALARM = 1e-6
+Z = 4.9  # two-sided, 1e-6
+DRAWS = 20_000
+CASES = [(2, 4.0), (5, 1.0), (20, 7.0), (60, 10.21), (8, math.inf), (3, 2.0), (1, 5.0), (4, 1e4)]
+SPACE = RegularSpace(d=6, exponent=1.5)
+ZERO = np.zeros(6)
+
+Matrix = NDArray[np.float64]
+
+
+def draws(d: int, r: float, scale: float = 1.0, n: int = DRAWS, seed: int = 31) -> Matrix:
+    return generalized_gaussian_noise((n, d), r, scale, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize(("d", "r"), CASES)
+def test_the_norm_is_a_chi_variable(d: int, r: float) -> None:
+    square = row_norms(draws(d, r, 0.7), r) ** 2 / 0.49
+    assert kstest(square, chi2(d).cdf).pvalue > FALSE_ALARM
+    total = float(chi2.cdf(square.sum(), d * DRAWS))
+    assert 2 * min(total, 1 - total) > FALSE_ALARM
+    for wrong in (0.97, 1.03):  # 3 % in the scale are seen
+        total = float(chi2.cdf(square.sum() * wrong**2, d * DRAWS))
+        assert 2 * min(total, 1 - total) < FALSE_ALARM or d == 1
+    for m in (1, 2, 3, 4):  # Lemma 4, with equality
+        exact = 2 ** (m / 2) * math.exp(float(gammaln((m + d) / 2) - gammaln(d / 2)))
+        powers = square ** (m / 2)
+        assert abs(powers.mean() - exact) <= 5 * powers.std() / math.sqrt(DRAWS)
+
+
+@pytest.mark.parametrize(("d", "r"), [case for case in CASES if case[0] > 1])
+def test_norm_and_direction_are_independent(d: int, r: float) -> None:
+    z = draws(d, r, seed=32)
+    size = row_norms(z, r)
+    direction = np.abs(z[:, 0]) / size
+    assert abs(np.corrcoef(size, direction)[0, 1]) <= Z / math.sqrt(DRAWS)
+    assert abs(np.corrcoef(size, direction**2)[0, 1]) <= Z / math.sqrt(DRAWS)
+
+
+@pytest.mark.parametrize(("d", "r"), CASES)
+def test_the_mean_is_zero_and_coordinates_are_alike(d: int, r: float) -> None:
+    z = draws(d, r, seed=33)
+    deviations = z.mean(axis=0) / z.std(axis=0) * math.sqrt(DRAWS)
+    assert np.abs(deviations).max() <= 5.9  # 1e-6 over 60 coordinates
+    assert kstest(z[:, 0], -z[:, -1]).pvalue > FALSE_ALARM  # signs and permutations
+    if d > 1:
+        product = z[:, 0] * z[:, 1]
+        assert abs(product.mean()) <= Z * product.std() / math.sqrt(DRAWS)
+
+
+def second_moment(d: int, r: float) -> float:
+    """The closed form of the note's section 1.8."""
+    if math.isinf(r):
+        return d / 3 * (d + 2) / d  # the limit of the ratio of gamma functions
+    logs = gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
+    return d * math.exp(float(logs))
+
+
+@pytest.mark.parametrize(("d", "r"), CASES)
+def test_the_second_moment_of_a_coordinate(d: int, r: float) -> None:
+    square = draws(d, r, seed=34)[:, 0] ** 2
+    error = square.std() / math.sqrt(DRAWS)
+    assert abs(square.mean() - second_moment(d, r)) <= Z * error
+
+
+def test_known_second_moments() -> None:
+    assert second_moment(2, 4.0) == pytest.approx(1.198140, abs=1e-6)
+    # The note's 20.2792 is at r = 2 ln 100 + 1, to its rounding.
+    assert second_moment(100, 10.21) == pytest.approx(20.2792, abs=1e-3)
+    assert second_moment(7, 2.0) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("d", "r"), [(3, 2.0), (1, 1.0), (1, 3.0), (1, 1e6), (1, math.inf)])
+def test_it_is_gaussian_at_exponent_two_and_in_one_dimension(d: int, r: float) -> None:
+    z = draws(d, r, 1.3, seed=35)
+    assert kstest(z.ravel() / 1.3, norm.cdf).pvalue > FALSE_ALARM
+    if d > 1:
+        total = float(chi2.cdf((z.sum(axis=1) ** 2).sum() / 1.69 / d, DRAWS))
+        assert 2 * min(total, 1 - total) > FALSE_ALARM
+
+
+def test_the_direction_follows_the_cone_measure() -> None:
+    """In two dimensions: the angle of (|z_1|^r, |z_2|^r), Beta(1/r, 1/r)."""
+    r = 4.0
+    z = np.abs(draws(2, r, seed=36)) ** r
+    share = z[:, 0] / z.sum(axis=1)
+    from scipy.stats import beta
+
+    assert kstest(share, beta(1 / r, 1 / r).cdf).pvalue > FALSE_ALARM
+    assert kstest(share, beta(0.5, 0.5).cdf).pvalue < FALSE_ALARM
+
+
+@pytest.mark.parametrize("r", [1.5, 2.0, 3.0, 10.0])
+@pytest.mark.parametrize("d", [1, 2])
+def test_the_density_integrates_to_one(d: int, r: float) -> None:
+    """With d vol(B_r) for "Area" in Definition 4: 7.416299 for r = 4, not 7.017698."""
+    for exponent, sigma in ((r, 0.8), (4.0, 1.0)):
+        log_constant = (
+            d * math.log(2 * math.gamma(1 + 1 / exponent))
+            - float(gammaln(1 + d / exponent))
+            + d / 2 * math.log(2 * sigma**2)
+            + float(gammaln(1 + d / 2))
+        )
+        x = (np.arange(-1500, 1500) + 0.5) * (9.0 * sigma / 1500)
+        if d == 1:
+            mass = np.exp(-(x**2) / (2 * sigma**2)).sum() * 9 * sigma / 1500
+        else:
+            power = np.abs(x) ** exponent
+            norms = (power[:, None] + power) ** (1 / exponent)
+            mass = np.exp(-(norms**2) / (2 * sigma**2)).sum() * (9 * sigma / 1500) ** 2
+        assert math.log(mass) == pytest.approx(log_constant, abs=1e-5)
+        if d == 2 and exponent == 4:
+            assert mass == pytest.approx(7.416299, abs=1e-4)
+
+
+@pytest.mark.parametrize("r", [2.0, 2.3, 3.0, 4.0, 8.0])
+def test_the_renyi_divergence_is_within_the_bound(r: float) -> None:
+    """Quadrature in two dimensions; an equality for r = 2, so no smaller constant would do."""
+    step = 0.025
+    x = np.arange(-480, 480) * step + step / 2
+    z = np.stack(np.meshgrid(x, x, indexing="ij"), axis=-1).reshape(-1, 2)
+    log_p = -(row_norms(z, r) ** 2) / 2
+    log_constant = math.log(np.exp(log_p).sum())
+    worst = 0.0
+    for mu, order in itertools.product(([1.0, 0.0], [0.7, 0.7], [0.3, -0.9]), (1.1, 2.0, 4.0)):
+        log_q = -(row_norms(z - mu, r) ** 2) / 2
+        integrand = np.exp(order * log_p + (1 - order) * log_q - log_constant)
+        divergence = math.log(float(integrand.sum())) / (order - 1)
+        bound = order * (r - 1) * lq_norm(np.array(mu), r) ** 2 / 2
+        assert divergence <= bound * (1 + 1e-6)
+        worst = max(worst, divergence / bound)
+        if r == 4 and order == 2 and mu == [1.0, 0.0]:
+            assert divergence == pytest.approx(0.970, abs=2e-3) and bound == 3
+    assert worst > 0.2
+    if r == 2:
+        assert worst == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(("d", "q"), [(10, 1.01), (100, 1.1), (100, 1.25), (30, 1.9), (5, 1.0)])
+def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
+    space = RegularSpace(d=d, exponent=q)
+    rho, s = 0.3, 0.02
+    shaped = Shaped(space, s, rho)
+    assert shaped.noise_scale**2 == pytest.approx(space.kappa * s * s / (2 * rho), rel=1e-14)
+    plain = Shaped(space, s, rho, "gaussian")
+    expected = d ** (1 - 2 / space.dual) * s * s / (2 * rho)
+    assert plain.noise_scale**2 == pytest.approx(expected, rel=1e-12)
+    # Section 2.8: the Gaussian's proven bound is never larger.
+    assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
+    rng = np.random.default_rng(37)
+    for release in (shaped, plain):
+        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(2000)])
+        square = row_norms(z, space.dual) ** 2
+        assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
+
+
+# The note's section 2.8: E|z|^2 over d s^2/(2 rho), generalized and plain Gaussian.
+MEASURED = [(10, 1.01, 8.03, 3.63), (10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68)]
+
+
+@pytest.mark.parametrize(("d", "q", "shaped", "plain"), MEASURED)
+def test_gaussian_noise_is_smaller_at_equal_proven_privacy(
+    d: int, q: float, shaped: float, plain: float
+) -> None:
+    space = RegularSpace(d=d, exponent=q)
+    rng = np.random.default_rng(38)
+    for noise, expected in (("generalized gaussian", shaped), ("gaussian", plain)):
+        release = Shaped(space, 1.0, 0.5, noise)  # type: ignore[arg-type]
+        z = np.array([release.add_noise(np.zeros(d), rng) for _ in range(4000)])
+        square = row_norms(z, space.dual) ** 2 / d
+        assert abs(square.mean() - expected) <= 0.01 * expected + Z * square.std() / math.sqrt(4000)
+
+
+def test_lemma_3_is_the_printed_calibration() -> None:
+    for epsilon, delta, q in ((0.5, 1e-6, 1.5), (1.0, 1e-5, 1.05)):
+        space = RegularSpace(d=100, exponent=q)
+        release = Shaped(space, 0.1, lemma_3_rho(epsilon, delta), calibration="paper")
+        printed = 2 * space.printed_kappa * math.log(1 / delta) * 0.01 / epsilon**2
+        assert release.noise_scale**2 == pytest.approx(printed, rel=1e-12)
+        # It is (epsilon, delta)-DP by the sharp conversion, where kappa is right.
+        assert zcdp_epsilon(lemma_3_rho(epsilon, delta), delta) <= epsilon
+    assert zcdp_epsilon(lemma_3_rho(1.0, 0.9), 0.9) <= 1.0
+    for epsilon, delta, name in (
+        (1.1, 1e-6, "epsilon"),
+        (0.0, 1e-6, "epsilon"),
+        (0.5, 0.95, "delta"),
+    ):
+        with pytest.raises(InvalidInput, match=f"{name} must be above 0"):
+            lemma_3_rho(epsilon, delta)
+
+
+def release(ledger: Ledger, rho: float, **options: object) -> NDArray[np.float64]:
+    return ledger.generalized_gaussian(
+        ZERO,
+        norm=SPACE,
+        sensitivity=0.5,
+        rho=rho,
+        rng=np.random.default_rng(1),
+        **options,  # type: ignore[arg-type]
+    )
+
+
+def test_a_release_is_recorded_and_reproducible() -> None:
+    ledger = Ledger(ZCDP(rho=0.5))
+    noisy = release(ledger, 0.5, label="gradient")
+    assert ledger.spent() == ZCDP(rho=0.5)
+    (entry,) = ledger.entries
+    sigma = 0.5 * math.sqrt(SPACE.kappa)
+    assert (entry.mechanism, entry.label, entry.size) == ("generalized gaussian", "gradient", 6)
+    assert (entry.sensitivity, entry.proven_sensitivity) == (0.5, 0.5)
+    assert entry.noise == pytest.approx(sigma, rel=1e-14) and entry.rho == 0.5
+    again = generalized_gaussian_noise(
+        (1, 6), SPACE.smooth_exponent, entry.noise, np.random.default_rng(1)
+    )
+    assert np.array_equal(noisy, again[0])
+    assert not ledger.flaws and ledger.bound_by() == ("zcdp",)
+
+
+def test_the_noise_does_not_look_at_the_value() -> None:
+    """Neighbours whose statistics differ get the same noise, shifted."""
+    found = []
+    for value in (np.zeros(6), np.full(6, 0.25), np.array([1e3, -5.0, 0.0, 1e-9, 2.0, 7.0])):
+        ledger = Ledger(ZCDP(rho=1.0))
+        rng = np.random.default_rng(2)
+        noisy = ledger.generalized_gaussian(value, norm=SPACE, sensitivity=1.0, rho=1.0, rng=rng)
+        found.append(noisy - value)
+        assert ledger.entries[0].noise == pytest.approx(math.sqrt(SPACE.kappa / 2))
+    assert np.abs(np.array(found) - found[0]).max() < 1e-12
+
+
+def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
+    """The privacy loss of the worst shift of sensitivity s, by importance-free Monte Carlo.
+
+    E_Q (P/Q)^a over draws of Q at a = 2; its bound is exp(a (a - 1) rho).
+    """
+    space, rho, s = RegularSpace(d=2, exponent=1.4), 0.2, 1.0
+    r, scale = space.smooth_exponent, Shaped(space, s, rho).noise_scale
+    for direction in ([1.0, 0.0], [1.0, 1.0]):
+        mu = np.array(direction)
+        mu *= s / lq_norm(mu, space.dual)
+        z = draws(2, r, scale, n=200_000, seed=39)
+        loss = (row_norms(z - mu, r) ** 2 - row_norms(z, r) ** 2) / (2 * scale**2)
+        divergence = math.log(float(np.exp(loss).mean()))  # order 2: E_P (P/Q)
+        assert divergence <= 2 * rho
+
+
+@pytest.mark.parametrize("splits", [1, 2, 7, 100])
+def test_equal_shares_spend_an_approximate_budget_by_the_zcdp_conversion(splits: int) -> None:
+    budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    rho = zcdp_rho(1.0, 1e-6)
+    ledger = Ledger(budget)
+    for _ in range(splits):
+        release(ledger, rho / splits)
+    assert ledger.spent() == budget
+    assert ledger.bound_by() == ("zcdp",)
+    with pytest.raises(BudgetExceeded):
+        release(ledger, rho * 1e-6)
+
+
+def test_the_gaussian_curve_is_for_gaussian_noise_only() -> None:
+    budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    rho = gaussian_rho(1.0, 1e-6)
+    assert rho > zcdp_rho(1.0, 1e-6) * 1.1
+    with pytest.raises(BudgetExceeded):
+        release(Ledger(budget), rho)
+    ledger = Ledger(budget)
+    release(ledger, rho, noise="gaussian")  # in its place, at the same share
+    assert ledger.spent() == budget
+    assert ledger.entries[0].mechanism == "gaussian"
+    assert ledger.entries[0].sensitivity == pytest.approx(SPACE.l2_ratio * 0.5)
+
+
+def entry(kind: str, part: tuple[int, int] | None = None, **shares: float) -> Entry:
+    return Entry(
+        mechanism=kind,  # type: ignore[arg-type]
+        label="x",
+        sensitivity=1.0,
+        proven_sensitivity=1.0,
+        noise=1.0,
+        size=1,
+        part=part,
+        **shares,
+    )
+
+
+def test_mixtures_compose_as_concentrated_releases() -> None:
+    budget = ApproxDP(epsilon=5.0, delta=1e-6)
+    shaped, plain = entry("generalized gaussian", rho=0.1), entry("gaussian", rho=0.2)
+    pure = entry("laplace", epsilon=0.3)
+    approximate = entry("objective perturbation", epsilon=0.5, delta=4e-7)
+
+    def epsilon(*entries: Entry) -> float:
+        found = compose(entries, budget)
+        assert isinstance(found, ApproxDP) and found.delta == 1e-6
+        return found.epsilon
+
+    assert epsilon(plain) == gaussian_epsilon(0.2, 1e-6)
+    assert epsilon(shaped) == zcdp_epsilon(0.1, 1e-6)
+    assert epsilon(shaped, plain) == pytest.approx(zcdp_epsilon(0.3, 1e-6), rel=1e-12)
+    mixed = min(zcdp_epsilon(0.1, 1e-6) + 0.3, zcdp_epsilon(0.1 + 0.3**2 / 2, 1e-6))
+    assert epsilon(shaped, pure) == pytest.approx(mixed, rel=1e-12)
+    assert epsilon(shaped, approximate) == pytest.approx(0.5 + zcdp_epsilon(0.1, 6e-7), rel=1e-12)
+    assert compose((shaped, plain, pure), ZCDP(rho=1.0)) == ZCDP(rho=pytest.approx(0.345))
+
+
+def test_disjoint_blocks_count_once() -> None:
+    budget: Budget = ZCDP(rho=0.5)
+    ledger = Ledger(budget)
+    for block in ledger.disjoint(3):
+        release(block, 0.5)
+    assert ledger.spent() == budget
+    with pytest.raises(BudgetExceeded):
+        release(ledger, 0.01)
+    parts = (entry("generalized gaussian", (1, 0), rho=0.2), entry("gaussian", (1, 1), rho=0.1))
+    found = compose(parts, ZCDP(rho=1.0))
+    assert isinstance(found, ZCDP) and 0.2 <= found.rho <= 0.3 + 1e-12  # share by share, safe
+
+
+def test_a_pure_budget_refuses_before_it_draws() -> None:
+    rng = np.random.default_rng(4)
+    before = rng.bit_generator.state
+    for budget in (PureDP(epsilon=1e3), ZCDP(rho=0.1)):
+        ledger = Ledger(budget)
+        with pytest.raises(BudgetExceeded):
+            ledger.generalized_gaussian(ZERO, norm=SPACE, sensitivity=1.0, rho=0.2, rng=rng)
+        assert ledger.entries == () and rng.bit_generator.state == before
+    with pytest.raises(InvalidInput, match="pure releases under a pure budget"):
+        compose((entry("generalized gaussian", rho=0.1),), PureDP(epsilon=1.0))
+
+
+def test_the_printed_kappa_is_called_a_flaw_where_it_is_one() -> None:
+    for q, flawed in ((1.05, True), (1.25, False)):
+        space = RegularSpace(d=100, exponent=q)
+        ledger = Ledger(ZCDP(rho=1.0))
+        ledger.generalized_gaussian(
+            np.zeros(100),
+            norm=space,
+            sensitivity=1.0,
+            rho=1.0,
+            rng=np.random.default_rng(5),
+            calibration="paper",
+        )
+        (made,) = ledger.entries
+        assert made.noise == pytest.approx(math.sqrt(space.printed_kappa / 2))
+        assert made.flawed == flawed == bool(ledger.flaws)
+        if flawed:
+            ratio = made.proven_sensitivity**2 / made.sensitivity**2
+            assert ratio == pytest.approx(14.6406 / 9.2103, rel=1e-4)
+            assert "1.59 times less private than claimed" in ledger.flaws[0]
+            assert ledger.bound_by() == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"sensitivity": 0.0}, "sensitivity must be a positive number"),
+        ({"rho": math.inf}, "rho must be a positive number"),
+        ({"noise": "laplace"}, "noise must be"),
+        ({"calibration": "loose"}, "calibration must be one of tight, paper"),
+        ({"noise": "gaussian", "calibration": "paper"}, "calibration must be one of tight with"),
+        ({"value": np.zeros(5)}, "value must be of shape"),
+        ({"value": np.full(6, math.nan)}, "value must be finite"),
+        ({"sensitivity": 1e-310}, "noise must be between"),
+    ],
+)
+def test_what_no_noise_can_be_made_for_is_refused(change: dict[str, object], match: str) -> None:
+    arguments: dict[str, object] = {"value": ZERO, "sensitivity": 1.0, "rho": 0.1, **change}
+    ledger = Ledger(ZCDP(rho=1.0))
+    with pytest.raises(InvalidInput, match=match):
+        ledger.generalized_gaussian(norm=SPACE, rng=np.random.default_rng(6), **arguments)  # type: ignore[arg-type]
+    assert ledger.entries == ()
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 1e4, 1e300, math.inf])
+@pytest.mark.parametrize("scale", [1e-290, 1.0, 1e290])
+def test_noise_is_finite_and_nonzero_at_extreme_exponents_and_scales(
+    exponent: float, scale: float
+) -> None:
+    z = draws(3, exponent, scale, n=2000)
+    assert np.isfinite(z).all() and (row_norms(z, exponent) > 0).all()
