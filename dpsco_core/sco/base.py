@@ -119,6 +119,6 @@ def surrogate(setting: Setting, radius: float) -> Surrogate:
     raise NotApplicable(
         "The method needs a Lipschitz loss, and this one stays unbounded even where records are "
         "shrunk into a ball.",
-        nearest="choose sco.clipped, which clips gradients, or the problem huber",
-        changes=(("problem", "huber"),),
+        nearest="choose sco.clipped, which clips gradients, or the problem logistic",
+        changes=(("problem", "logistic"),),
     )
