@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpsco_app.controls import Panel
 from dpsco_app.fields import DETAILS, GROUPS, Control
 from dpsco_app.link import Address
 from dpsco_core.anatomy import FACTORS
 from dpsco_core.card import SCO_PROBLEMS
+from dpsco_core.catalogue import method_card
 from dpsco_core.parsing import shorten
 from dpsco_core.scenario import Scenario
 
@@ -67,3 +70,16 @@ def nearest_factor(text: str, problems: list[str]) -> float:
         )
         return 1.0
     return min(FACTORS, key=lambda factor: abs(factor - wanted))
+
+
+def anatomy_query(scenario: Scenario) -> dict[str, str]:
+    """Return the parameters of the page for one run at the chosen point of `scenario`.
+
+    Of clipped gradients if they are among its methods, otherwise of the first private method.
+    """
+    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    clipped = BASE.methods[0]
+    method = private[0] if private and clipped not in private else clipped
+    axis, grid = BASE.axis, BASE.grid
+    point = replace(scenario, methods=(method,), axis=axis, grid=grid, trials=BASE.trials)
+    return ADDRESS.query(point, ADDRESS.extras)

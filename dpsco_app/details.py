@@ -12,14 +12,16 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app import export
+from dpsco_app.anatomy_state import anatomy_query
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.pages import anatomy
 from dpsco_app.presets import PRESETS
 from dpsco_app.problem_words import MEAN, hard_problem, is_instance, words_for
 from dpsco_app.refusals import Refusal, changed, measured_refusals, other_refusals, with_names
 from dpsco_app.running import Result, evaluations
 from dpsco_app.shown_bounds import lower_cards
-from dpsco_core.card import BoundCard
+from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
@@ -41,6 +43,7 @@ def draw_details(result: Result, start: Start) -> None:
         with st.popover("Link", icon=":material/link:"):
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
             st.code(EXPLORE.text(scenario, views_text(st.session_state[SHOW])), language=None)
+        _take_apart(scenario)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
     with left:
@@ -59,6 +62,19 @@ def draw_details(result: Result, start: Start) -> None:
         st.markdown(HOW_TO_READ)
         if scenario.problem != MEAN:
             st.markdown(HOW_TO_READ_RISKS)
+
+
+def _take_apart(scenario: Scenario) -> None:
+    """Link to the page that takes one run at the chosen point apart; a mean has no path."""
+    if scenario.problem not in SCO_PROBLEMS:
+        return
+    st.page_link(
+        st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
+        label="Take one run apart",
+        icon=":material/biotech:",
+        help="Its path, its gradients, and the four parts of its error, on the page Anatomy.",
+        query_params=anatomy_query(scenario),
+    )
 
 
 def _about_numbers(result: Result) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app import link
+from dpsco_app.anatomy_state import ADDRESS, anatomy_query
 from dpsco_app.charts import START, region_text
 from dpsco_app.look import Look
 from dpsco_app.problem_words import baseline, hard_problem, words_for, worst_case
@@ -239,6 +240,17 @@ def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp()
     objective = next(r for r in other_refusals(zcdp) if "sco.objective-perturbation" in r.methods)
     after = changed(zcdp, objective).validate()
     assert not refusal(replace(after, axis=None, grid=()), "sco.objective-perturbation")
+
+
+def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
+    swept = replace(QUADRATIC, n=3000, methods=("sco.erm", "sco.cwme"), axis="n", grid=(500, 1000))
+    found = ADDRESS._allowed(anatomy_query(swept))
+    assert (found.problem, found.n, found.methods) == ("quadratic", 3000, ("sco.cwme",))
+    assert found.axis is None and found.seed == swept.seed and found.p == swept.p
+    with_clipped = replace(swept, methods=("sco.cwme", "sco.clipped"))
+    assert ADDRESS._allowed(anatomy_query(with_clipped)).methods == ("sco.clipped",)
+    without_private = replace(swept, methods=("sco.erm",))
+    assert ADDRESS._allowed(anatomy_query(without_private)).methods == ("sco.clipped",)
 
 
 def test_bounds_are_chosen_by_their_cards() -> None:
