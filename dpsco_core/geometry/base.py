@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -89,7 +90,7 @@ class ConstraintSet(Protocol):
         """Return the Gaussian width, exact or between two bounds."""
 
 
-class Symmetric:
+class Symmetric(ABC):
     """What a set C = -C has in common with every other one. It is its norm's unit ball."""
 
     d: int
@@ -100,18 +101,18 @@ class Symmetric:
         return np.zeros(self.d)
 
     @property
+    @abstractmethod
     def l2_radius(self) -> float:
         """The largest l2 norm of a point of the set."""
-        raise NotImplementedError
 
     @property
     def diameter(self) -> float:
         """The l2 diameter, twice the radius."""
         return 2 * self.l2_radius
 
+    @abstractmethod
     def minkowski_norm(self, w: Vector) -> float:
         """Return the norm whose unit ball the set is."""
-        raise NotImplementedError
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         """Whether the Minkowski norm of `w` is at most 1 + `tolerance`."""

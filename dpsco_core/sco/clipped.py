@@ -66,20 +66,20 @@ class ClippedDescent:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
+        unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
         if self.radius is not None:
             radius = self.radius
         elif self.tuning == "theory":
             radius = theorem_radius(setting, rho, self.calibration)
         else:
-            radius = practical_clipping(setting, 2 * setting.d / (rho * setting.n**2)).radius
+            radius = practical_clipping(setting, unit).radius
         check_level("radius", radius)
         if self.descent is not None:
             descent = self.descent
         elif self.tuning == "theory":
             descent = theorem_descent(setting, rho, radius, self.calibration)
         else:
-            energy = setting.d * (2 * radius / setting.n) ** 2 / (2 * rho)
-            descent = practical_descent(setting, energy, radius)
+            descent = practical_descent(setting, unit * radius**2, radius)
         rho_step = rho / descent.steps
         return FrameworkPlan(
             descent=descent,

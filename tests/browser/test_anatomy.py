@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
 SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
-PHONE = {"width": 390, "height": 844}
-
-Ready = Callable[..., None]
-
-
-def figure(page: Page, name: str, kind: str = "wide") -> Locator:
-    """Return a figure: path, norms or parts."""
-    return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
 
 
 def sentence(page: Page) -> Locator:
@@ -66,28 +63,11 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
 
 
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
-    page.set_viewport_size(PHONE)
-    page.goto(dashboard + SMALL)
-    ready(page)
-    for name in ("path", "norms", "parts"):
-        expect(figure(page, name, "compact")).to_be_visible(timeout=20_000)
-        expect(figure(page, name)).to_be_hidden()
-        right = figure(page, name, "compact").evaluate("e => e.getBoundingClientRect().right")
-        assert right <= 390
-    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+    expect_to_fit_a_phone(page, dashboard + SMALL, ready, ("path", "norms", "parts"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
-    with browser.new_context(
-        color_scheme=scheme, viewport={"width": 1280, "height": 900}
-    ) as context:
-        page = context.new_page()
-        page.goto(dashboard + SMALL)
-        ready(page)
-        expect(figure(page, "parts")).to_be_visible(timeout=20_000)
-        page.locator("summary", has_text="How to read").click()
-        page.wait_for_timeout(500)  # the expander's transition
-        report = Axe().run(page)
-        assert report.violations_count == 0, report.generate_report()
+    expect_no_axe_violation(
+        browser, dashboard + SMALL, ready, scheme, last="parts", expander="How to read"
+    )

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
 
 PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2"
-PHONE = {"width": 390, "height": 844}
-
-Ready = Callable[..., None]
-
-
-def figure(page: Page, name: str, kind: str = "wide") -> Locator:
-    """Return a map: smallest or terms."""
-    return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
 
 
 def test_a_deep_link_restores_the_maps(page: Page, dashboard: str, ready: Ready) -> None:
@@ -60,28 +57,11 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
 def test_on_a_phone_the_maps_stand_below_each_other_and_fit(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.set_viewport_size(PHONE)
-    page.goto(dashboard + PLAIN)
-    ready(page)
-    for name in ("smallest", "terms"):
-        expect(figure(page, name, "compact")).to_be_visible(timeout=20_000)
-        expect(figure(page, name)).to_be_hidden()
-        right = figure(page, name, "compact").evaluate("e => e.getBoundingClientRect().right")
-        assert right <= 390
-    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
-        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+    expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("smallest", "terms"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
-    with browser.new_context(
-        color_scheme=scheme, viewport={"width": 1280, "height": 900}
-    ) as context:
-        page = context.new_page()
-        page.goto(dashboard + PLAIN)
-        ready(page)
-        expect(figure(page, "terms")).to_be_visible(timeout=20_000)
-        page.locator("summary", has_text="Formulas").click()
-        page.wait_for_timeout(500)  # the expander's transition
-        report = Axe().run(page)
-        assert report.violations_count == 0, report.generate_report()
+    expect_no_axe_violation(
+        browser, dashboard + PLAIN, ready, scheme, last="terms", expander="Formulas"
+    )

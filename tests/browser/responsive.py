@@ -1,0 +1,47 @@
+"""What the pages with one figure for wide windows and one for phones are checked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+PHONE = {"width": 390, "height": 844}
+Ready = Callable[..., None]
+
+
+def figure(page: Page, name: str, kind: str = "wide") -> Locator:
+    """Return a figure by the name of its place."""
+    return page.locator(f".st-key-{name}_figure_{kind} .js-plotly-plot").last
+
+
+def expect_to_fit_a_phone(page: Page, address: str, ready: Ready, names: Sequence[str]) -> None:
+    """The compact figures are shown, the wide ones are not, and nothing scrolls sideways."""
+    page.set_viewport_size(PHONE)
+    page.goto(address)
+    ready(page)
+    for name in names:
+        expect(figure(page, name, "compact")).to_be_visible(timeout=20_000)
+        expect(figure(page, name)).to_be_hidden()
+        right = figure(page, name, "compact").evaluate("e => e.getBoundingClientRect().right")
+        assert right <= PHONE["width"]
+    for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
+        assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+
+
+def expect_no_axe_violation(
+    browser: Browser, address: str, ready: Ready, scheme: str, *, last: str, expander: str
+) -> None:
+    """Axe finds nothing once the figure `last` is drawn and the `expander` is open."""
+    with browser.new_context(
+        color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    ) as context:
+        page = context.new_page()
+        page.goto(address)
+        ready(page)
+        expect(figure(page, last)).to_be_visible(timeout=20_000)
+        page.locator("summary", has_text=expander).click()
+        page.wait_for_timeout(500)  # the expander's transition
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
