@@ -197,7 +197,7 @@ def _radius_part(scenario: Scenario) -> None:
         title = parts_title(found)
         responsive("parts", title, lambda look: parts_figure(found, radius, look), bar=False)
     st.caption(
-        f"Clipped gradients; left: gradients at the best parameter; right: means over "
+        f"Clipped gradients; lengths: at the best parameter; error: means over "
         f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius."
     )
 

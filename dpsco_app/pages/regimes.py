@@ -197,7 +197,7 @@ def _open_in_explore(found: Regimes, scenario: Scenario) -> None:
 
 INTRODUCTION = (
     "A **rate** says how the error grows with n, d, ε and p, up to a constant that nobody has "
-    "pinned down. The left map shows whose rate is smallest at each point, the right one which "
+    "pinned down. The first map shows whose rate is smallest at each point, the second which "
     "**term** of one rate is the largest: what limits the algorithm there."
 )
 CAVEAT = (
