@@ -21,6 +21,7 @@ from dpsco_core.data import (
     StudentT,
 )
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -251,16 +252,19 @@ def make_instance(
     margin: float,
     offset: float,
     radius: float,
+    geometry: Geometry = L2,
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
 
     Parameters
     ----------
     offset : float
-        Norm of the mean, or of the true parameter of a linear model, whose features have mean 0.
-        Hard instances have their own mean.
+        Norm in the geometry of the mean, or of the true parameter of a linear model, whose
+        features have mean 0. Hard instances have their own mean.
     radius : float
-        Half the diameter: of the ball that is known to hold the mean, or of the constraint set.
+        Half the diameter: of the set that is known to hold the mean, or of the constraint set.
+    geometry : Geometry
+        The family of that set.
 
     Notes
     -----
@@ -280,16 +284,20 @@ def make_instance(
         law = hard(d=d, moment_order=order, spike_probability=probability)
     else:
         family = next(f for f in ORDINARY if f.card.slug == distribution)
-        mean = offset if linear_model is None else 0.0
-        law = family(d=d, moment_order=order, margin=margin, offset=mean)
+        even = first = 0.0
+        if problem == GeometricMedian.card.slug:  # its minimiser is known for even means
+            even = offset * geometry.diagonal(d, 1.0)[1]
+        elif linear_model is None:
+            even, first = geometry.parts(d, offset, radius)
+        law = family(d=d, moment_order=order, margin=margin, offset=even * math.sqrt(d), peak=first)
     made: MeanEstimation | OptimisationProblem
     if problem == MeanEstimation.card.slug:
-        made = MeanEstimation(distribution=law, mean_bound=radius)
+        made = MeanEstimation(distribution=law, mean_bound=radius, geometry=geometry)
     elif linear_model is not None:
-        made = linear_model(features=law, radius=radius, offset=offset)
+        made = linear_model(features=law, radius=radius, offset=offset, geometry=geometry)
     else:
         point = next(p for p in POINT_PROBLEMS if p.card.slug == problem)
-        made = point(distribution=law, radius=radius)
+        made = point(distribution=law, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)
 
 

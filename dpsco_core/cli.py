@@ -20,6 +20,7 @@ from dpsco_core import __version__
 from dpsco_core.catalogue import problem_card
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.parsing import shorten
 from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.scenario import Scenario
@@ -37,11 +38,11 @@ HELP = {
     "rho": "zCDP budget, instead of epsilon and delta",
     "p": "tail index: the order of the moment that is bounded by 1, at least 2",
     "margin": "the sampling law's own tail index is p + margin",
-    "geometry": "norm and constraint set",
-    "q": "exponent of the norm, for the geometry lq",
-    "diameter": "diameter of the ball that is known to hold the mean, or of the constraint set",
-    "offset": "norm of the true mean, or of the true parameter",
-    "axis": "what to sweep: n, d, epsilon or p",
+    "geometry": "constraint set and norm: " + ", ".join(GEOMETRIES),
+    "q": "exponent of the norm for the geometry lq, at least 1; inf is allowed",
+    "diameter": "diameter of the constraint set, or of the set that holds the mean, in its norm",
+    "offset": "norm in the geometry of the true mean, or of the true parameter",
+    "axis": "what to sweep: n, d, epsilon, p, or q with the geometry lq",
     "grid": "values on the axis, separated by commas",
     "trials": "repetitions",
     "seed": "the one seed",

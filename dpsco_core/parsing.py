@@ -78,16 +78,20 @@ def to_text(value: object) -> str:
     if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
     if isinstance(value, float):
+        if math.isinf(value):
+            return "inf" if value > 0 else "-inf"
         whole = abs(value) < 1e15 and value == int(value)
         return str(int(value)) if whole else repr(float(value))
     return "none" if value is None else str(value)
 
 
 def to_plain(value: Any) -> Any:
-    """Return `value` as JSON has it: lists for tuples, and Python's float for numpy's."""
+    """Return `value` as JSON has it: lists, Python's floats, and an infinity as text."""
     if isinstance(value, tuple):
         return [to_plain(v) for v in value]
-    return float(value) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else to_text(value)
+    return value
 
 
 def shorten(value: object) -> str:

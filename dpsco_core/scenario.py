@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from dpsco_core import catalogue
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
 from dpsco_core.limits import EPSILON_MIN, LIBRARY, P_MAX, RHO_MIN, SEED_MAX, Limits
 from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.parsing import (
@@ -25,14 +26,17 @@ from dpsco_core.parsing import (
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import Setting
 
-Axis = Literal["n", "d", "epsilon", "p"]
-AXES: tuple[str, ...] = ("n", "d", "epsilon", "p")
+Axis = Literal["n", "d", "epsilon", "p", "q"]
+AXES: tuple[str, ...] = ("n", "d", "epsilon", "p", "q")
 DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
     "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
     "d": (2, 5, 10, 20, 50, 100),
     "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
     "p": (2, 2.5, 3, 4, 6, 10),
+    "q": (1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
 }
+
+DEFAULT_Q = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +60,16 @@ class Scenario:
     margin : float
         The sampling law's own tail index is p + margin.
     geometry : str
-        Norm and constraint set: ``"l2"``.
+        Constraint set and norm, one of `dpsco_core.geometry.GEOMETRIES`.
     q : float or None
-        Exponent of the parameters' norm for the geometry ``"lq"``; None otherwise.
+        Exponent of the parameters' norm for the geometry ``"lq"``, at least 1, infinity allowed;
+        None otherwise.
     diameter : float
-        Of the ball, centred at 0, that is known to hold the mean: the constraint set of an
-        optimisation problem.
+        In its own norm, of the constraint set, or of the set that is known to hold the mean.
     offset : float
-        l2 norm of the true mean, or of the true parameter of a linear model, at most diameter/2;
-        hard instances have a mean of their own.
-    axis : {"n", "d", "epsilon", "p"} or None
+        Norm in the geometry of the true mean, or of the true parameter of a linear model, at most
+        diameter/2 (`dpsco_core.geometry.Geometry.point`); hard instances have a mean of their own.
+    axis : {"n", "d", "epsilon", "p", "q"} or None
         What the study sweeps; None is a single point.
     grid : tuple of float
         Its values, increasing; empty without an axis.
@@ -128,6 +132,7 @@ class Scenario:
             margin=self.margin,
             offset=self.offset,
             radius=self.diameter / 2,
+            geometry=Geometry(kind=self.geometry, q=self.q),
         )
 
     @property
@@ -202,8 +207,11 @@ class Scenario:
             require(slug in fitting, "method", for_it, slug)
         distinct = len(set(self.methods)) == len(self.methods)
         require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
-        one_of("geometry", self.geometry, ("l2",))
-        require(self.q is None, "q", "left out for the geometry l2", shorten(self.q))
+        one_of("geometry", self.geometry, GEOMETRIES)
+        if self.geometry != "lq":
+            left_out = f"left out for the geometry {self.geometry}"
+            require(self.q is None, "q", left_out, shorten(self.q))
+            require(self.axis != "q", "geometry", "lq for the axis q", self.geometry)
         one_of("calibration", self.calibration, ("tight", "paper"))
         one_of("tuning", self.tuning, ("practical", "theory"))
 
@@ -246,6 +254,9 @@ class Scenario:
         whole("n", self.n, 1, limits.n)
         whole("d", self.d, 1, limits.d)
         real("p", self.p, 2, P_MAX)
+        if self.geometry == "lq":
+            known = self.q is not None and self.q >= 1
+            require(known, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
         if self.epsilon is not None:
             real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
         if sampling and self.n * self.d > limits.elements:
@@ -253,6 +264,7 @@ class Scenario:
                 f"n times d must be at most {limits.elements:,} for {limits.where}, "
                 f"got n={self.n:,} and d={self.d:,}."
             )
+        Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
         if self.distribution == "spike":
             require(self.d >= 2, "d", "at least 2 for the distribution spike", self.d)
 
@@ -286,10 +298,12 @@ class Scenario:
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
         values = self.to_dict() | {"methods": self.methods, "grid": tuple(to_plain(self.grid))}
-        arguments = "".join(f"    {name}={value!r},\n" for name, value in values.items())
+        code = {name: "math.inf" if v == "inf" else repr(v) for name, v in values.items()}
+        arguments = "".join(f"    {name}={text},\n" for name, text in code.items())
+        needs = "import math\n\n" if "math.inf" in code.values() else ""
         return (
             '"""Made by DP-SCO Explorer: the same scenario gives the same numbers."""\n\n'
-            "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
+            f"{needs}from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
             f"scenario = Scenario(\n{arguments}).validate()\n\n"
             "cells = frame(study(scenario))\n"
             "print(summary(cells).to_string(index=False))\n"
@@ -318,7 +332,8 @@ class Scenario:
         """Return the validated scenario with the given fields, and those of `base` for the others.
 
         Numbers may be text. A `rho` without an `epsilon` makes the budget zCDP, an `epsilon`
-        without a `rho` the opposite; an `axis` without a `grid` takes its default grid; a `problem`
+        without a `rho` the opposite; an `axis` without a `grid` takes its default grid; the
+        geometry ``"lq"`` without a `q` takes 1.5, and the axis q makes it the geometry; a `problem`
         without `methods` takes those of `base` if they are made for it, and default ones if not.
         `base` is the default scenario if it is not given.
 
@@ -333,9 +348,16 @@ class Scenario:
         parsed = {name: parse_field(name, value) for name, value in values.items()}
         if parsed.get("rho") is not None:
             parsed = {"epsilon": None, "delta": None} | parsed
-        if "axis" in parsed and "grid" not in parsed:
-            parsed["grid"] = DEFAULT_GRIDS.get(str(parsed["axis"]), ())
         start = cls() if base is None else base
+        if parsed.get("axis") == "q" and start.geometry != "lq":
+            parsed = {"geometry": "lq"} | parsed
+        geometry = parsed.get("geometry", start.geometry)
+        if "q" not in parsed and (geometry == "lq") != (start.q is not None):
+            parsed["q"] = DEFAULT_Q if geometry == "lq" else None
+        if "axis" in parsed and "grid" not in parsed:
+            grid = DEFAULT_GRIDS.get(str(parsed["axis"]), ())
+            grouped = geometry == "group-l1" and parsed["axis"] == "d"
+            parsed["grid"] = tuple(x for x in grid if not grouped or x % GROUP_SIZE == 0)
         problem = parsed.get("problem", start.problem)
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
             fitting = catalogue.methods_for(problem)

@@ -147,7 +147,7 @@ def run_cell(cell: Cell) -> Outcome:
         started = time.perf_counter()
         release = estimator.release(rows, setting, ledger, noise)
         seconds = time.perf_counter() - started
-        found = ExcessRisk(value=mean.error(release.value))
+        found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
         problem, sample = _draw_sample(data_point, cell.trial)
         optimiser = make_optimiser(cell.method, point.calibration, point.tuning)

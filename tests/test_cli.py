@@ -299,7 +299,7 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
             f"method must be one of {', '.join(METHOD_SLUGS)}, got method=sco.none.",
         ),
         (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
-        (("--axis", "q"), "axis must be one of n, d, epsilon, p, got axis=q."),
+        (("--axis", "m"), "axis must be one of n, d, epsilon, p, q, got axis=m."),
         (
             ("--axis", "epsilon", "--rho", "1"),
             "rho must be left out for the axis epsilon, got rho=1.",

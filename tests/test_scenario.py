@@ -25,6 +25,7 @@ from dpsco_core.catalogue import (
     methods_for,
 )
 from dpsco_core.errors import InvalidInput
+from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
 
@@ -50,6 +51,7 @@ GRIDS: dict[str, st.SearchStrategy[float]] = {
     "d": st.integers(2, 100_000),
     "epsilon": numbers(1e-6, 1e6),
     "p": numbers(2, 50),
+    "q": numbers(1, 1e6),
 }
 
 
@@ -60,7 +62,12 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     axis = draw(
         st.sampled_from((None, *AXES)).filter(lambda a: a != "epsilon" or "rho" not in budget)
     )
+    geometry = "lq" if axis == "q" else draw(st.sampled_from(GEOMETRIES))
+    exponents = numbers(1, 1e6) | st.just(math.inf)
+    size = 5 if geometry == "group-l1" else 1
     grid = () if axis is None else draw(st.sets(GRIDS[axis], min_size=1, max_size=5).map(sorted))
+    if axis == "d":
+        grid = [size * x for x in grid if size * x <= 100_000] or [size * 2]
     diameter = draw(numbers(1e-6, 1e6).filter(lambda x: x >= 1e-6))
     problem = draw(st.sampled_from(PROBLEM_SLUGS))
     fitting = st.sampled_from(methods_for(problem))
@@ -69,7 +76,9 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         distribution=draw(st.sampled_from(DISTRIBUTION_SLUGS)),
         methods=tuple(draw(st.lists(fitting, unique=True, max_size=4))),
         n=draw(st.integers(1, 10**9)),
-        d=draw(st.integers(2, 100_000)),
+        d=size * draw(st.integers(2, 100_000 // size)),
+        geometry=geometry,
+        q=draw(exponents) if geometry == "lq" else None,
         p=draw(numbers(2, 50)),
         margin=draw(numbers(1e-6, 100).filter(lambda x: x >= 1e-6)),
         diameter=diameter,
@@ -294,8 +303,16 @@ WRONG: list[tuple[dict[str, Any], str]] = [
         f"method must be one of {', '.join(MEAN_METHODS)} for the problem mean, "
         "got method=sco.erm.",
     ),
-    ({"geometry": "l1"}, "geometry must be l2, got geometry=l1."),
+    ({"geometry": "l3"}, f"geometry must be one of {', '.join(GEOMETRIES)}, got geometry=l3."),
     ({"q": 2}, "q must be left out for the geometry l2, got q=2.0."),
+    ({"geometry": "l1", "q": 2}, "q must be left out for the geometry l1, got q=2.0."),
+    ({"geometry": "lq", "q": 0.5}, "q must be at least 1 for the geometry lq, got q=0.5."),
+    ({"geometry": "lq", "q": "nan"}, "q must be at least 1 for the geometry lq, got q=nan."),
+    ({"geometry": "l1", "axis": "q"}, "geometry must be lq for the axis q, got geometry=l1."),
+    (
+        {"geometry": "group-l1", "d": 7},
+        "d must be a multiple of 5 for the geometry group-l1, got d=7.",
+    ),
     ({"calibration": "no"}, "calibration must be one of tight, paper, got calibration=no."),
     ({"tuning": "no"}, "tuning must be one of practical, theory, got tuning=no."),
     (
@@ -316,7 +333,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"trials": 0}, "trials must be an integer between 1 and 100,000, got trials=0."),
     ({"seed": -1}, f"seed must be an integer between 0 and {2**63 - 1:,}, got seed=-1."),
-    ({"axis": "q"}, "axis must be one of n, d, epsilon, p, got axis=q."),
+    ({"axis": "m"}, "axis must be one of n, d, epsilon, p, q, got axis=m."),
     ({"grid": [1]}, "grid must be left out without an axis, got grid=1."),
     (
         {"axis": "n", "grid": []},

@@ -93,7 +93,10 @@ class ScaledLaw(ABC):
     margin : float
         Positive: a law with a finite tail index gets p + margin. The others ignore it.
     offset : float
-        Norm of the mean, finite and not negative; every coordinate of the mean is offset/sqrt(d).
+        l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
+        coordinate.
+    peak : float
+        What the mean's first coordinate has beside it, finite and not negative.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class ScaledLaw(ABC):
     moment_order: float = 3.0
     margin: float = 0.5
     offset: float = 0.0
+    peak: float = 0.0
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order)
@@ -112,6 +116,7 @@ class ScaledLaw(ABC):
         lost = self.moment_order + self.margin == self.moment_order
         require(not lost, "margin", "large enough that p + margin exceeds p", self.margin)
         require(0 <= self.offset < math.inf, "offset", "finite and at least 0", self.offset)
+        require(0 <= self.peak < math.inf, "peak", "finite and at least 0", self.peak)
 
     @property
     def tail_index(self) -> float:
@@ -125,8 +130,10 @@ class ScaledLaw(ABC):
 
     @property
     def mean(self) -> Vector:
-        """The mean, shape (d,): offset/sqrt(d) in every coordinate."""
-        return np.full(self.d, self._coordinate_mean)
+        """The mean, shape (d,): offset/sqrt(d) in every coordinate, and the peak in the first."""
+        mean = np.full(self.d, self._coordinate_mean)
+        mean[0] += self.peak
+        return mean
 
     @property
     def variance_trace(self) -> float:
@@ -154,13 +161,20 @@ class ScaledLaw(ABC):
         log_unit = self._log_moment(self.moment_order) / self.moment_order
         return exp_or_inf(self._log_moment(k) - k * log_unit)
 
-    @abstractmethod
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records."""
+        """Return n independent records; n is a positive integer."""
+        rows = self._sample_even(n, rng)
+        if self.peak > 0:
+            rows.x[:, 0] += self.peak
+        return rows
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return itself: there is no prior."""
         return self
+
+    @abstractmethod
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
 
     @abstractmethod
     def _log_moment(self, k: float) -> float:

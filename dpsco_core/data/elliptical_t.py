@@ -44,8 +44,8 @@ class EllipticalT(ScaledLaw):
         """Exactly 1, in every direction."""
         return 1.0
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         require_sample_size(n)
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)

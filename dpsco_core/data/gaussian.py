@@ -48,8 +48,8 @@ class Gaussian(ScaledLaw):
         """Exactly 1, in every direction."""
         return 1.0
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         scale, shift = self.scale, self._coordinate_mean
 
         def fill(part: Vector) -> None:

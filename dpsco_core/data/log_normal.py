@@ -55,8 +55,8 @@ class LogNormal(ScaledLaw):
         """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
         return centred_direction_bound(self.d, self.moment_order)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         sigma, scale, shift = self.sigma, self.scale, self._coordinate_mean
         centre = math.exp(0.5 * sigma**2)
 

@@ -52,8 +52,8 @@ class Pareto(ScaledLaw):
         """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
         return symmetric_direction_bound(self.d, self.moment_order)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         alpha, scale, shift = self.tail_index, self.scale, self._coordinate_mean
 
         def fill(part: Vector) -> None:
@@ -106,8 +106,8 @@ class SkewedPareto(ScaledLaw):
         """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
         return centred_direction_bound(self.d, self.moment_order)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         alpha, scale = self.tail_index, self.scale
         shift, centre = self._coordinate_mean, alpha / (alpha - 1)
 

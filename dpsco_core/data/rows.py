@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.errors import require
+from dpsco_core.geometry.norms import row_norms as row_norms_in
 
 BLOCK_BYTES = 3 << 18  # 768 KiB fit a core's own cache; smaller blocks pay for more calls
 
@@ -111,6 +112,10 @@ class DenseRows:
     def norms(self) -> Vector:
         """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
         return self._norms
+
+    def norms_in(self, exponent: float) -> Vector:
+        """Return the norm of every row with the given exponent, shape (n,); rows are finite."""
+        return np.concatenate([row_norms_in(block, exponent) for block in self.blocks()])
 
     @cached_property
     def _norms(self) -> Vector:

@@ -53,8 +53,8 @@ class StudentT(ScaledLaw):
         """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
         return symmetric_direction_bound(self.d, self.moment_order)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
+    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
+        """Return n independent records of the law without its peak."""
         # A coordinate of the two-dimensional t is Student: its squared radius R^2 has
         # P(R^2 > r) = (1 + r/nu)^(-nu/2), so R^2 = nu (exp(2E/nu) - 1) with E exponential, and
         # its angle is uniform (Bailey 1994, Math. Comp. 62). The sine of an angle uniform on

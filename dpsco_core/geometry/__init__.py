@@ -5,6 +5,7 @@ from dpsco_core.geometry.base import ConstraintSet, Width
 from dpsco_core.geometry.box import Box
 from dpsco_core.geometry.capped_ball import CappedL1Ball
 from dpsco_core.geometry.ellipsoid import Ellipsoid
+from dpsco_core.geometry.geometries import GEOMETRIES, L2, Geometry
 from dpsco_core.geometry.group_ball import GroupBall
 from dpsco_core.geometry.hull import Hull
 from dpsco_core.geometry.l1_ball import L1Ball
@@ -23,12 +24,15 @@ from dpsco_core.geometry.width import (
 )
 
 __all__ = [
+    "GEOMETRIES",
+    "L2",
     "Ball",
     "Box",
     "CappedL1Ball",
     "ConstraintSet",
     "Ellipsoid",
     "EntropyMirror",
+    "Geometry",
     "GroupBall",
     "Hull",
     "L1Ball",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dpsco_core.card import Card
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.budget import (
     Budget,
     concentrated_rho,
@@ -65,7 +66,8 @@ class Constants:
     mean_gradient_bound : float
         Public bound on :math:`\|E g\|_2` (the papers' R), which methods may use.
     diameter : float
-        l2 diameter of the constraint set.
+        Twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
+        symmetric, at least that otherwise.
     smoothness : float
         Of the population risk: the Lipschitz constant of its gradient.
     sample_smoothness : float
@@ -125,6 +127,10 @@ class Setting:
         Certified constants of the problem.
     spike_probability : float or None
         On a hard instance, the probability at which its prior is drawn.
+    constraint : ConstraintSet or None
+        The constraint set; None stands for the l2 ball of the constants' diameter.
+    exponent : float
+        q, of the norm of the parameters in which mirror maps measure: at least 1.
     """
 
     n: int
@@ -134,6 +140,8 @@ class Setting:
     budget: Budget
     constants: Constants
     spike_probability: float | None = None
+    constraint: ConstraintSet | None = None
+    exponent: float = 2.0
 
     def __post_init__(self) -> None:
         for name in ("n", "d", "m"):
@@ -141,6 +149,14 @@ class Setting:
             require(isinstance(value, int) and value >= 1, name, "a positive integer", value)
         p = self.moment_order
         require(2 <= p < math.inf, "p", "a number of at least 2", p)
+        require(self.exponent >= 1, "q", "at least 1", self.exponent)
+
+    @property
+    def body(self) -> ConstraintSet:
+        """The constraint set. It is public; infinite diameters have none."""
+        if self.constraint is not None:
+            return self.constraint
+        return Ball(d=self.d, radius=self.constants.diameter / 2)
 
     @property
     def rho(self) -> float:
@@ -185,7 +201,7 @@ class OptimisationProblem(Protocol):
         ...
 
     @property
-    def constraint(self) -> Ball:
+    def constraint(self) -> ConstraintSet:
         """The constraint set."""
         ...
 

@@ -17,13 +17,15 @@ from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
 from dpsco_core.problems.laws import (
     bounded_central_moment,
     centring_factor,
-    mean_within,
+    mean_inside,
     spike_of,
 )
 from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
@@ -31,21 +33,24 @@ from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
 
 Vector = NDArray[np.float64]
+MAJORISED = 500  # steps; each shrinks the distance to the minimiser by a factor
 
 
 @dataclass(frozen=True, kw_only=True)
 class GeometricMedian(PointProblem):
     r"""The geometric median, :math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`.
 
-    The ordinary laws are exchangeable, with mean :math:`\mu = m\mathbf 1`: the minimiser over the
-    ball is :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of
-    `median_slope`, moved to the ball if it is outside. A hard instance, with record a of
-    probability q and else 0, has the minimiser 0 if :math:`q\le\frac12`, else a, and a closed form.
+    The ordinary laws are exchangeable, with mean :math:`\mu = m\mathbf 1`, and permutations (or
+    those of whole blocks) map every constraint set to itself: the minimiser over it is
+    :math:`c\mathbf 1`, where c is m for symmetric laws and otherwise the root of `median_slope`,
+    moved to the set if it is outside. A hard instance, with record a of probability q and else 0,
+    has without a constraint the minimiser 0 if :math:`q\le\frac12`, else a, and a closed form; with
+    one, see `_two_point_minimiser`.
 
     The excess is :math:`E\,B(Z) + \langle\nabla F(w^*), w-w^*\rangle`, with
     :math:`B(z) = \ell(w,z)-\ell(w^*,z)-\langle\nabla\ell(w^*,z), w-w^*\rangle \ge 0` averaged over
     the evaluation sample: each term is of the order of :math:`\|w-w^*\|^2`, so that the relative
-    error is small. The second summand is 0 inside the ball; on its boundary it is exact.
+    error is small. The second summand is 0 inside the set; on its boundary it is exact.
 
     A gradient is a unit vector: every raw moment in a direction is at most 1, and the central
     coordinate moment at most `bounded_central_moment` and `centring_factor`. The Hessian of the
@@ -62,9 +67,13 @@ class GeometricMedian(PointProblem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if isinstance(self.distribution, EllipticalT):
-            inside = mean_within(self.distribution, self.radius)
-            require(inside, "offset", "at most diameter/2", self.distribution.offset)
+        law = self.distribution
+        if isinstance(law, TwoPoint):
+            return
+        require(law.mean.min() == law.mean.max(), "distribution", "one with an even mean", law)
+        if isinstance(law, EllipticalT):
+            inside = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
+            require(inside, "offset", "at most diameter/2", law.offset)
 
     @property
     def loss(self) -> Distance:
@@ -73,12 +82,10 @@ class GeometricMedian(PointProblem):
 
     @property
     def minimiser(self) -> Vector:
-        """A minimiser over the ball, shape (d,)."""
+        """A minimiser over the constraint set, shape (d,)."""
         law = self.distribution
         if isinstance(law, TwoPoint):
-            if law.spike_probability <= 0.5:
-                return np.zeros(law.d)
-            return self.constraint.project(spike_of(law))
+            return _two_point_minimiser(law, self.constraint)
         return np.full(law.d, self._coordinate())
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -101,7 +108,7 @@ class GeometricMedian(PointProblem):
             directional_moment=1.0,
             variance_trace=1.0,
             mean_gradient_bound=1.0,
-            diameter=2 * self.radius,
+            diameter=2 * self.l2_radius,
             smoothness=_smoothness(self.distribution),
             lipschitz=1.0,
             minimum_interior=self._interior(),
@@ -115,8 +122,8 @@ class GeometricMedian(PointProblem):
     def _coordinate(self) -> float:
         """The coordinate of the minimiser for an ordinary law."""
         law = self.distribution
-        limit = self.radius / math.sqrt(law.d)
-        return min(max(_free_coordinate(law), -limit), limit)
+        low, high = self.geometry.diagonal(law.d, self.radius)
+        return min(max(_free_coordinate(law), low), high)
 
     def _boundary_slope(self) -> float:
         """A coordinate of the population gradient at the minimiser: 0 unless it was moved."""
@@ -193,6 +200,28 @@ def _free_coordinate(law: Distribution) -> float:
     if univariate.symmetric:
         return mean
     return mean - univariate.mean + coordinate_median(univariate, law.d)
+
+
+def _two_point_minimiser(law: TwoPoint, constraint: ConstraintSet) -> Vector:
+    r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,).
+
+    Without a constraint it is 0 or the record a, and on the l2 ball the projection of that.
+    Otherwise the squares that majorise the two norms at w have the minimiser :math:`\Pi(ta)`,
+    :math:`t = \frac{q/\|w-a\|}{(1-q)/\|w\| + q/\|w-a\|}`: iterated, the risk falls to its least
+    value (Weiszfeld 1937).
+    """
+    q, spike = law.spike_probability, spike_of(law)
+    free = np.zeros(law.d) if q <= 0.5 else spike
+    best = constraint.project(free)
+    if isinstance(constraint, Ball) or constraint.contains(free, 1e-12):
+        return best
+    w = best = min(best, constraint.centre, key=lambda v: _two_point_risk(law, v))
+    for _ in range(MAJORISED):
+        near, far = float(np.linalg.norm(w)), float(np.linalg.norm(w - spike))
+        if near == 0 or far == 0:
+            break
+        w = constraint.project(spike * (q * near / ((1 - q) * far + q * near)))
+    return min(w, best, key=lambda v: _two_point_risk(law, v))
 
 
 def _two_point_risk(law: TwoPoint, w: Vector) -> float:

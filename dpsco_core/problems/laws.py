@@ -20,6 +20,8 @@ from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.pareto import Pareto
 from dpsco_core.data.student_t import StudentT
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet, Symmetric
 
 Vector = NDArray[np.float64]
 
@@ -42,6 +44,15 @@ def class_moment(law: Distribution) -> float:
 def mean_within(law: Distribution, radius: float) -> bool:
     """Return whether the mean is in the ball of `radius`, or on its sphere up to rounding."""
     return mean_norm(law) <= radius * (1 + 1e-12)
+
+
+def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
+    """Return whether the mean is in the set, up to rounding; of a hard instance, every mean."""
+    if isinstance(constraint, Ball):
+        return mean_within(law, constraint.radius)
+    if isinstance(law, TwoPoint):
+        return isinstance(constraint, Symmetric) and mean_norm(law) <= constraint.inradius
+    return constraint.contains(law.mean, 1e-12)
 
 
 def record_norm(law: Distribution) -> float:

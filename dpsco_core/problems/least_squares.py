@@ -40,7 +40,7 @@ class LeastSquares(LinearModelProblem):
     on a hard instance) and mean 0. A gradient is a product of two heavy-tailed factors,
 
     .. math:: g = A - B,\qquad A = \langle X, v\rangle X,\quad B = N X,\quad v = w-w^*,
-        \quad \|v\| \le r = \mathrm{radius}+\mathrm{offset}.
+        \quad \|v\| \le r = \mathrm{reach}.
 
     **The features' law must have moment order 2p** (`feature_order`), at least 4: then features and
     noise have 2p-th coordinate moment 1, and the gradients' order is p. With
@@ -112,7 +112,7 @@ class LeastSquares(LinearModelProblem):
     @property
     def constants(self) -> Constants:
         """The certified constants; see the class."""
-        law, p, reach = self.features, self.moment_order, self.radius + self.offset
+        law, p, reach = self.features, self.moment_order, self.reach
         noise = math.pow(self.noise.law.moment(p), 1 / p)
         direction = raw_direction(law, 2 * p)
         signal = reach * self._product_norm() * math.pow(centring_factor(p), 1 / p)
@@ -125,7 +125,7 @@ class LeastSquares(LinearModelProblem):
             ),
             variance_trace=self._worst_trace(reach),
             mean_gradient_bound=smoothness * reach,
-            diameter=2 * self.radius,
+            diameter=2 * self.l2_radius,
             smoothness=smoothness,
             sample_smoothness=record_norm(law) ** 2,
             strong_convexity=smallest_second_moment(law),

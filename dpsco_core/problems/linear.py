@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,8 +21,9 @@ Vector = NDArray[np.float64]
 class Linear(PointProblem):
     r"""The linear loss, :math:`\ell(w, z) = -\langle w, z\rangle`.
 
-    With mu the mean of Z and r the radius, the minimiser is :math:`r\mu/\|\mu\|` (0 where mu = 0),
-    on the boundary, and :math:`F(w)-F(w^*) = r\|\mu\| - \langle w,\mu\rangle`.
+    With mu the mean of Z, the minimiser is the point of the set that is farthest in the direction
+    of mu (:math:`r\mu/\|\mu\|` on the l2 ball), on the boundary unless mu = 0, and
+    :math:`F(w)-F(w^*) = \max_{u\in W}\langle u,\mu\rangle - \langle w,\mu\rangle`.
 
     A gradient is -Z at every w: its moments are those of Z (`class_moment`, `raw_direction`), its
     mean has norm :math:`\|\mu\|`, and the Hessian is 0.
@@ -45,10 +45,9 @@ class Linear(PointProblem):
 
     @property
     def minimiser(self) -> Vector:
-        """The point of the sphere in the direction of the mean, shape (d,)."""
+        """The point of the set that is farthest in the direction of the mean, shape (d,)."""
         mean = self.distribution.mean
-        norm = math.sqrt(float(mean @ mean))
-        return mean * (self.radius / norm) if norm > 0 else np.zeros_like(mean)
+        return self.constraint.support_point(mean) if mean.any() else self.constraint.centre
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess risk of `w`, shape (d,), exactly."""
@@ -63,7 +62,7 @@ class Linear(PointProblem):
             directional_moment=raw_direction(law, law.moment_order),
             variance_trace=law.variance_trace,
             mean_gradient_bound=mean_norm(law),
-            diameter=2 * self.radius,
+            diameter=2 * self.l2_radius,
             smoothness=0.0,
             sample_smoothness=0.0,
             lipschitz=record_norm(law),

@@ -15,7 +15,8 @@ from dpsco_core.card import Card
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.errors import require
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
 from dpsco_core.problems.evaluation import average, evaluation_rows
@@ -48,9 +49,11 @@ class LinearModelProblem(ABC):
     features : Distribution
         The law of X: an ordinary law with mean 0, or a hard instance.
     radius : float
-        Of the constraint set, a ball centred at 0.
+        Half the diameter of the constraint set, in its own norm.
     offset : float
-        :math:`\|w^*\|_2`, at most `radius`; every coordinate is offset/sqrt(d).
+        The norm of :math:`w^*` in the geometry, at most `radius`: see `Geometry.point`.
+    geometry : Geometry
+        The family of the constraint set.
 
     Raises
     ------
@@ -61,12 +64,14 @@ class LinearModelProblem(ABC):
     features: Distribution
     radius: float
     offset: float
+    geometry: Geometry = L2
 
     card: ClassVar[Card]
 
     def __post_init__(self) -> None:
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
         require(0 <= self.offset <= self.radius, "offset", "at most diameter/2", self.offset)
+        self.geometry.check_dimension(self.features.d)
         if not isinstance(self.features, TwoPoint):
             norm = mean_norm(self.features)
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
@@ -100,14 +105,24 @@ class LinearModelProblem(ABC):
         return self.features.moment_order
 
     @property
-    def constraint(self) -> Ball:
-        """The ball of the given radius."""
-        return Ball(d=self.features.d, radius=self.radius)
+    def constraint(self) -> ConstraintSet:
+        """The constraint set."""
+        return self.geometry.constraint(self.features.d, self.radius)
+
+    @property
+    def l2_radius(self) -> float:
+        """The largest l2 norm of a point of the constraint set."""
+        return self.constraint.l2_radius
+
+    @property
+    def reach(self) -> float:
+        r"""Bound on :math:`\|w-w^*\|_2` over the constraint set."""
+        return self.l2_radius + float(np.linalg.norm(self.minimiser))
 
     @property
     def minimiser(self) -> Vector:
         """The true parameter, shape (d,)."""
-        return np.full(self.features.d, self.offset / math.sqrt(self.features.d))
+        return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return one member of the prior of the features."""
@@ -150,6 +165,8 @@ class LinearModelProblem(ABC):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
+            constraint=self.constraint,
+            exponent=self.geometry.exponent,
         )
 
     @property
@@ -200,10 +217,8 @@ class LinearModelProblem(ABC):
             coordinate_moment=centring_factor(p) * slope**p * raw_coordinate(law, p),
             directional_moment=slope * raw_direction(law, p),
             variance_trace=trace if squared_slope is None else min(trace, squared_slope),
-            mean_gradient_bound=min(
-                slope * raw_direction(law, 1.0), smoothness * (self.radius + self.offset)
-            ),
-            diameter=2 * self.radius,
+            mean_gradient_bound=min(slope * raw_direction(law, 1.0), smoothness * self.reach),
+            diameter=2 * self.l2_radius,
             smoothness=smoothness,
             sample_smoothness=self.link.curvature_bound * largest**2,
             strong_convexity=strong_convexity,

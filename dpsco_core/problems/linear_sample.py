@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.errors import require
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST
 
 Vector = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Link(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class LinearSample:
-    """Features and targets, with a link and a ball; see `Sample`.
+    """Features and targets, with a link and a constraint set; see `Sample`.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class LinearSample:
         n rows of dimension d.
     targets : array of shape (n,)
     link : Link
-    constraint : Ball
+    constraint : ConstraintSet
     shrink : array of shape (n,), optional
         Factors of the features, of those records that `bounded` has shrunk; 1 everywhere if None.
     """
@@ -67,7 +67,7 @@ class LinearSample:
     features: DenseRows
     targets: Vector
     link: Link
-    constraint: Ball
+    constraint: ConstraintSet
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -143,7 +143,7 @@ class LinearSample:
             shrink=None if self.shrink is None else self.shrink[start:stop],
         )
 
-    def bounded(self, radius: float) -> LinearSample:
+    def bounded(self, radius: float, exponent: float = 2.0) -> LinearSample:
         """Return the sample with features shrunk to norm `radius`, and targets in range.
 
         Features that are not finite, or longer than `FARTHEST`, become 0, in a copy: only samples
@@ -155,6 +155,8 @@ class LinearSample:
         if not norms.max() <= FARTHEST:
             features = DenseRows(np.where((norms <= FARTHEST)[:, None], features.x, 0.0))
             norms = features.norms()
+        if exponent != 2:
+            norms = features.norms_in(exponent)
         shrink = radius / np.maximum(norms, radius)
         if self.shrink is not None:
             shrink = np.minimum(shrink, self.shrink)

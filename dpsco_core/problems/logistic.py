@@ -39,7 +39,7 @@ class Logistic(LinearModelProblem):
 
     Given X, :math:`E\phi'^2 = (\sigma(s)-\sigma(s^*))^2 + \sigma(s^*)(1-\sigma(s^*)) \le
     \min(1, t/4)^2 + \frac14` with :math:`t = |s-s^*|`. With :math:`\min(1,a)^2 \le a^k` for
-    :math:`k = \min(p-2, 2)`, Hoelder's inequality, r = radius + offset and q = 2p/(p-k) <= p,
+    :math:`k = \min(p-2, 2)`, Hoelder's inequality, r = `reach` and q = 2p/(p-k) <= p,
 
     .. math:: E\|g\|^2 \le \tfrac14E\|X\|^2 + \min\big((\tfrac14 rD_p)^k\,d\,\max_j(E|X_j|^q)^{2/q},
         \ (\tfrac14 r)^2\sup_v E\langle X,v\rangle^2\|X\|^2\big),
@@ -76,7 +76,7 @@ class Logistic(LinearModelProblem):
         law, p = self.features, self.moment_order
         k = min(p - 2, 2.0)
         q = 2 * p / (p - k)
-        quarter = 0.25 * (self.radius + self.offset)
+        quarter = 0.25 * self.reach
         difference = min(
             math.pow(quarter * raw_direction(law, p), k)
             * (law.d * math.pow(raw_coordinate(law, q), 2 / q)),

@@ -12,6 +12,8 @@ from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, Setting
 
@@ -25,12 +27,17 @@ class MeanEstimation:
     distribution : Distribution
         The law of a record. Its p-th central coordinate moment is at most 1.
     mean_bound : float
-        Public bound R > 0 on the l2 norm of the mean, which methods may use (half the diameter of
-        the ball that is known to hold it). The caller answers for it: a scenario checks its own.
+        Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set
+        that is known to hold it). Methods may use the bound on the l2 norm that follows. The caller
+        answers for it: a scenario checks its own.
+    geometry : Geometry
+        The family of the set that is known to hold the mean. In another one than l2, estimates
+        are projected on the set (`restrict`), which costs no privacy.
     """
 
     distribution: Distribution
     mean_bound: float
+    geometry: Geometry = L2
 
     card: ClassVar[Card] = Card(
         slug="mean",
@@ -42,6 +49,7 @@ class MeanEstimation:
 
     def __post_init__(self) -> None:
         require(self.mean_bound > 0, "mean_bound", "a positive number", self.mean_bound)
+        self.geometry.check_dimension(self.distribution.d)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:
         """Return one member of the prior: hard instances draw their pattern."""
@@ -50,6 +58,18 @@ class MeanEstimation:
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
         """Return n independent records."""
         return self.distribution.sample(n, rng)
+
+    @property
+    def constraint(self) -> ConstraintSet:
+        """The set that is known to hold the mean."""
+        return self.geometry.constraint(self.distribution.d, self.mean_bound)
+
+    def restrict(self, estimate: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the point of the set that is nearest to `estimate`, shape (d,).
+
+        On the l2 ball the estimate itself: published estimators use the bound on the norm alone.
+        """
+        return estimate if self.geometry == L2 else self.constraint.project(estimate)
 
     def error(self, estimate: NDArray[np.float64]) -> float:
         """Return the l2 distance of `estimate`, shape (d,), to the true mean."""
@@ -63,11 +83,12 @@ class MeanEstimation:
         directional constant adds the mean's bound to the law's own central one (Minkowski).
         """
         law = self.distribution
+        norm = self.mean_bound if self.geometry == L2 else self.constraint.l2_radius
         return Constants(
             coordinate_moment=1.0,
-            directional_moment=self.mean_bound + law.directional_moment,
+            directional_moment=norm + law.directional_moment,
             variance_trace=float(law.d),
-            mean_gradient_bound=self.mean_bound,
+            mean_gradient_bound=norm,
         )
 
     def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:

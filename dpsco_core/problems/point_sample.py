@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from dpsco_core.data.rows import DenseRows, MappedRows, row_norms
 from dpsco_core.errors import require
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.geometry.norms import row_norms as row_norms_in
 from dpsco_core.problems.links import FARTHEST
 
 Vector = NDArray[np.float64]
@@ -41,22 +43,25 @@ class PointLoss(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class PointSample:
-    """Points with a loss and a ball; see `Sample`.
+    """Points with a loss and a constraint set; see `Sample`.
 
     Parameters
     ----------
     points : DenseRows
         n rows of dimension d.
     loss : PointLoss
-    constraint : Ball
+    constraint : ConstraintSet
     limit : float
         Points longer than this are shrunk to it; infinite by default.
+    limit_exponent : float
+        Of the norm in which they are measured.
     """
 
     points: DenseRows
     loss: PointLoss
-    constraint: Ball
+    constraint: ConstraintSet
     limit: float = math.inf
+    limit_exponent: float = 2.0
 
     @property
     def n(self) -> int:
@@ -83,6 +88,9 @@ class PointSample:
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
                 norm = float(self.points.norms()[i])
+                if self.limit_exponent != 2:
+                    point = point if norm <= FARTHEST else np.zeros_like(point)
+                    norm = lq_norm(point, self.limit_exponent)
                 if norm > self.limit:
                     point = _scaled(point, norm, self.limit)
             return self.loss.gradient(w, point)
@@ -108,22 +116,26 @@ class PointSample:
         """Return records `start` to `stop` alone, without copying them."""
         return replace(self, points=DenseRows(self.points.x[start:stop]))
 
-    def bounded(self, radius: float) -> PointSample:
+    def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:
         """Return the sample with points shrunk to norm `radius`; broken ones become 0."""
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
-        return replace(self, limit=min(radius, self.limit))
+        same = math.isinf(self.limit) or exponent == self.limit_exponent
+        require(same, "exponent", f"that of the first bound, {self.limit_exponent:g}", exponent)
+        return replace(self, limit=min(radius, self.limit), limit_exponent=exponent)
 
     def _within(self, block: Vector) -> Vector:
         """Return a block with the points beyond `limit` shrunk to it."""
         if not math.isfinite(self.limit):
             return block
         norms = row_norms(block)
-        if norms.max() <= self.limit:
-            return block
-        factors = self.limit / np.maximum(norms, self.limit)
         broken = ~(norms <= FARTHEST)
         if broken.any():
             block = np.where(broken[:, None], 0.0, block)
+        if self.limit_exponent != 2:
+            norms = row_norms_in(block, self.limit_exponent)
+        elif not broken.any() and norms.max() <= self.limit:
+            return block
+        factors = self.limit / np.maximum(norms, self.limit)
         return factors[:, None] * block
 
     @cached_property

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpsco_core.card import Card
 from dpsco_core.data.base import Distribution
 from dpsco_core.errors import require
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.point_sample import PointLoss, PointSample
@@ -30,7 +31,9 @@ class PointProblem(ABC):
     distribution : Distribution
         The law of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
     radius : float
-        Of the constraint set, a ball centred at 0.
+        Half the diameter of the constraint set, in its own norm.
+    geometry : Geometry
+        The family of the constraint set.
 
     Raises
     ------
@@ -40,11 +43,13 @@ class PointProblem(ABC):
 
     distribution: Distribution
     radius: float
+    geometry: Geometry = L2
 
     card: ClassVar[Card]
 
     def __post_init__(self) -> None:
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
+        self.geometry.check_dimension(self.distribution.d)
 
     @property
     @abstractmethod
@@ -59,7 +64,7 @@ class PointProblem(ABC):
     @property
     @abstractmethod
     def minimiser(self) -> Vector:
-        """A minimiser of the population risk over the ball, shape (d,)."""
+        """A minimiser of the population risk over the constraint set, shape (d,)."""
 
     @abstractmethod
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -71,9 +76,14 @@ class PointProblem(ABC):
         return p
 
     @property
-    def constraint(self) -> Ball:
-        """The ball of the given radius."""
-        return Ball(d=self.distribution.d, radius=self.radius)
+    def constraint(self) -> ConstraintSet:
+        """The constraint set."""
+        return self.geometry.constraint(self.distribution.d, self.radius)
+
+    @property
+    def l2_radius(self) -> float:
+        """The largest l2 norm of a point of the constraint set."""
+        return self.constraint.l2_radius
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return one member of the prior: hard instances draw their pattern."""
@@ -94,4 +104,6 @@ class PointProblem(ABC):
             budget=budget,
             constants=self.constants,
             spike_probability=spike_probability,
+            constraint=self.constraint,
+            exponent=self.geometry.exponent,
         )

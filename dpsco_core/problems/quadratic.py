@@ -13,8 +13,8 @@ from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import (
     central_direction,
     class_moment,
+    mean_inside,
     mean_norm,
-    mean_within,
     record_norm,
 )
 from dpsco_core.problems.point_losses import HalfSquaredDistance
@@ -27,13 +27,14 @@ Vector = NDArray[np.float64]
 class Quadratic(PointProblem):
     r"""Half the squared distance, :math:`\ell(w, z) = \frac12\|w-z\|_2^2`.
 
-    With mu the mean of Z, the minimiser is the projection w* of mu on the ball, and
+    With mu the mean of Z, the minimiser is the projection w* of mu on the constraint set, and
 
     .. math:: F(w)-F(w^*) = \tfrac12\|w-w^*\|^2 + \langle w^*-\mu, w-w^*\rangle .
 
     A gradient is g = w - Z: its central moments are those of Z (`class_moment`); in a direction,
     :math:`\|g_u\|_p \le \|w-\mu\| + D_p` (Minkowski), and :math:`\|w-\mu\|`, the norm of
-    :math:`\nabla F`, is at most radius + :math:`\|\mu\|`, which is attained. The Hessian is the
+    :math:`\nabla F`, is at most the largest norm of a
+    point of the set plus :math:`\|\mu\|`. The Hessian is the
     identity.
     """
 
@@ -53,7 +54,7 @@ class Quadratic(PointProblem):
 
     @property
     def minimiser(self) -> Vector:
-        """The projection of the mean on the ball, shape (d,)."""
+        """The projection of the mean on the constraint set, shape (d,)."""
         return self.constraint.project(self.distribution.mean)
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -67,19 +68,19 @@ class Quadratic(PointProblem):
     def constants(self) -> Constants:
         """The certified constants; see the class."""
         law = self.distribution
-        p, farthest = law.moment_order, self.radius + mean_norm(law)
+        p, farthest = law.moment_order, self.l2_radius + mean_norm(law)
         return Constants(
             coordinate_moment=class_moment(law),
             directional_moment=farthest + central_direction(law, p),
             variance_trace=law.variance_trace,
             mean_gradient_bound=farthest,
-            diameter=2 * self.radius,
+            diameter=2 * self.l2_radius,
             smoothness=1.0,
             sample_smoothness=1.0,
             strong_convexity=1.0,
             sample_strong_convexity=1.0,
-            lipschitz=self.radius + record_norm(law),
-            minimum_interior=mean_within(law, self.radius),
+            lipschitz=self.l2_radius + record_norm(law),
+            minimum_interior=mean_inside(law, self.constraint),
             nonnegative=True,
             twice_differentiable=True,
             structure="mean",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.data.rows import Rows
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 
 Vector = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ class Sample(Protocol):
         ...
 
     @property
-    def constraint(self) -> Ball:
+    def constraint(self) -> ConstraintSet:
         """The constraint set; optimisers start at its centre."""
         ...
 
@@ -54,12 +54,13 @@ class Sample(Protocol):
         """Return records `start` to `stop` alone, without copying them."""
         ...
 
-    def bounded(self, radius: float) -> Sample:
+    def bounded(self, radius: float, exponent: float = 2.0) -> Sample:
         """Return the sample with every record shrunk, where it is longer, to norm `radius`.
 
-        Features of a generalised linear model, or the records themselves. The map is public and
-        looks at one record at a time, so that neighbours stay neighbours, and every loss that
-        results is Lipschitz and smooth with constants that `radius` gives; see
-        `dpsco_core.sco.base.surrogate`. A record that is not finite becomes the zero record.
+        The norm is that of the given exponent. Features of a generalised linear model, or the
+        records themselves. The map is public and looks at one record at a time, so that neighbours
+        stay neighbours, and every loss that results is Lipschitz and smooth with constants that
+        `radius` gives; see `dpsco_core.sco.base.surrogate`. A record
+        that is not finite becomes the zero record.
         """
         ...

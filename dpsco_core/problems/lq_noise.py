@@ -1,0 +1,143 @@
+r"""Noise in a dual norm: its energy, and what of the budget one release may spend.
+
+The parameters are in :math:`\ell_q^d`, 1 <= q <= 2, gradients in :math:`\ell_{q'}^d`, whose smooth
+norm is :math:`\|\cdot\|_r` (`RegularSpace`). What the l_q methods and the bounds on them share.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from scipy.special import gammaln
+
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.privacy.amplification import amplify
+from dpsco_core.privacy.budget import (
+    ApproxDP,
+    Budget,
+    PureDP,
+    gaussian_allowance,
+    zcdp_rho,
+)
+from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped, lemma_3_rho
+from dpsco_core.privacy.shuffled_steps import shuffle_steps
+
+Order = Literal["public", "shuffled"]
+
+
+def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
+    """Return the noise of a method that leaves it open.
+
+    As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
+    equal proven privacy its energy is no larger (note to Su et al. 2023, section 2.8).
+    """
+    if noise is not None:
+        return noise
+    return "gaussian" if calibration == "tight" else "generalized gaussian"
+
+
+def dual_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
+    r"""Return a bound on :math:`E\|z\|_{q'}^2` at dual sensitivity 1 and rho = 1.
+
+    It scales with the squared sensitivity over rho. See `Shaped.dual_square_bound`.
+
+    Examples
+    --------
+    >>> dual_energy(RegularSpace(d=100, exponent=1.25), "generalized gaussian")  # d kappa/2
+    200.0
+    """
+    return Shaped(space, 1.0, 1.0, noise, _shape(noise, calibration)).dual_square_bound
+
+
+def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "tight") -> float:
+    r"""Return a bound on :math:`E\|z\|_r^2` at dual sensitivity 1 and rho = 1.
+
+    Generalized Gaussian: :math:`d\kappa/2`, exact. Gaussian: with :math:`m_r = E|\xi|^r`,
+
+    .. math:: \tfrac12\,d^{1-2/q'}d^{2/r}m_r^{2/r} \le \tfrac12\,d\,\kappa.
+
+    A sum of N independent vectors has N times the second, and at most :math:`N\kappa_+` times the
+    first: see `sum_factor`.
+    """
+    if noise == "generalized gaussian":
+        return dual_energy(space, noise, calibration)
+    r = space.smooth_exponent
+    log_moment = r / 2 * math.log(2) + float(gammaln((r + 1) / 2)) - math.log(math.pi) / 2
+    root = math.exp(2 / r * log_moment)
+    return space.l2_ratio**2 * math.pow(space.d, 2 / r) * root / 2
+
+
+def sum_factor(space: RegularSpace, noise: Noise) -> float:
+    r"""Return the factor of the energy of a sum over the sum of energies, in the smooth norm.
+
+    1 for Gaussian vectors, whose sum is one; :math:`\kappa_+` for generalized Gaussian ones (note
+    to Su et al. 2023, section 2.5 (b)).
+    """
+    return 1.0 if noise == "gaussian" else space.kappa_plus
+
+
+def composed_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of T releases together (Su et al. 2023, Algorithm 3); 0 for a pure budget.
+
+    Tight: the exact curve of the Gaussian, or the best conversion from zCDP for noise of another
+    shape. Paper: :math:`\varepsilon^2/(32\ln(1/\delta))`, which is the printed :math:`\sigma^2`.
+    """
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return budget.epsilon**2 / (-32 * math.log(budget.delta))
+    return _whole(budget, noise)
+
+
+def release_rho(budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of one release, or of one on each of disjoint batches; 0 if there is none.
+
+    As `composed_rho`, but the paper's is that of Lemma 3, for epsilon <= 1 and delta <= 0.9.
+    """
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        proven = budget.epsilon <= 1 and budget.delta <= 0.9
+        return lemma_3_rho(budget.epsilon, budget.delta) if proven else 0.0
+    return _whole(budget, noise)
+
+
+def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -> float:
+    r"""Return the rho of the release of every single record, in secret random order.
+
+    Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
+    :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; note to Su et al. 2023,
+    section 2.5). Tight: the exact divergence of the clones, or no amplification where that allows
+    more. Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does
+    not hold.
+
+    Examples
+    --------
+    >>> from dpsco_core.privacy.budget import ApproxDP
+    >>> budget = ApproxDP(epsilon=0.1, delta=1e-6)
+    >>> round(2 / record_rho(10_000, budget, "generalized gaussian", "paper"))
+    736
+    """
+    if not isinstance(budget, ApproxDP):
+        return _whole(budget, noise)
+    epsilon, delta = budget.epsilon, budget.delta
+    if calibration == "paper":
+        found = amplify(n, epsilon, delta, "closed")
+        if found is None or found.epsilon_group > 1:
+            return 0.0
+        return lemma_3_rho(found.epsilon_group, found.delta_group)
+    steps = shuffle_steps(n, epsilon, delta)
+    if noise == "gaussian":
+        return steps.rho_step
+    alone = zcdp_rho(epsilon, delta, "tight")
+    if not steps.amplified:
+        return alone
+    return max(alone, zcdp_rho(steps.epsilon_step, steps.delta_step, "tight"))
+
+
+def _whole(budget: Budget, noise: Noise) -> float:
+    if noise == "gaussian" or isinstance(budget, PureDP):
+        return gaussian_allowance(budget)
+    return budget.to_zcdp("tight").rho
+
+
+def _shape(noise: Noise, calibration: Calibration) -> Calibration:
+    """The printed kappa is in the paper's calibration of generalized Gaussian noise only."""
+    return calibration if noise == "generalized gaussian" else "tight"
