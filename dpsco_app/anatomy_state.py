@@ -45,7 +45,9 @@ _REPETITION = (
         help="Which run is shown: another seed draws other data and other noise.",
     ),
 )
-_SHARED = tuple((title, group) for title, group in GROUPS if title in ("Problem", "Data", "Size"))
+_SHARED = tuple(
+    (title, group) for title, group in GROUPS if title in ("Problem", "Data", "Geometry", "Size")
+)
 _PRIVACY = tuple((title, group) for title, group in GROUPS if title == "Privacy")
 
 PANEL = Panel(

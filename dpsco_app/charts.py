@@ -33,6 +33,7 @@ AXIS_TITLES = {
     "d": "Dimension d",
     "epsilon": "Privacy budget ε (epsilon)",
     "p": "Tail index p",
+    "q": "Exponent q of the norm",
 }
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure

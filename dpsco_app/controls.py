@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,6 +11,7 @@ import streamlit as st
 
 from dpsco_app.fields import ALL_CONTROLS, CHOICES, DETAILS, GROUPS, Control, text
 from dpsco_app.options import NOTIONS, OPTIONS, SYMBOL, number_text
+from dpsco_app.problem_words import geometry_name
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
@@ -20,8 +22,10 @@ from dpsco_core.catalogue import (
     methods_for,
     problem_card,
 )
+from dpsco_core.geometry import GEOMETRIES
+from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.limits import DASHBOARD
-from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+from dpsco_core.scenario import DEFAULT_GRIDS, DEFAULT_Q, Scenario
 
 PREFIX = "field_"
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
@@ -103,6 +107,8 @@ class Panel:
             values[control.field] = value
         values["methods"] = tuple(m for m in METHOD_SLUGS if m in values["methods"])
         values["grid"] = tuple(sorted(values["grid"])) if values["axis"] else ()
+        if values["geometry"] != "lq":
+            values["q"] = None
         if state[self.notion] == "zcdp":
             values |= {"epsilon": None, "delta": None}
         else:
@@ -157,6 +163,21 @@ class Panel:
         elif state[key] not in known:
             state[key] = next((m for m in default if method_card(m).privacy != "none"), known[0])
 
+    def set_geometry(self) -> None:
+        """Make the other controls fit a new geometry: an exponent, an axis, a dimension."""
+        state, prefix = st.session_state, self.prefix
+        geometry = state[prefix + "geometry"]
+        if geometry == "lq" and state[prefix + "q"] is None:
+            state[prefix + "q"] = DEFAULT_Q
+        if geometry != "lq" and state.get(prefix + "axis") == "q":
+            state[prefix + "axis"] = "n"
+            self.set_axis()
+        if geometry == "group-l1":
+            state[prefix + "d"] = GROUP_SIZE * max(1, round(state[prefix + "d"] / GROUP_SIZE))
+            if state.get(prefix + "axis") == "d":
+                kept = [x for x in state[prefix + "grid"] if x % GROUP_SIZE == 0]
+                state[prefix + "grid"] = kept or [GROUP_SIZE, 4 * GROUP_SIZE]
+
     def _keep_axis_possible(self) -> None:
         """A zCDP budget has no epsilon to sweep."""
         axis = self.prefix + "axis"
@@ -172,6 +193,8 @@ class Panel:
         match control.kind:
             case "slider":
                 options = sorted({*OPTIONS[control.field], value})
+                if control.field == "d" and scenario.geometry == "group-l1":
+                    options = [x for x in options if x % GROUP_SIZE == 0 or x == value]
                 if control.field == "offset":
                     options = [o for o in options if o <= scenario.diameter / 2] or [0]
                     if value not in options:
@@ -182,6 +205,8 @@ class Panel:
                 st.caption(problem_card(scenario.problem).summary)
             case "select":
                 self._select(label, DISTRIBUTION_SLUGS, _distribution_name, key, words)
+            case "geometry":
+                self._select(label, GEOMETRIES, geometry_name, key, words, self.set_geometry)
             case "method":
                 self._select(label, methods_for(scenario.problem), _method_name, key, words)
             case "choice":
@@ -207,7 +232,7 @@ class Panel:
                 assert scenario.axis is not None
                 st.pills(
                     label,
-                    sorted({*OPTIONS[scenario.axis], *value}),
+                    _grid_values(scenario, value),
                     format_func=number_text,
                     selection_mode="multi",
                     key=key,
@@ -244,9 +269,21 @@ def _method_name(slug: str) -> str:
 
 
 def _choices(field: str, scenario: Scenario) -> list[Any]:
-    if field == "axis" and scenario.rho is not None:
-        return [c for c in CHOICES[field] if c != "epsilon"]
-    return list(CHOICES[field])
+    if field != "axis":
+        return list(CHOICES[field])
+    without = {"epsilon"} if scenario.rho is not None else set()
+    if scenario.geometry != "lq":
+        without.add("q")
+    return [c for c in CHOICES[field] if c not in without]
+
+
+def _grid_values(scenario: Scenario, chosen: list[float]) -> list[float]:
+    """Return the values of the axis that are offered: finite ones, of which there is a set."""
+    assert scenario.axis is not None
+    offered = [x for x in OPTIONS[scenario.axis] if math.isfinite(x)]
+    if scenario.axis == "d" and scenario.geometry == "group-l1":
+        offered = [x for x in offered if x % GROUP_SIZE == 0]
+    return sorted({*offered, *chosen})
 
 
 def _choice_text(value: Any) -> str:

@@ -23,13 +23,13 @@ from dpsco_app.running import Result, evaluations
 from dpsco_app.shown_bounds import lower_cards
 from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
 Start = Callable[[Scenario], None]
 
-LATEX = {"n": "n", "d": "d", "epsilon": r"\varepsilon", "p": "p"}
+LATEX = {"n": "n", "d": "d", "epsilon": r"\varepsilon", "p": "p", "q": "q"}
 
 
 def draw_details(result: Result, start: Start) -> None:
@@ -179,12 +179,20 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
         for card in lower_cards(scenario.problem)
         if card.constant == "explicit"
         and is_instance(card, scenario.problem, scenario.distribution)
+        and (scenario.problem == MEAN or scenario.geometry == "l2")
     ]
     if proven_here:
         st.markdown(on_hard_data(proven_here[0], scenario.problem))
         return
     hard = _hardest(scenario)
-    if scenario.problem == MEAN:
+    if scenario.problem != MEAN and scenario.geometry != "l2":
+        st.markdown(
+            "The faded lower bounds are proven on the ℓ₂ ball of the same radius. On another set "
+            "an algorithm may do better: where the Gaussian width is small, noise can be projected "
+            "away."
+        )
+        label = "Run the hard instance on the ℓ₂ ball"
+    elif scenario.problem == MEAN:
         st.markdown(
             "A line may run **below** the shaded region here. A lower bound is a worst case over "
             "all distributions with the same moments; these data are easier than the worst."
@@ -201,8 +209,17 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
 
 
 def _hardest(scenario: Scenario) -> Scenario:
-    """Return the scenario on the problem and the data on which the lower bound is proven."""
+    """Return the scenario on the problem, set and data on which the lower bound is proven."""
     problem = hard_problem(scenario.problem)
+    if problem != MEAN:
+        swept = scenario.axis == "q"
+        scenario = replace(
+            scenario,
+            geometry="l2",
+            q=None,
+            axis="n" if swept else scenario.axis,
+            grid=DEFAULT_GRIDS["n"] if swept else scenario.grid,
+        )
     methods = tuple(m for m in methods_for(problem) if m in scenario.methods)
     return replace(
         scenario,

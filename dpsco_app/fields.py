@@ -10,7 +10,9 @@ from dpsco_app.problem_words import has_offset, words_for
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-Kind = Literal["slider", "select", "choice", "problem", "method", "methods", "grid", "integer"]
+Kind = Literal[
+    "slider", "select", "geometry", "choice", "problem", "method", "methods", "grid", "integer"
+]
 Text = str | Callable[[Scenario], str]
 
 
@@ -65,6 +67,33 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 label=lambda s: words_for(s.problem).offset,
                 help=lambda s: words_for(s.problem).offset_help,
                 shown=lambda s: has_offset(s.problem, s.distribution),
+            ),
+        ),
+    ),
+    (
+        "Geometry",
+        (
+            Control(
+                field="geometry",
+                kind="geometry",
+                label=lambda s: words_for(s.problem).geometry,
+                help="A convex set and its norm. A small Gaussian width (a small mean of the "
+                "farthest point in a random direction) lets noise be projected away; the page "
+                "Geometry shows it.",
+            ),
+            Control(
+                field="q",
+                kind="slider",
+                label="Exponent q of the norm",
+                help=r"$\|w\|_q = (\sum_j |w_j|^q)^{1/q}$: q = 1 favours few large entries, "
+                "q = 2 is the Euclidean norm, q = ∞ bounds the largest entry.",
+                shown=lambda s: s.geometry == "lq",
+            ),
+            Control(
+                field="diameter",
+                kind="slider",
+                label=lambda s: words_for(s.problem).diameter,
+                help=lambda s: words_for(s.problem).diameter_help,
             ),
         ),
     ),
@@ -165,12 +194,6 @@ DETAILS: tuple[Control, ...] = (
         help="tight: the least noise that is proven private; paper: the printed constants.",
     ),
     Control(
-        field="diameter",
-        kind="slider",
-        label=lambda s: words_for(s.problem).diameter,
-        help=lambda s: words_for(s.problem).diameter_help,
-    ),
-    Control(
         field="margin",
         kind="slider",
         label="Margin of the tail",
@@ -179,7 +202,7 @@ DETAILS: tuple[Control, ...] = (
     ),
 )
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "axis": ("n", "d", "epsilon", "p", None),
+    "axis": ("n", "d", "epsilon", "p", "q", None),
     "tuning": ("practical", "theory"),
     "calibration": ("tight", "paper"),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 
 def series(low: int, high: int) -> list[float]:
     """Return the 1-2-5 numbers from 10**low to 10**high."""
@@ -23,6 +25,7 @@ OPTIONS: dict[str, list[float]] = {
     "margin": [0.1, 0.2, 0.5, 1, 2, 5],
     "diameter": [1, 2, 4, 10, 20],
     "offset": [0, 0.2, 0.5, 1, 2, 5, 10],
+    "q": [1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf],
     "trials": [5, 10, 20, 50, 100, 200],
 }
 NOTIONS = {
@@ -32,11 +35,13 @@ NOTIONS = {
 }
 SHOW = "show"  # the state and the URL parameter of the views
 VIEWS = ("lower bounds", "rates", "upper bounds")
-SYMBOL = {"n": "n", "d": "d", "epsilon": "ε", "p": "p"}
+SYMBOL = {"n": "n", "d": "d", "epsilon": "ε", "p": "p", "q": "q"}
 
 
 def number_text(value: float) -> str:
-    """Return a number as people write it: 10,000 and 1e-06 as 10⁻⁶."""
+    """Return a number as people write it: 10,000, 10⁻⁶ and ∞."""
+    if math.isinf(value):
+        return "∞"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return f"{value:,.12g}"
     mantissa, exponent = f"{value:e}".split("e")

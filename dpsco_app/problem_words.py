@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpsco_app.options import number_text
 from dpsco_core.card import BoundCard, Quantity
 from dpsco_core.catalogue import (
     HARD_INSTANCES,
@@ -33,7 +34,7 @@ class ProblemWords:
         What a method is called, in lower case.
     baseline : str
         The reference without privacy, in a sentence.
-    distribution, distribution_help, offset, offset_help, diameter, diameter_help : str
+    distribution, distribution_help, offset, offset_help, geometry, diameter, diameter_help : str
         Labels of controls and what they mean.
     """
 
@@ -46,6 +47,7 @@ class ProblemWords:
     distribution_help: str
     offset: str
     offset_help: str
+    geometry: str
     diameter: str
     diameter_help: str
 
@@ -68,8 +70,10 @@ ESTIMATION = ProblemWords(
     distribution_help=_RECORD,
     offset="Norm of the true mean ‖μ‖",
     offset_help="How far the true mean is from 0, where clipping is centred.",
-    diameter="Diameter of the ball that holds the mean",
-    diameter_help="Public knowledge that methods may use: the mean's norm is at most half of it.",
+    geometry="Set that holds the mean",
+    diameter="Its diameter",
+    diameter_help="Public knowledge that estimators may use: the mean's norm is at most half of "
+    "it. In another geometry than the l2 ball, every estimate is projected on the set.",
 )
 POINTS = ProblemWords(
     quantity="excess risk",
@@ -81,8 +85,9 @@ POINTS = ProblemWords(
     distribution_help=_RECORD,
     offset="Norm of the records' true mean ‖μ‖",
     offset_help="How far the records' true mean is from 0, where every optimiser starts.",
-    diameter="Diameter of the constraint set",
-    diameter_help="Parameters lie in a ball around 0 with this diameter. It is public.",
+    geometry="Constraint set",
+    diameter="Its diameter",
+    diameter_help="Twice the largest norm of a parameter, in the norm of the set. It is public.",
 )
 LINEAR = ProblemWords(
     quantity=POINTS.quantity,
@@ -95,6 +100,7 @@ LINEAR = ProblemWords(
     "parameter. It has mean 0, and is scaled so that every coordinate's moment is 1." + _HARD,
     offset="Norm of the true parameter ‖w*‖",
     offset_help="How far the best parameter is from 0, where every optimiser starts.",
+    geometry=POINTS.geometry,
     diameter=POINTS.diameter,
     diameter_help=POINTS.diameter_help,
 )
@@ -105,6 +111,25 @@ def words_for(problem: str) -> ProblemWords:
     if problem == MEAN:
         return ESTIMATION
     return LINEAR if problem in LINEAR_MODEL_SLUGS else POINTS
+
+
+GEOMETRY_NAMES = {
+    "l2": "ℓ₂ ball",
+    "l1": "ℓ₁ ball",
+    "lq": "ℓ_q ball",
+    "linf": "ℓ∞ ball (cube)",
+    "simplex": "simplex",
+    "solid-simplex": "solid simplex",
+    "group-l1": "group-ℓ₁ ball, groups of 5",
+    "sparse": "5-sparse hull",
+}
+
+
+def geometry_name(kind: str, q: float | None = None) -> str:
+    """Return the name of a constraint set; with its exponent where it is given."""
+    if kind == "lq" and q is not None:
+        return f"ℓ_q ball, q = {number_text(q)}"
+    return GEOMETRY_NAMES[kind]
 
 
 def problem_name(problem: str) -> str:

@@ -42,7 +42,7 @@ PANEL = Panel(
     name="regimes",
     prefix="regimes_",
     groups=tuple((title, group) for title, group in GROUPS if title != "Study"),
-    details=tuple(c for c in DETAILS if c.field in ("diameter", "margin")),
+    details=tuple(c for c in DETAILS if c.field == "margin"),
 )
 
 
@@ -59,8 +59,16 @@ def plane(name: str) -> Plane:
 
 
 def planes_for(scenario: Scenario) -> tuple[str, ...]:
-    """Return the planes that can be drawn: a zCDP budget has no epsilon."""
-    return tuple(name for name in PLANES if scenario.rho is None or "epsilon" not in name)
+    """Return the planes that can be drawn.
+
+    A zCDP budget has no epsilon, and groups of coordinates do not fill every dimension.
+    """
+    grouped = scenario.geometry == "group-l1"
+    return tuple(
+        name
+        for name in PLANES
+        if (scenario.rho is None or "epsilon" not in name) and not (grouped and "d-" in name)
+    )
 
 
 def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from dpsco_app.options import SYMBOL, number_text
-from dpsco_app.problem_words import MEAN, baseline, is_instance, words_for, worst_case
+from dpsco_app.problem_words import (
+    MEAN,
+    baseline,
+    geometry_name,
+    is_instance,
+    words_for,
+    worst_case,
+)
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -134,13 +141,17 @@ def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
         return None
     chosen = getattr(scenario, scenario.axis) or scenario.grid[-1]
     xs = sorted(set(table["x"]))
+    chosen = min(chosen, 10 * scenario.grid[-1])  # an exponent may be infinite
     return min(xs, key=lambda x: abs(math.log(x / chosen))) if xs else None
 
 
 def _where(scenario: Scenario, at: float | None) -> str:
     axis = scenario.axis or "n"
     value = scenario.n if at is None else at
-    return f"At {SYMBOL[axis]} = {number_text(value)}"
+    where = f"At {SYMBOL[axis]} = {number_text(value)}"
+    if scenario.geometry == "l2" or axis == "q":
+        return where
+    return f"{where} on the {geometry_name(scenario.geometry, scenario.q)}"
 
 
 def _instead(scenario: Scenario, at: float | None) -> str:

@@ -298,12 +298,11 @@ class Scenario:
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
         values = self.to_dict() | {"methods": self.methods, "grid": tuple(to_plain(self.grid))}
-        code = {name: "math.inf" if v == "inf" else repr(v) for name, v in values.items()}
+        code = {name: "float('inf')" if v == "inf" else repr(v) for name, v in values.items()}
         arguments = "".join(f"    {name}={text},\n" for name, text in code.items())
-        needs = "import math\n\n" if "math.inf" in code.values() else ""
         return (
             '"""Made by DP-SCO Explorer: the same scenario gives the same numbers."""\n\n'
-            f"{needs}from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
+            "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
             f"scenario = Scenario(\n{arguments}).validate()\n\n"
             "cells = frame(study(scenario))\n"
             "print(summary(cells).to_string(index=False))\n"
