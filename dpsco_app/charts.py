@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -22,7 +23,7 @@ from dpsco_app.look import (
     wrapped,
 )
 from dpsco_app.options import SYMBOL, number_text
-from dpsco_app.problem_words import is_instance, words_for, worst_case
+from dpsco_app.problem_words import geometry_name, is_instance, words_for, worst_case
 from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
@@ -40,12 +41,22 @@ ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the f
 START = "Start, no data used"
 
 
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The line of a method: what it is called, and whether it is that of the set beside."""
+
+    method: str
+    name: str
+    other: bool
+
+
 def error_figure(
     scenario: Scenario,
     table: pd.DataFrame,
     bounds: Sequence[Evaluation],
     look: Look,
     start: Sequence[tuple[float, float]] = (),
+    beside: tuple[Scenario, pd.DataFrame] | None = None,
 ) -> go.Figure:
     """Return the figure of a study: measured errors between their bounds.
 
@@ -60,14 +71,18 @@ def error_figure(
     look : Look
     start : sequence of (x, risk)
         The excess risk of the point at which optimisers start, if it is to be drawn.
+    beside : (Scenario, DataFrame), optional
+        The same study on another set, drawn dashed, with its summary.
     """
     assert scenario.axis is not None
     figure = go.Figure()
     curves = _group(bounds)
     methods = [m for m in scenario.methods if m in set(table["method"])]
-    low, high = _range(table, curves, [risk for _, risk in start])
+    every = table if beside is None else pd.concat([table, beside[1]])
+    low, high = _range(every, curves, [risk for _, risk in start])
     labels: list[Label] = []
-    floors = [c for c in curves if is_floor(c[0].bound.card)]
+    proven = [c for c in curves if not any(e.failures for e in c)]
+    floors = [c for c in proven if is_floor(c[0].bound.card)]
     for curve in floors:
         _draw_region(figure, curve, look, low)
     _name_region(figure, floors, scenario, look, low)
@@ -75,10 +90,16 @@ def error_figure(
         _draw_bound(figure, curve, look, labels)
     if start:
         _draw_start(figure, start, look, labels)
-    for method in methods:
-        rows = table[table["method"] == method]
-        _draw_method(figure, scenario, rows, method, look, labels)
-        _name_below(rows, method, look, low, labels)
+    parts = [(scenario, table, False)]
+    if beside is not None:
+        parts.insert(0, (*beside, True))
+    for shown, part, other in parts:
+        where = "" if beside is None else f", {geometry_name(shown.geometry, shown.q)}"
+        for method in [m for m in methods if m in set(part["method"])]:
+            rows = part[part["method"] == method]
+            drawn = Line(method=method, name=method_card(method).name + where, other=other)
+            _draw_method(figure, scenario, rows, drawn, look, labels)
+            _name_below(rows, drawn, look, low, labels)
     xs = scenario.grid
     if not look.compact:
         place_labels(figure, labels, low, high)
@@ -283,14 +304,14 @@ def _draw_method(
     figure: go.Figure,
     scenario: Scenario,
     rows: pd.DataFrame,
-    method: str,
+    line: Line,
     look: Look,
     labels: list[Label],
 ) -> None:
     rows = rows[rows["median_error"] > 0].sort_values("x")
     if rows.empty:
         return
-    name = method_card(method).name
+    name, method = line.name, line.method
     colour = look.colour(COLOURS[method])
     x, median = rows["x"].tolist(), rows["median_error"].tolist()
     upper, lower = rows["q90"].tolist(), rows["q10"].tolist()
@@ -321,8 +342,16 @@ def _draw_method(
             x=x,
             y=median,
             mode="lines+markers",
-            line={"color": colour, "width": 2.6 if private else 2},
-            marker={"symbol": SYMBOLS[method], "size": 8, "color": colour},
+            line={
+                "color": colour,
+                "width": 2.6 if private else 2,
+                "dash": "7px,4px" if line.other else "solid",
+            },
+            marker={
+                "symbol": SYMBOLS[method] + ("-open" if line.other else ""),
+                "size": 8,
+                "color": colour,
+            },
             hovertext=hover,
             hoverinfo="text",
             name=name,
@@ -332,15 +361,14 @@ def _draw_method(
 
 
 def _name_below(
-    rows: pd.DataFrame, method: str, look: Look, low: float, labels: list[Label]
+    rows: pd.DataFrame, line: Line, look: Look, low: float, labels: list[Label]
 ) -> None:
     """Name a method at the lower edge if its line ends below the figure: it is right, or nearly."""
     last = rows.sort_values("x")["median_error"].iloc[-1]
     if last < low:
-        text = f"{method_card(method).name}, below (error {max(last, 0):.0g})"
-        labels.append(
-            Label(text=f"<b>{text}</b>", y=low, colour=look.colour(COLOURS[method]), rank=0)
-        )
+        text = f"{line.name}, below (error {max(last, 0):.0g})"
+        colour = look.colour(COLOURS[line.method])
+        labels.append(Label(text=f"<b>{text}</b>", y=low, colour=colour, rank=0))
 
 
 def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -25,7 +25,7 @@ from dpsco_core.catalogue import (
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
 from dpsco_core.limits import DASHBOARD
-from dpsco_core.scenario import DEFAULT_GRIDS, DEFAULT_Q, Scenario
+from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 PREFIX = "field_"
 NOTION = "notion"  # not a field: which of epsilon, delta and rho are shown
@@ -117,8 +117,13 @@ class Panel:
                 values["delta"] = 0.0
         return Scenario(**values)
 
-    def draw(self, scenario: Scenario) -> None:
-        """Draw every control that applies to `scenario` into the current container."""
+    def draw(
+        self, scenario: Scenario, more: Mapping[str, Callable[[Scenario], None]] | None = None
+    ) -> None:
+        """Draw every control that applies to `scenario` into the current container.
+
+        At the end of a group that `more` names comes what it draws.
+        """
         for title, group in self.groups:
             st.subheader(title)
             if title == "Privacy":
@@ -133,6 +138,8 @@ class Panel:
                     "under which only Laplace noise will do.",
                 )
             self._draw_all(group, scenario)
+            if more and title in more:
+                more[title](scenario)
         with st.expander("Tuning and fine print"):
             self._draw_all(self.details, scenario)
 
@@ -148,8 +155,9 @@ class Panel:
 
     def set_axis(self) -> None:
         """Give a new axis its default grid."""
-        axis = st.session_state[self.prefix + "axis"]
-        st.session_state[self.prefix + "grid"] = list(DEFAULT_GRIDS.get(axis, ()))
+        state = st.session_state
+        grid = default_grid(state[self.prefix + "axis"], state[self.prefix + "geometry"])
+        state[self.prefix + "grid"] = list(grid)
 
     def set_problem(self) -> None:
         """Give a new problem its default methods, unless the chosen ones serve it as well."""
@@ -176,7 +184,7 @@ class Panel:
             state[prefix + "d"] = GROUP_SIZE * max(1, round(state[prefix + "d"] / GROUP_SIZE))
             if state.get(prefix + "axis") == "d":
                 kept = [x for x in state[prefix + "grid"] if x % GROUP_SIZE == 0]
-                state[prefix + "grid"] = kept or [GROUP_SIZE, 4 * GROUP_SIZE]
+                state[prefix + "grid"] = kept or list(default_grid("d", geometry))
 
     def _keep_axis_possible(self) -> None:
         """A zCDP budget has no epsilon to sweep."""

@@ -14,10 +14,10 @@ import streamlit as st
 from dpsco_app import export
 from dpsco_app.anatomy_state import anatomy_query
 from dpsco_app.link import EXPLORE, views_text
-from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.options import AGAINST, SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.pages import anatomy
 from dpsco_app.presets import PRESETS
-from dpsco_app.problem_words import MEAN, hard_problem, is_instance, words_for
+from dpsco_app.problem_words import MEAN, geometry_name, hard_problem, is_instance, words_for
 from dpsco_app.refusals import Refusal, changed, measured_refusals, other_refusals, with_names
 from dpsco_app.running import Result, evaluations
 from dpsco_app.shown_bounds import lower_cards
@@ -42,7 +42,8 @@ def draw_details(result: Result, start: Start) -> None:
             _downloads(result)
         with st.popover("Link", icon=":material/link:"):
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
-            st.code(EXPLORE.text(scenario, views_text(st.session_state[SHOW])), language=None)
+            state = views_text(st.session_state[SHOW], st.session_state[AGAINST])
+            st.code(EXPLORE.text(scenario, state), language=None)
         _take_apart(scenario)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
@@ -52,6 +53,9 @@ def draw_details(result: Result, start: Start) -> None:
         _what_to_look_at(scenario, start)
     with st.expander("Numbers"):
         _show_table(numbers(result))
+        if result.beside is not None:
+            st.caption(f"On the {geometry_name(result.beside.scenario.geometry)}:")
+            _show_table(numbers(result.beside))
         st.caption(_about_numbers(result))
     with st.expander("Bounds at the chosen point"):
         if bounds_for(scenario.problem):
@@ -187,8 +191,8 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
     hard = _hardest(scenario)
     if scenario.problem != MEAN and scenario.geometry != "l2":
         st.markdown(
-            "The faded lower bounds are proven on the ℓ₂ ball of the same radius. On another set "
-            "an algorithm may do better: where the Gaussian width is small, noise can be projected "
+            "The lower bounds are proven on the ℓ₂ ball, and faded here. On another set an "
+            "algorithm may do better: where the Gaussian width is small, noise can be projected "
             "away."
         )
         label = "Run the hard instance on the ℓ₂ ball"

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.options import SHOW, VIEWS
+from dpsco_app.options import AGAINST, NO_SET, SHOW, VIEWS
 from dpsco_app.presets import DEFAULT
 from dpsco_core.catalogue import PROBLEM_SLUGS
 from dpsco_core.errors import InvalidInput, require
@@ -128,12 +128,12 @@ class Address:
         return f"{page}?{query}" if query else page
 
 
-EXPLORE = Address(name="explore", base=BASE, extras={SHOW: VIEWS[0]})
+EXPLORE = Address(name="explore", base=BASE, extras={SHOW: VIEWS[0], AGAINST: NO_SET})
 
 
-def views_text(views: list[str]) -> dict[str, str]:
-    """Return Explore's own parameter: the views that are shown."""
-    return {SHOW: ",".join(views) or "none"}
+def views_text(views: list[str], against: str = NO_SET) -> dict[str, str]:
+    """Return Explore's own parameters: the views that are shown, and the set drawn beside."""
+    return {SHOW: ",".join(views) or "none", AGAINST: against}
 
 
 def read_views(text: str, problems: list[str]) -> list[str]:

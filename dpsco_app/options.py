@@ -34,6 +34,8 @@ NOTIONS = {
     "pure": "pure",
 }
 SHOW = "show"  # the state and the URL parameter of the views
+AGAINST = "against"  # and of the set that is drawn beside
+NO_SET = "none"
 VIEWS = ("lower bounds", "rates", "upper bounds")
 SYMBOL = {"n": "n", "d": "d", "epsilon": "ε", "p": "p", "q": "q"}
 

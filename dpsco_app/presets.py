@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dpsco_app.options import NO_SET
 from dpsco_core.scenario import Scenario
 
 
@@ -14,6 +15,7 @@ class Preset:
     name: str
     look_for: str
     scenario: Scenario
+    against: str = NO_SET  # the set that is drawn beside
 
     @property
     def kind(self) -> str:
@@ -177,6 +179,25 @@ PRESETS: tuple[Preset, ...] = (
             grid=(500, 1000, 2000, 5000, 10_000, 50_000),
             trials=5,
         ),
+    ),
+    Preset(
+        name="Gaussian width at work",
+        look_for="The same logistic regression on two sets of the same diameter. The ℓ₁ ball's "
+        "Gaussian width grows like √(2 ln d), that of the ℓ₂ ball (dashed, open points) like √d: "
+        "the projection takes most of the noise away. At d = 200 objective perturbation leaves "
+        "about a tenth of what it leaves on the ℓ₂ ball.",
+        scenario=Scenario(
+            problem="logistic",
+            methods=("sco.erm", "sco.objective-perturbation"),
+            geometry="l1",
+            n=10_000,
+            d=200,
+            p=4,
+            axis="d",
+            grid=(5, 10, 20, 50, 100, 200),
+            trials=5,
+        ),
+        against="l2",
     ),
 )
 DEFAULT = PRESETS[0]

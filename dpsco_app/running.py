@@ -34,6 +34,22 @@ class Result:
     scenario: Scenario
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False
+    beside: Result | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, on both sets."""
+        return self.scenario.cells + (0 if self.beside is None else self.beside.scenario.cells)
+
+    @property
+    def finished(self) -> int:
+        """How many of them are finished."""
+        return len(self.outcomes) + (0 if self.beside is None else len(self.beside.outcomes))
+
+    def shows(self, scenario: Scenario, other: Scenario | None) -> bool:
+        """Whether this is the result of a scenario, beside that of the other one."""
+        beside = None if self.beside is None else self.beside.scenario
+        return (self.scenario, beside) == (scenario, other)
 
 
 @st.cache_data(
@@ -49,20 +65,24 @@ def cached_cell(cell: Cell) -> Outcome:
 def run(result: Result) -> Iterator[tuple[int, str]]:
     """Run the cells that `result` lacks; yield the number finished and the time that is left.
 
-    Appends to ``result.outcomes`` as it goes. The caller writes to the page at every step.
+    Appends to ``result.outcomes`` as it goes, then to those of the set beside. The caller writes to
+    the page at every step.
     """
-    todo = list(cells(result.scenario))
-    expected = cost(result.scenario).seconds
+    parts = [result] if result.beside is None else [result, result.beside]
+    todo = [(part, cell) for part in parts for cell in list(cells(part.scenario))]
+    expected = sum(cost(part.scenario).seconds for part in parts)
     started = time.monotonic()
-    before = len(result.outcomes)
+    before = result.finished
     for i in range(before, len(todo)):
-        result.outcomes.append(cached_cell(todo[i]))
+        part, cell = todo[i]
+        part.outcomes.append(cached_cell(cell))
         fresh = i + 1 - before
         share = fresh / (len(todo) - before)
         spent = time.monotonic() - started
         left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
         yield i + 1, f"{i + 1:,} of {len(todo):,} cells, about {max(left, 0):.0f} s left"
-    result.done = True
+    for part in parts:
+        part.done = True
 
 
 class Pace:

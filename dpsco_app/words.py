@@ -51,18 +51,17 @@ def state(
         For every method, the classes of lower bounds that bind it ("zcdp", "pure").
     """
     done = table[table["median_error"] > 0]
-    private = [m for m in scenario.methods if m in set(done["method"]) and _is_private(m)]
-    if not private:
+    if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
         return _without_private(scenario, table)
-    at = _nearest(scenario, done)
-    here = done if at is None else done[done["x"] == at]
-    errors = {str(r.method): float(r.mean_error) for r in here.itertuples()}
-    private = [m for m in private if m in errors]
+    at, errors = _errors(scenario, done)
+    private = [m for m in scenario.methods if m in errors and _is_private(m)]
     if not private:
         return Statement(headline="The first cells are running.", sentence="")
     best = min(private, key=lambda m: errors[m])
     where = _where(scenario, at)
-    parts = [f"{where}{_instead(scenario, at)}, {_errs(scenario.problem, best, errors[best])}"]
+    parts = [
+        f"{where}{_on(scenario)}{_instead(scenario, at)}, {_errs(scenario.problem, best, errors[best])}"
+    ]
     name = method_card(best).name
     says = " errs by" if scenario.problem == MEAN else ": excess risk"
     headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
@@ -76,6 +75,23 @@ def state(
     if floor is not None:
         parts.append(_against(floor, errors[best], scenario))
     return Statement(headline=headline, sentence=_join(parts) + ".")
+
+
+def best_private(scenario: Scenario, table: pd.DataFrame) -> tuple[str, float | None, float] | None:
+    """Return the private method with the least mean error at the chosen point, and both."""
+    at, errors = _errors(scenario, table[table["median_error"] > 0])
+    private = [m for m in scenario.methods if m in errors and _is_private(m)]
+    if not private:
+        return None
+    best = min(private, key=lambda m: errors[m])
+    return best, at, errors[best]
+
+
+def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[str, float]]:
+    """Return the finished point nearest to the chosen one, and the mean errors there."""
+    at = _nearest(scenario, done)
+    here = done if at is None else done[done["x"] == at]
+    return at, {str(r.method): float(r.mean_error) for r in here.itertuples()}
 
 
 def _errs(problem: str, method: str, error: float) -> str:
@@ -148,10 +164,14 @@ def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
 def _where(scenario: Scenario, at: float | None) -> str:
     axis = scenario.axis or "n"
     value = scenario.n if at is None else at
-    where = f"At {SYMBOL[axis]} = {number_text(value)}"
-    if scenario.geometry == "l2" or axis == "q":
-        return where
-    return f"{where} on the {geometry_name(scenario.geometry, scenario.q)}"
+    return f"At {SYMBOL[axis]} = {number_text(value)}"
+
+
+def _on(scenario: Scenario) -> str:
+    """Say on which set it is, unless it is the l2 ball or the axis says so."""
+    if scenario.geometry == "l2" or scenario.axis == "q":
+        return ""
+    return f" on the {geometry_name(scenario.geometry, scenario.q)}"
 
 
 def _instead(scenario: Scenario, at: float | None) -> str:

@@ -39,6 +39,13 @@ DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
 DEFAULT_Q = 1.5
 
 
+def default_grid(axis: str | None, geometry: str) -> tuple[float, ...]:
+    """Return the values of an axis that is given without any: dimensions in whole groups."""
+    grid = DEFAULT_GRIDS.get(str(axis), ())
+    grouped = geometry == "group-l1" and axis == "d"
+    return tuple(x for x in grid if not grouped or x % GROUP_SIZE == 0)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
     r"""A run: what is estimated, from what data, how much of it, how privately, and by whom.
@@ -354,9 +361,7 @@ class Scenario:
         if "q" not in parsed and (geometry == "lq") != (start.q is not None):
             parsed["q"] = DEFAULT_Q if geometry == "lq" else None
         if "axis" in parsed and "grid" not in parsed:
-            grid = DEFAULT_GRIDS.get(str(parsed["axis"]), ())
-            grouped = geometry == "group-l1" and parsed["axis"] == "d"
-            parsed["grid"] = tuple(x for x in grid if not grouped or x % GROUP_SIZE == 0)
+            parsed["grid"] = default_grid(parsed["axis"], geometry)
         problem = parsed.get("problem", start.problem)
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
             fitting = catalogue.methods_for(problem)

@@ -8,13 +8,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app import words
 from dpsco_app.charts import error_figure
+from dpsco_app.comparison import comparison, draw_choice, in_words, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
 from dpsco_app.figures import SHARED_STYLE, Places, figure_places, in_order, show
 from dpsco_app.link import EXPLORE as ADDRESS
 from dpsco_app.link import read_views, views_text
 from dpsco_app.look import Look
-from dpsco_app.options import SHOW
+from dpsco_app.options import AGAINST, SHOW
 from dpsco_app.point_chart import point_figure
 from dpsco_app.presets import KINDS, PRESETS, Preset
 from dpsco_app.problem_words import MEAN, words_for
@@ -30,6 +31,7 @@ from dpsco_app.running import (
     starting_risks,
 )
 from dpsco_app.shown_bounds import floors, shown
+from dpsco_core.catalogue import method_card
 from dpsco_core.costing import too_large
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
@@ -52,12 +54,12 @@ def page() -> None:
     st.html(SHARED_STYLE + STYLE)
     problems = _restore()
     with st.sidebar:
-        PANEL.draw(PANEL.read())
+        PANEL.draw(PANEL.read(), {"Geometry": draw_choice})
     scenario, problem = _checked(PANEL.read())
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     if scenario is not None:
-        remember(ADDRESS, scenario, views_text(st.session_state[SHOW]))
+        remember(ADDRESS, scenario, views_text(st.session_state[SHOW], st.session_state[AGAINST]))
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     _presets(PANEL.read().problem)
     result = _result(scenario)
@@ -68,7 +70,7 @@ def page() -> None:
     figure = figure_places()
     if result is None:
         return
-    stale = result.scenario != scenario
+    stale = scenario is None or not result.shows(scenario, _other(scenario))
     if running:
         _run_and_draw(result, status, sentence, figure)
         st.session_state["running"] = False
@@ -89,6 +91,7 @@ def _restore() -> list[str]:
         problems = list(found.problems)
         PANEL.load(found.scenario)
         st.session_state[SHOW] = read_views(found.extras[SHOW], problems)
+        st.session_state[AGAINST] = read_against(found.extras[AGAINST], problems)
         st.session_state["start"] = True
         st.session_state["address_problems"] = problems
     return list(st.session_state["address_problems"])
@@ -101,23 +104,36 @@ def _result(scenario: Scenario | None) -> Result | None:
     """
     result: Result | None = st.session_state.get("result")
     asked = st.session_state.pop("start", False)
-    if asked and scenario is not None and (result is None or result.scenario != scenario):
-        result = st.session_state["result"] = Result(scenario)
+    other = None if scenario is None else _other(scenario)
+    same = scenario is not None and result is not None and result.shows(scenario, other)
+    if asked and scenario is not None and not same:
+        beside = None if other is None else Result(other)
+        result = st.session_state["result"] = Result(scenario, beside=beside)
+        same = True
     going = asked or st.session_state.get("running", False)
-    same = result is not None and result.scenario == scenario
     st.session_state["running"] = bool(going and same and result is not None and not result.done)
     return result
+
+
+def _other(scenario: Scenario) -> Scenario | None:
+    """Return the scenario of the set that is drawn beside, if one is chosen."""
+    return comparison(scenario, st.session_state[AGAINST])
 
 
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     """Return the scenario if the dashboard allows it, and otherwise one sentence."""
     try:
         scenario = scenario.validate(DASHBOARD)
+        other = _other(scenario)
+        if other is not None:
+            other.validate(DASHBOARD)
     except InvalidInput as problem:
         return None, str(problem)
     if not scenario.methods:
         return None, f"Choose at least one {words_for(scenario.problem).method}."
     heavy = too_large(scenario, DASHBOARD)
+    if not heavy and other is not None:
+        heavy = too_large(other, DASHBOARD)
     return (None, heavy) if heavy else (scenario, "")
 
 
@@ -145,6 +161,7 @@ def _preset_buttons(kind: str) -> None:
 
 
 def _start_preset(preset: Preset) -> None:
+    st.session_state[AGAINST] = preset.against
     _start(preset.scenario)
 
 
@@ -184,7 +201,7 @@ def _run_and_draw(
 ) -> None:
     write = Pace(0.0, WRITE_EVERY_SECONDS)
     draw = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
-    total = result.scenario.cells
+    total = result.cells
     live, _ = in_order(figure)
     for done, left in run(result):
         if write.due():
@@ -195,12 +212,13 @@ def _run_and_draw(
 
 
 def _say_status(result: Result, status: DeltaGenerator, *, stale: bool) -> None:
-    total = result.scenario.cells
-    done = len(result.outcomes)
+    total = result.cells
+    done = result.finished
     if stale:
         status.markdown(":orange[**Settings changed.** The figure shows the previous ones: Run.]")
     elif result.done:
-        status.markdown(f"Finished: {_cells_in_words(result.scenario)}.")
+        both = " on each of two sets" if result.beside is not None else ""
+        status.markdown(f"Finished: {_cells_in_words(result.scenario)}{both}.")
     else:
         status.markdown(f"Stopped at {done:,} of {total:,} cells. Run goes on from there.")
 
@@ -220,8 +238,24 @@ def _say(result: Result, sentence: DeltaGenerator) -> tuple[pd.DataFrame, str]:
     lower = evaluations(scenario, floors(scenario.problem))
     binding = {o.method: o.bound_by for o in result.outcomes}
     said = words.state(scenario, table, lower, binding)
-    sentence.markdown(said.sentence or said.headline)
+    sentence.markdown((said.sentence or said.headline) + _beside_in_words(result, table))
     return table, said.headline
+
+
+def _beside_in_words(result: Result, table: pd.DataFrame) -> str:
+    """Compare the best private method with itself on the other set, where both have run."""
+    if result.beside is None or not result.beside.outcomes:
+        return ""
+    other = summary(frame(result.beside.outcomes))
+    best = words.best_private(result.scenario, table)
+    if best is None:
+        return ""
+    method, at, here = best
+    row = other[(other["method"] == method) & (other["x"] == at)]
+    if row.empty or not row["mean_error"].iloc[0] >= 0:
+        return ""
+    name = method_card(method).name
+    return " " + in_words(result.beside.scenario, name, here, float(row["mean_error"].iloc[0]))
 
 
 def _draw(
@@ -231,6 +265,9 @@ def _draw(
     scenario = result.scenario
     bounds = evaluations(scenario, shown(scenario, st.session_state[SHOW]))
     start = starting_risks(scenario) if result.done else []
+    beside = None
+    if result.beside is not None and result.beside.outcomes:
+        beside = (result.beside.scenario, summary(frame(result.beside.outcomes)))
     dark = st.context.theme.type == "dark"
     count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
     for name, place in figure.items():
@@ -239,6 +276,6 @@ def _draw(
         drawn = (
             point_figure(scenario, result.outcomes, bounds, look, start[0][1] if start else None)
             if scenario.axis is None
-            else error_figure(scenario, table, bounds, look, start)
+            else error_figure(scenario, table, bounds, look, start, beside)
         )
         show(place, drawn, f"{name}_{count}", headline, bar=not compact)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import pytest
@@ -40,6 +41,8 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "tuning": ({}, "theory"),
     "calibration": ({}, "paper"),
     "diameter": ({}, 10),
+    "geometry": ({}, "l1"),
+    "q": ({"geometry": "lq"}, 4),
     "margin": ({}, 1),
 }
 
@@ -133,6 +136,40 @@ def test_a_zcdp_budget_leaves_the_axis_epsilon() -> None:
     page.run()
     assert chosen(page).axis == "n" and "ε" not in page.get_by_key("field_axis").options
     assert is_stale(page)
+
+
+def test_a_geometry_brings_its_exponent_and_takes_it_away() -> None:
+    page = open_page(problem="quadratic")
+    assert "field_q" not in keys(page) and "q" not in page.get_by_key("field_axis").options
+    page.get_by_key("field_geometry").set_value("lq")
+    page.run()
+    assert (chosen(page).geometry, chosen(page).q) == ("lq", 1.5)
+    page.get_by_key("field_axis").set_value("q")
+    page.run()
+    assert chosen(page).grid == DEFAULT_GRIDS["q"]
+    page.get_by_key("field_geometry").set_value("linf")
+    page.run()
+    assert (chosen(page).q, chosen(page).axis) == (None, "n")
+    page.get_by_key("field_geometry").set_value("lq")
+    page.run()
+    page.get_by_key("field_q").set_value(math.inf)
+    page.run()
+    assert chosen(page).q == math.inf and is_stale(page)
+    press(page, "Run")
+    assert result(page).done
+
+
+def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() -> None:
+    page = open_page(problem="quadratic", d="12", axis="d", grid="2,5,20,50")
+    page.get_by_key("field_geometry").set_value("group-l1")
+    page.run()
+    assert chosen(page).d == 10 and chosen(page).grid == (5, 20, 50)
+    assert not page.error
+    page.get_by_key("field_axis").set_value("n")
+    page.run()
+    page.get_by_key("field_axis").set_value("d")
+    page.run()
+    assert chosen(page).grid == (5, 10, 20, 50, 100)
 
 
 def test_a_single_point_shows_every_trial() -> None:
