@@ -59,9 +59,8 @@ def state(
         return Statement(headline="The first cells are running.", sentence="")
     best = min(private, key=lambda m: errors[m])
     where = _where(scenario, at)
-    parts = [
-        f"{where}{_on(scenario)}{_instead(scenario, at)}, {_errs(scenario.problem, best, errors[best])}"
-    ]
+    said = _errs(scenario.problem, best, errors[best])
+    parts = [f"{where}{_on(scenario)}{_instead(scenario, at)}, {said}"]
     name = method_card(best).name
     says = " errs by" if scenario.problem == MEAN else ": excess risk"
     headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"

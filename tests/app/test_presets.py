@@ -8,6 +8,7 @@ import math
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.options import NO_SET
 from dpsco_app.presets import DEFAULT, PRESETS, Preset
 from dpsco_app.problem_words import baseline
 from dpsco_app.running import starting_risks
@@ -37,13 +38,19 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     assert chosen(page) == result(page).scenario == preset.scenario
     assert result(page).done and status(page).startswith("Finished")
     assert not is_stale(page)
-    refused = {o.method for o in result(page).outcomes if o.not_applicable}
+    refused = {method_card(o.method).name for o in result(page).outcomes if o.not_applicable}
+    beside = result(page).beside
+    assert (beside is None) == (preset.against == NO_SET)
     for figure in figures(page):
-        for slug in preset.scenario.methods:
-            assert (method_card(slug).name in trace_names(figure)) == (slug not in refused)
+        ends = [""] if beside is None else [", ℓ₁ ball", ", ℓ₂ ball"]
+        for name in (
+            method_card(slug).name + end for slug in preset.scenario.methods for end in ends
+        ):
+            assert (name in trace_names(figure)) == (name.split(",")[0] not in refused)
     against = baseline(preset.scenario.problem) in preset.scenario.methods
     below = "below the" in sentence(page)  # easier than the worst case: no ratio to it
-    assert len(numbers_in(sentence(page))) == 1 + against + (not below)
+    bounded = beside is None and not below  # a lower bound is proven on the l2 ball
+    assert len(numbers_in(sentence(page))) == 1 + against + bounded + (beside is not None)
     assert preset.look_for in texts(page)
 
 
