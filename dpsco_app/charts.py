@@ -348,7 +348,7 @@ def _draw_method(
                 "dash": "7px,4px" if line.other else "solid",
             },
             marker={
-                "symbol": SYMBOLS[method] + ("-open" if line.other else ""),
+                "symbol": opened(SYMBOLS[method]) if line.other else SYMBOLS[method],
                 "size": 8,
                 "color": colour,
             },
@@ -358,6 +358,11 @@ def _draw_method(
         )
     )
     labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, rank=0))
+
+
+def opened(symbol: str) -> str:
+    """Return the open form of a marker; what is open already gets a dot."""
+    return f"{symbol}-dot" if symbol.endswith("-open") else f"{symbol}-open"
 
 
 def _name_below(

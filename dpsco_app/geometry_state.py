@@ -51,8 +51,8 @@ class View:
         From where a picture in space is seen, in degrees.
     draws : int
         Random directions for the width.
-    seed : int
-        Of directions and noise.
+    seed, noise_seed : int
+        Of the directions, and of the noise.
     noise_q : float
         The exponent of the parameters' norm that the noise is shaped to, in (1, 2].
     noise_d : int
@@ -70,6 +70,7 @@ class View:
     turn: int = 35
     draws: int = 500
     seed: int = 0
+    noise_seed: int = 0
     noise_q: float = 1.25
     noise_d: int = 100
 
@@ -84,7 +85,7 @@ class View:
         for name in ("x1", "x2", "x3"):
             real(name, getattr(self, name), -SPAN, SPAN)
         real("turn", self.turn, 0, 360)
-        for name in ("hull", "seed"):
+        for name in ("hull", "seed", "noise_seed"):
             real(name, getattr(self, name), 0, LARGEST_SEED)
         real("draws", self.draws, DRAWS_OPTIONS[0], DRAWS_OPTIONS[-1])
         real("noise_q", self.noise_q, NOISE_Q_OPTIONS[0], 2)
@@ -202,8 +203,8 @@ def change(changes: Mapping[str, Any]) -> None:
         st.session_state[PREFIX + name] = value
 
 
-def restore() -> tuple[View, list[str]]:
-    """Return the view that the widgets hold, after the address if that is new; and its problems.
+def restore() -> list[str]:
+    """Put the address into the widgets' state if it is new; return what is wrong with it.
 
     While another page is shown the state of the widgets is lost: an empty address brings the page
     back as it was left.
@@ -219,8 +220,12 @@ def restore() -> tuple[View, list[str]]:
         load(view)
     for name in NAMES:  # keeps what no widget shows at the moment
         state[PREFIX + name] = state[PREFIX + name]
-    view = View(**{name: state[PREFIX + name] for name in NAMES})
-    return view.validate(), list(state["geometry_problems"])
+    return list(state["geometry_problems"])
+
+
+def current() -> View:
+    """Return what the widgets hold."""
+    return View(**{name: st.session_state[PREFIX + name] for name in NAMES}).validate()
 
 
 def remember(view: View) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpsco_app.geometry_state import View
 from dpsco_core.geometry import Width, dual_exponent
-from dpsco_core.views import DualSquare, Nearest, RunningMean
+from dpsco_core.views import Cloud, DualSquare, Nearest, RunningMean
 
 NOISE_NAMES = {"generalized gaussian": "generalized Gaussian", "gaussian": "Gaussian"}
 
@@ -81,8 +81,8 @@ SETS = {
     "capped": SetWords(
         name="capped l1 ball",
         formula=r"\|w\|_1 \le c,\ \|w\|_\infty \le 1",
-        what="The box cut by an l1 ball: sizes at most 1, adding up to at most c (1.5 in the plane, "
-        "2 in space).",
+        what="The box cut by an l1 ball: sizes at most 1 that add up to at most c (1.5 in the "
+        "plane, 2 in space).",
         polar="the smallest convex body around the l1 ball and the box of size 1/c",
     ),
     "ellipsoid": SetWords(
@@ -138,9 +138,13 @@ def projection_title(found: Nearest) -> str:
         return "The point lies in the set: it is its own projection"
     moved = f"The nearest point of the set is {found.distance:.2f} away"
     if found.zeros:
-        plural = "s" * (found.zeros > 1)
-        return f"{moved} and makes {found.zeros} of {d} coordinate{plural} exactly 0"
+        return f"{moved} and makes {found.zeros} of {d} coordinates exactly 0"
     return f"{moved}; no coordinate becomes 0"
+
+
+def headed(name: str) -> str:
+    """Return a name as a sentence starts; "l1 ball" keeps its letter."""
+    return name if name[0] == "l" else name[0].upper() + name[1:]
 
 
 def coordinates(values: Sequence[float]) -> str:
@@ -181,16 +185,27 @@ def width_title(running: RunningMean, width: Width) -> str:
     return f"After {draws:,} draws the mean is {mean:.3f}; the width is {width_text(width)}"
 
 
-def clouds_title(gg: DualSquare, gaussian: DualSquare) -> str:
-    """Return whose squared dual norm is smaller at equal privacy."""
+def cloud_title(found: DualSquare) -> str:
+    """Return how large one kind of noise is."""
+    name = NOISE_NAMES[found.noise]
+    return f"{headed(name)} noise: expected squared dual norm {found.exact:.2f} units"
+
+
+def clouds_sentence(shown: Cloud, gg: DualSquare, gaussian: DualSquare) -> str:
+    """Return whose squared dual norm is smaller at equal privacy, and what the shape follows."""
+    dual = dual_exponent(gg.q)
     if gg.q == 2:
-        return "At q = 2 the two are the same noise"
+        return "At q = 2 the dual norm is the Euclidean one, and **the two are the same noise**."
     ratio = gg.exact / gaussian.exact
-    larger = "generalized Gaussian" if ratio >= 1 else "Gaussian"
-    by = max(ratio, 1 / ratio)
+    said = (
+        f"At equal proven privacy the generalized Gaussian noise has **{ratio:.2g} times** the "
+        f"Gaussian's expected squared dual norm. The dual norm has exponent q′ = {dual:.3g}"
+    )
+    if shown.exponent == dual:
+        return f"{said}, and the generalized Gaussian's density falls with that very norm."
     return (
-        f"At equal proven privacy the {larger} noise has {by:.2g} times the expected squared dual "
-        "norm"
+        f"{said}; in {shown.draws.shape[1]} dimensions the density falls with a smoother norm in "
+        f"its place, of exponent r = 2 ln d + 1 = {shown.exponent:.3g}."
     )
 
 
@@ -215,3 +230,77 @@ def growth_title(low: float, high: float, name: str, smallest: int, largest: int
         f"From {smallest} to {largest:,} dimensions the width of the {name} grows "
         f"{high / low:.2g} times"
     )
+
+
+INTRODUCTION = (
+    "A learner keeps its parameter w inside a **set** C, and measures it in a **norm**. Both "
+    "decide how a step is pulled back into the set, how large the privacy **noise** looks, and how "
+    "many directions it can go wrong in: the **width**. Choose a set and move things."
+)
+LOOK_AT_SET = (
+    "Look for: where the residual x − P(x) meets the set it stands at a right angle on a "
+    "supporting line, or plane. That direction's point on the polar set says which: a corner "
+    "of one is a side of the other. Move x: at a corner of the set P(x) stays put."
+)
+UNBOUNDED = " Here 0 is not inside the set, so that the polar goes on for ever: it is cut off."
+ABOUT_WIDTH = (
+    r"The **support function** $h(\xi) = \max_{w \in C} \langle \xi, w\rangle$ says how far the "
+    r"set reaches in direction $\xi$. Its mean over standard normal vectors $\xi$ is the "
+    r"**Gaussian width** $G_C$. Noise is such a vector: a set that reaches little in most "
+    r"directions lets little of it through."
+)
+LOOK_AT_LINES = (
+    "Look for: each dotted line touches the set and stands at a right angle on its direction ξ; "
+    "h(ξ) is its distance from 0, times the length of ξ. "
+)
+LOOK_AT_NEEDLES = (
+    "Look for: each needle ends where the plane that touches the set, at a right angle on the "
+    "direction ξ, is nearest to 0; h(ξ) is the needle's length, times the length of ξ. "
+)
+LOOK_AT_INTERVAL = (
+    "The interval holds the width with "
+    "probability 95 % at any one number of draws; it shrinks like one over the root of the draws."
+)
+LOOK_AT_GROWTH = (
+    "Look for: sets with few corners (l1, simplex, groups) stay near the guide √(2 ln d), round "
+    "ones grow like √d, and the box like d. Objective perturbation's error grows with the width "
+    "instead of with √d. All have radius 1; groups of 5 coordinates, at most 5 entries in sparse "
+    "vectors, a cap at 5, half-axes 1/j. A band: two proven bounds; the line is the upper one. "
+    "The hull of random points is left out."
+)
+ABOUT_NOISE = (
+    r"To hide one record, noise is added to a gradient. Gradients are measured in the "
+    r"**dual norm** $\|\cdot\|_{q'}$, $q' = q/(q-1)$; one record changes it by at most s, its "
+    r"**sensitivity**. Gaussian noise is round. **Generalized Gaussian** noise has a density that "
+    r"falls with the dual norm itself. Both are drawn here at the same privacy ρ and the same s."
+)
+LOOK_AT_NOISE = (
+    "One unit is d s²/2ρ (d coordinates, sensitivity s, budget ρ): what Gaussian noise has at "
+    "q = 2. Exact: by quadrature. Look for: shaping the noise to the norm does not pay here. At "
+    "equal proven privacy the plain Gaussian's bound is never larger. The proof of the generalized "
+    "Gaussian's privacy is loose: this compares guarantees, not what an attacker could learn."
+)
+LOOK_AT_SWEEP = (
+    "Look for: both noises agree at q = 2 and part towards q = 1, where the generalized Gaussian "
+    "is the larger one. Bands hold 80 % of single draws; dashed: proven bounds on the mean. Where "
+    "the generalized Gaussian's bound leaves its mean, its smooth norm stops following the dual "
+    "norm: from there on the noise has one shape for every q. The unit is that of the table above."
+)
+HOW_TO_READ = """
+- **w** is a parameter, **C** the set that it must lie in, **d** the number of its coordinates.
+- **x** is the point that you move, **P(x)** its *projection*: the nearest point of C in Euclidean
+  distance. The *residual* is x − P(x).
+- **⟨w, y⟩** is the inner product: the sum of the products of coordinates.
+- The **polar set** holds every y with ⟨w, y⟩ ≤ 1 for all w in C. If C is its own mirror image, C is
+  the unit ball of a norm, and the polar set that of its *dual norm*: the largest inner product
+  with a point of C.
+- **‖w‖_q** is the lq norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
+  **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
+- **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how
+  far C reaches in that direction, and its mean the **Gaussian width**.
+- **ρ** (rho) is the privacy budget of zero-concentrated DP, **s** the sensitivity: how much the
+  replacement of one record can change what is released. **z** is the noise, **σ** its scale.
+- **κ** (kappa), the bound of the generalized Gaussian in the last figure, is the constant of
+  regularity of the dual space: min(q′ − 1, about 2e ln d).
+- Pictures in space: drag to turn, or use the slider. Nothing here touches data.
+"""

@@ -21,6 +21,12 @@ MAGENTA = ("#b0307e", "#ff9bd2")
 GOLD = ("#85680f", "#e3c25a")
 BROWN = ("#7a4a2b", "#d8a987")
 SLATE = ("#3f5a78", "#9fb9d3")
+TEAL = ("#006d77", "#64d8c8")
+INDIGO = ("#4a4fc4", "#aab2ff")
+OLIVE = ("#66701a", "#cfd96a")
+CRIMSON = ("#b3264a", "#ff9aa8")
+PLUM = ("#86458f", "#e0a8e8")
+CLAY = ("#9a4a2a", "#f0a583")
 COLOURS: dict[str, tuple[str, str]] = {
     "mean.sample": GREY,
     "mean.median-of-means": PALE_GREY,
@@ -41,6 +47,12 @@ COLOURS: dict[str, tuple[str, str]] = {
     "sco.phased-sgd": GOLD,
     "sco.objective-perturbation": BROWN,
     "sco.objective-perturbation-strong": SLATE,
+    "lp.regularized-mirror-descent": INDIGO,
+    "lp.phased-sgd": OLIVE,
+    "lp.shuffled-mirror-descent": CRIMSON,
+    "lp.batched-mirror-descent": TEAL,
+    "lp.euclidean-reduction": PLUM,
+    "lp.noisy-mirror-descent": CLAY,
 }
 SYMBOLS = {
     "mean.sample": "circle",
@@ -62,6 +74,12 @@ SYMBOLS = {
     "sco.phased-sgd": "cross",
     "sco.objective-perturbation": "pentagon",
     "sco.objective-perturbation-strong": "pentagon-open",
+    "lp.regularized-mirror-descent": "triangle-down",
+    "lp.phased-sgd": "cross-open",
+    "lp.shuffled-mirror-descent": "star-diamond",
+    "lp.batched-mirror-descent": "hourglass",
+    "lp.euclidean-reduction": "hexagram",
+    "lp.noisy-mirror-descent": "hexagon-open",
 }
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages import anatomy, explore, regimes
+from dpsco_app.pages import anatomy, explore, geometry, regimes
 
 HERE = Path(__file__).resolve().parent
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
@@ -25,6 +25,7 @@ def main() -> None:
             st.Page(explore.page, title="Explore", url_path="explore", default=True),
             st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
             st.Page(regimes.page, title="Regimes", url_path="regimes"),
+            st.Page(geometry.page, title="Geometry", url_path="geometry"),
         ],
         position="top",
     )

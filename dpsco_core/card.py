@@ -103,6 +103,13 @@ BASSILY_2019 = Paper(
     year=2019,
     venue="NeurIPS 2019",
 )
+BASSILY_2021 = Paper(
+    key="Bassily-Guzman-Nandi 2021",
+    title="Non-Euclidean Differentially Private Stochastic Convex Optimization",
+    authors="Raef Bassily, Cristobal Guzman, Anupama Nandi",
+    year=2021,
+    venue="COLT 2021",
+)
 FELDMAN_2020 = Paper(
     key="Feldman-Koren-Talwar 2020",
     title="Private Stochastic Convex Optimization: Optimal Rates in Linear Time",

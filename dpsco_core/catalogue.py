@@ -47,19 +47,25 @@ from dpsco_core.problems import (
     Quadratic,
 )
 from dpsco_core.sco import (
+    BatchedMirrorDescent,
     ClippedDescent,
     CoordinatewiseDescent,
     Erm,
+    EuclideanReduction,
     IterativeDescent,
     NoisyGradientDescent,
+    NoisyMirrorDescent,
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
     Optimiser,
     PhasedSgd,
     PrivateSgd,
+    RegularizedMirrorDescent,
     Sgd,
+    ShuffledMirrorDescent,
     SmoothedDescent,
     StrongCoordinatewiseDescent,
+    UnconstrainedPhasedSgd,
 )
 
 ESTIMATORS: tuple[type[MeanEstimator], ...] = (
@@ -84,6 +90,12 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     PrivateSgd,
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
+    RegularizedMirrorDescent,
+    UnconstrainedPhasedSgd,
+    ShuffledMirrorDescent,
+    BatchedMirrorDescent,
+    EuclideanReduction,
+    NoisyMirrorDescent,
 )
 METHODS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (*ESTIMATORS, *OPTIMISERS)
 
@@ -220,6 +232,18 @@ def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optim
             return ClippedDescent(calibration=calibration, tuning=tuning)
         case "sco.iterative":
             return IterativeDescent(calibration=calibration, tuning=tuning)
+        case "lp.regularized-mirror-descent":
+            return RegularizedMirrorDescent(calibration=calibration, tuning=tuning)
+        case "lp.phased-sgd":
+            return UnconstrainedPhasedSgd(calibration=calibration, tuning=tuning)
+        case "lp.shuffled-mirror-descent":
+            return ShuffledMirrorDescent(calibration=calibration, tuning=tuning)
+        case "lp.batched-mirror-descent":
+            return BatchedMirrorDescent(calibration=calibration, tuning=tuning)
+        case "lp.euclidean-reduction":
+            return EuclideanReduction(calibration=calibration, tuning=tuning)
+        case "lp.noisy-mirror-descent":
+            return NoisyMirrorDescent(calibration=calibration, tuning=tuning)
     slugs = ", ".join(m.card.slug for m in OPTIMISERS)
     raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
 

@@ -42,6 +42,7 @@ LEVEL = {
     "anatomy": 8,
     "regimes": 8,
     "tables": 8,
+    "views": 8,
     "report": 9,
     "": 10,  # dpsco_core itself: the public names
     "cli": 11,
@@ -86,6 +87,8 @@ OTHER_DRAWS = {
     ("dpsco_core.costing", "standard_normal"),
     # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
     ("dpsco_core.geometry.width", "standard_normal"),
+    # The random directions of the page Geometry, for the same estimate.
+    ("dpsco_core.views.mean_widths", "standard_normal"),
 }
 
 

@@ -19,6 +19,7 @@ from typing import Literal
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.best import FORMS, largest_spike_probability
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
+from dpsco_core.bounds.lq_conditions import L2_BALL
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -50,9 +51,13 @@ def class_words(strong: bool, privacy: Privacy, losses: str = "") -> str:
 
 
 def class_conditions(strong: bool) -> tuple[Hypothesis, ...]:
-    """Return the conditions of the class: what scales the bound must exist."""
+    """Return the conditions of the class: what scales the bound must exist, on its own set.
+
+    The linear loss is worth M/2 in every direction on the ball only, and the minimisers of the
+    quadratic one fill a ball.
+    """
     extra = (STRONGLY_CONVEX, MINIMUM_INTERIOR) if strong else ()
-    return (COORDINATE_MOMENT, DIAMETER, *extra)
+    return (COORDINATE_MOMENT, DIAMETER, L2_BALL, *extra)
 
 
 def mean_cap(setting: Setting, strong: bool) -> float:

@@ -8,14 +8,17 @@ from typing import Literal
 
 from dpsco_core.bounds import gaussian, sco_objective, sco_rates
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
-from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.lower_sco import class_conditions, class_words, mean_cap, risk_unit
+from dpsco_core.bounds.lq_conditions import L2_BALL, SYMMETRIC
 from dpsco_core.bounds.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.bounds.rows_sco_objective import objective
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     LIPSCHITZ,
+    MINIMUM_INTERIOR,
     STRONG_PROBLEMS,
+    STRONGLY_CONVEX,
     approximate,
     below_trivial,
     centre_risk,
@@ -259,7 +262,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
         r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
         "zcdp",
         _lipschitz,
-        (LIPSCHITZ, DIAMETER),
+        (LIPSCHITZ, DIAMETER, L2_BALL),
         paper=ARORA_2020,
         combine=max,
         losses="A worst case over convex losses whose gradients are at most L for every record: "
@@ -290,8 +293,9 @@ OTHER_RISKS: tuple[Bound, ...] = (
         "none",
         _gaussian_strong,
         (
-            class_conditions(strong=True)[0],
-            *class_conditions(strong=True)[2:],
+            COORDINATE_MOMENT,
+            STRONGLY_CONVEX,
+            MINIMUM_INTERIOR,
             Hypothesis(text="parameter unrestricted", check=_unrestricted),
         ),
         constant="explicit",
@@ -300,17 +304,18 @@ OTHER_RISKS: tuple[Bound, ...] = (
         "sco-strong.width",
         "Strongly convex SCO, Gaussian width",
         "Theorem 5",
-        "The lower rate with the Gaussian width of the ball, for the quadratic loss with "
+        "The lower rate with the Gaussian width of a symmetric set, for the quadratic loss with "
         "Lipschitz constant L on the set; its hidden constant is set to 1. The theorem is worded "
         "for the empirical risk of a data set.",
         r"LM\max\Big\{\frac{(G/M)^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n\Big\},\ "
-        r"G=\tfrac M2E\chi_d",
+        r"G=E\max_{w\in C}\langle\xi,w\rangle",
         "approx",
         _width,
         (
             approximate(),
             LIPSCHITZ,
             DIAMETER,
+            SYMMETRIC,
             Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_width_records),
             Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
             Hypothesis(text="lambda <= L/M", check=_width_modulus),

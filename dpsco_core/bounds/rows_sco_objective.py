@@ -1,4 +1,4 @@
-"""Excess risk of objective perturbation in the l2 ball: Su et al. (2023), Theorems 2 and 4."""
+"""Excess risk of objective perturbation: Su et al. (2023), Theorems 2 and 4."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from dpsco_core.bounds import sco_objective
 from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.lq_conditions import SYMMETRIC, finite_set, is_symmetric
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     KNOWN_HESSIANS,
@@ -37,8 +38,19 @@ def objective(setting: Setting) -> Objective | None:
         delta=budget.delta,
         lipschitz=c.lipschitz,
         diameter=c.diameter,
-        width=sco_objective.ball_width(setting.d, c.diameter),
+        width=width(setting),
+        inradius=inradius(setting),
     )
+
+
+def width(setting: Setting) -> float:
+    """The Gaussian width of the set, or an upper bound of it; infinite for the whole space."""
+    return setting.body.gaussian_width().upper if finite_set(setting) else math.inf
+
+
+def inradius(setting: Setting) -> float:
+    """The least norm of a boundary point of a symmetric set; 0 where there is none."""
+    return setting.body.inradius if finite_set(setting) and is_symmetric(setting) else 0.0
 
 
 def hessian_rank(setting: Setting) -> int:
@@ -73,21 +85,25 @@ def _explicit(printed: bool) -> Callable[[Objective, Setting], tuple[float, ...]
     return formula
 
 
-def _modulus(setting: Setting) -> float:
-    """Delta, in the norm of the ball: the l2 modulus times the squared radius."""
-    c = setting.constants
-    return c.sample_strong_convexity * (c.diameter / 2) ** 2
+def modulus(setting: Setting) -> float:
+    """Delta, in the norm of a symmetric set: the l2 modulus times the squared inradius, or 0."""
+    return setting.constants.sample_strong_convexity * inradius(setting) ** 2
 
 
 def _rate_strong(printed: bool) -> Callable[[Objective, Setting], tuple[float, ...]]:
     def formula(at: Objective, setting: Setting) -> tuple[float, ...]:
-        return sco_objective.rate_strong(at, _modulus(setting), printed=printed)
+        delta = modulus(setting)
+        if delta == 0:
+            return math.inf, math.inf
+        return sco_objective.rate_strong(at, delta, printed=printed)
 
     return formula
 
 
 def _explicit_strong(at: Objective, setting: Setting) -> tuple[float, ...]:
     c = setting.constants
+    if modulus(setting) == 0:
+        return (math.inf,) * 5
     rank = 0 if c.structure == "mean" else setting.d
     return sco_objective.explicit_strong(at, c.sample_smoothness, c.sample_strong_convexity, rank)
 
@@ -126,10 +142,10 @@ def _by_hessian(at: Objective, setting: Setting) -> float:
 
 
 def _by_modulus(at: Objective, setting: Setting) -> float:
-    modulus = _modulus(setting)
-    if not 0 < modulus < math.inf or math.isinf(at.lipschitz):
+    delta = modulus(setting)
+    if not 0 < delta < math.inf or math.isinf(at.lipschitz):
         return math.nan
-    return (at.lipschitz * at.diameter / modulus) ** 2
+    return (at.lipschitz * at.diameter / delta) ** 2
 
 
 _NOISE_SIZE = _records("sqrt(d ln(1/delta))/epsilon", _by_noise)
@@ -139,7 +155,7 @@ _NEEDS = ("lipschitz", "diameter", "sample_smoothness")
 _STRONG_NEEDS = (*_NEEDS, "sample_strong_convexity")
 _RATE_TERMS = ("sampling", "privacy")
 _B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
-_WIDTH = r"G=\tfrac D2E\chi_d"
+_WIDTH = r"G=E\max_{w\in C}\langle\xi,w\rangle"
 _NOISES = (
     r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
     r"\sigma_2^2=\frac{64\alpha\ln(2.5/\delta)}{\lambda\varepsilon^2}"
@@ -156,7 +172,7 @@ _CARD = BoundCard(
     paper=SU_2023,
     statement="Theorem 2, with the accuracy of its Remark 1; Table 1",
     summary="The rate of adding a random linear term to the empirical risk, with the Gaussian "
-    "width of the ball; it needs a minimiser more accurate than the theorem prints. Constants "
+    "width of the set; it needs a minimiser more accurate than the theorem prints. Constants "
     "are set to 1.",
     kind="upper",
     quantity="excess risk",
@@ -172,15 +188,16 @@ _STRONG_CARD = replace(
     name="Objective perturbation, strongly convex, rate",
     statement="Theorem 4 without its stray epsilon; Table 1",
     summary="The rate of objective perturbation on strongly convex losses, with the Gaussian "
-    "width of the ball; constants are set to 1.",
+    "width of the set; constants are set to 1.",
     latex=r"\frac{L^2D^2}{\Delta n}+\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
     + _WIDTH
-    + r",\ \Delta=\lambda\tfrac{D^2}4",
+    + r",\ \Delta=\lambda C_{\min}^2",
     method="sco.objective-perturbation-strong",
     problems=STRONG_PROBLEMS,
 )
 _STRONG_RATE_CONDITIONS = (
     *_A1,
+    SYMMETRIC,
     SAMPLE_STRONGLY_CONVEX,
     KNOWN_HESSIANS,
     _records("(L D / Delta)^2", _by_modulus),
@@ -242,7 +259,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             latex=r"\frac{L^2D^2}{\Delta n\varepsilon}+"
             r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
             + _WIDTH
-            + r",\ \Delta=\lambda\tfrac{D^2}4",
+            + r",\ \Delta=\lambda C_{\min}^2",
         ),
         evaluate=named(
             _RATE_TERMS,
@@ -270,9 +287,9 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             r"\lambda'=\max\Big\{0,\frac12\Big(\frac{\beta-\lambda}{n(e^{\varepsilon/(4d)}-1)}"
             r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
             + _WIDTH
-            + r",\ \Delta=\lambda\tfrac{D^2}4",
+            + r",\ \Delta=\lambda C_{\min}^2",
         ),
         evaluate=named(_B_TERMS, _STRONG_NEEDS, _with(5, _explicit_strong)),
-        hypotheses=(*_A1, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
+        hypotheses=(*_A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
     ),
 )

@@ -1,7 +1,7 @@
 """Excess risk on Lipschitz losses in earlier work, and without privacy.
 
-The rates as Arora et al. (2020), section 3, and Su et al. (2023), Table 1, give them in the l2
-ball; epsilon of the Gaussian methods is read as the root of rho, logarithms of delta with it. Rows
+The rates as Arora et al. (2020), section 3, and Su et al. (2023), Table 1, give them;
+epsilon of the Gaussian methods is read as the root of rho, logarithms of delta with it. Rows
 on the empirical risk are listed because the tables list them, and fail their last hypothesis.
 """
 
@@ -11,9 +11,11 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpsco_core.bounds import sco_objective, sco_rates
+from dpsco_core.bounds import sco_rates
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
+from dpsco_core.bounds.lq_conditions import SYMMETRIC
+from dpsco_core.bounds.rows_sco_objective import modulus, width
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     GRADIENT_BOUND,
@@ -96,9 +98,8 @@ def _strong_empirical(setting: Setting) -> tuple[float, ...]:
 
 
 def _width(setting: Setting) -> float:
-    """The Gaussian width of the ball over root rho n."""
-    width = sco_objective.ball_width(setting.d, setting.constants.diameter)
-    return width / math.sqrt(setting.gaussian_rho) / setting.n
+    """The Gaussian width of the set over root rho n."""
+    return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
 
 
 def _talwar(setting: Setting) -> tuple[float, ...]:
@@ -107,8 +108,8 @@ def _talwar(setting: Setting) -> tuple[float, ...]:
 
 def _talwar_strong(setting: Setting) -> tuple[float, ...]:
     c = setting.constants
-    modulus = c.sample_strong_convexity * (c.diameter / 2) ** 2
-    return ((c.lipschitz * _width(setting)) ** 2 / modulus,)
+    delta = modulus(setting)
+    return ((c.lipschitz * _width(setting)) ** 2 / delta if delta > 0 else math.inf,)
 
 
 def _kasiviswanathan(setting: Setting) -> tuple[float, ...]:
@@ -291,11 +292,11 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             _prior(
                 "prior-talwar",
                 "Talwar et al. 2014, empirical risk",
-                "Su et al., Table 1; Gaussian width of the l2 ball",
+                "Su et al., Table 1; Gaussian width of the set",
                 "The rate with the Gaussian width of the set in place of the dimension. "
                 + _EMPIRICAL
                 + _ONE,
-                r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=\tfrac D2E\chi_d",
+                r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             ),
             paper=TALWAR_2014,
         ),
@@ -307,9 +308,9 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             _prior(
                 "prior-kasiviswanathan",
                 "Kasiviswanathan and Jin 2016, empirical risk",
-                "Su et al., Table 1; Gaussian width of the l2 ball",
+                "Su et al., Table 1; Gaussian width of the set",
                 "Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
-                r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=\tfrac D2E\chi_d",
+                r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             ),
             paper=KASIVISWANATHAN_2016,
         ),
@@ -352,17 +353,17 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             _prior(
                 "prior-talwar-strong",
                 "Talwar et al. 2014, strongly convex, empirical risk",
-                "Su et al., Table 1; Gaussian width of the l2 ball",
+                "Su et al., Table 1; Gaussian width of the set",
                 "The rate with the Gaussian width of the set in place of the dimension. "
                 + _EMPIRICAL
                 + _ONE,
-                r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=\tfrac D2E\chi_d,\ "
-                r"\Delta=\lambda\tfrac{D^2}4",
+                r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
+                r"\Delta=\lambda C_{\min}^2",
                 card=_STRONG_CARD,
             ),
             paper=TALWAR_2014,
         ),
         evaluate=named(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
-        hypotheses=(*_STRONG_LOSSES, DIAMETER, POPULATION_RISK),
+        hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
     ),
 )

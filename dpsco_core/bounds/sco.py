@@ -1,4 +1,4 @@
-"""Every bound on the excess population risk in the l2 ball, in the order of a catalogue.
+"""Every bound on the excess population risk, in the order of a catalogue.
 
 Gaussian methods are evaluated at ``setting.gaussian_rho``; where the budget or a certified constant
 does not exist an upper bound is infinite, a lower bound 0, and a hypothesis says why. The slug
@@ -12,6 +12,8 @@ from __future__ import annotations
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.lower_sco import SPIKE_RISKS
 from dpsco_core.bounds.lower_sco_other import OTHER_RISKS
+from dpsco_core.bounds.rows_lq_explicit import LQ_EXPLICIT
+from dpsco_core.bounds.rows_lq_rates import LQ_RATES
 from dpsco_core.bounds.rows_sco_clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.rows_sco_coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.rows_sco_objective import OBJECTIVE_RISKS
@@ -29,6 +31,8 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *PRIVATE_SGD_RISKS,
     *OBJECTIVE_RISKS,
     *PRIOR_RISKS,
+    *LQ_RATES,
+    *LQ_EXPLICIT,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *OTHER_RISKS)
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

@@ -1,9 +1,10 @@
-r"""Objective perturbation in the Euclidean ball: Su et al. (2023), Algorithms 1 and 2.
+r"""Objective perturbation on a convex set: Su et al. (2023), Algorithms 1 and 2.
 
-The ball has radius R = M/2 and Gaussian width :math:`G_C=R\,E\chi_d`. The objective gets a linear
-noise term of deviation :math:`\sigma_1` and a regulariser :math:`\lambda\|\theta\|^2`, is minimised
-to accuracy :math:`\alpha`, and the result gets noise :math:`\sigma_2` and is projected. Explicit
-bounds B1 and B2: note, sections 3.1 and 3.2.
+The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`. The
+objective gets a linear noise term of deviation :math:`\sigma_1` and a regulariser
+:math:`\lambda\|\theta\|^2`, is minimised to accuracy :math:`\alpha`, and the result gets noise
+:math:`\sigma_2` and is projected. Explicit bounds B1, on any set, and B2, on a symmetric one: note,
+sections 3.1 and 3.2.
 """
 
 from __future__ import annotations
@@ -12,19 +13,7 @@ import math
 from dataclasses import dataclass
 
 from dpsco_core.bounds.conditions import check_sizes
-from dpsco_core.bounds.gaussian import normal_norm
 from dpsco_core.errors import require
-
-
-def ball_width(d: int, diameter: float) -> float:
-    r"""Return the Gaussian width :math:`\frac M2E\chi_d` of an l2 ball of diameter M.
-
-    Examples
-    --------
-    >>> round(ball_width(100, 2.0), 5)
-    9.97503
-    """
-    return diameter / 2 * normal_norm(d)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +28,11 @@ class Objective:
     lipschitz : float
         L.
     diameter : float
-        :math:`\|C\|_2`, the l2 diameter.
+        :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set.
     width : float
-        :math:`G_C`.
+        :math:`G_C`, or an upper bound of it.
+    inradius : float
+        :math:`C_{\min}`, the least norm of a boundary point; 0 where the set has none.
     """
 
     n: int
@@ -50,6 +41,7 @@ class Objective:
     lipschitz: float
     diameter: float
     width: float
+    inradius: float = 0.0
 
     def __post_init__(self) -> None:
         check_sizes(self.n, 1)
@@ -182,7 +174,7 @@ def regulariser_strong(
 def explicit_strong(
     at: Objective, smoothness: float, strong_convexity: float, rank: int
 ) -> tuple[float, float, float, float, float]:
-    r"""B2: an explicit bound for Algorithm 2, with :math:`\Delta=\mu R^2`.
+    r"""B2: an explicit bound for Algorithm 2 on a symmetric set, :math:`\Delta=\mu C_{\min}^2`.
 
     .. math::
         \frac{\sigma_1^2(G_C^2+R^2)}{2\Delta n^2}+\lambda R^2+\frac{2L^2R^2}{\Delta n}+
@@ -193,7 +185,7 @@ def explicit_strong(
     noise. Note to Su et al. (2023), section 3.2.
     """
     radius = at.diameter / 2
-    modulus = strong_convexity * radius**2
+    modulus = strong_convexity * at.inradius**2
     alpha = accuracy_strong(at, modulus)
     output = at.output_std(alpha, modulus) * at.diameter
     noise = (at.objective_std / at.n) ** 2 * (at.width**2 + radius**2) / (2 * modulus)
@@ -209,7 +201,8 @@ def explicit_strong(
 def width_lower(at: Objective, d: int) -> tuple[float, float]:
     r"""Theorem 5: :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n`; the larger.
 
-    For the set scaled to diameter 1 and L = 1, as printed, times L M. Constant 1.
+    For the set scaled to diameter 1 and L = 1, as printed, times L M. Constant 1. The hard loss,
+    half the squared distance, is :math:`C_{\min}^2`-strongly convex in the norm of the set.
     """
     unit = at.width / at.diameter
     logs = math.log(2 * d) ** 4

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
-from dpsco_core.geometry.norms import lq_norm, norm_ratio
+from dpsco_core.geometry.norms import lq_norm, norm_ratio, unit_vector
 from dpsco_core.geometry.width import chi_mean
 
 Vector = NDArray[np.float64]
@@ -56,6 +56,10 @@ class Ball(Symmetric):
     def support(self, g: Vector) -> float:
         r"""Return :math:`\max_{w} \langle g, w\rangle = r\|g\|_2`, the support function."""
         return self.radius * lq_norm(g, 2.0)
+
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return :math:`rg/\|g\|_2`, and 0 for g = 0; shape (d,)."""
+        return self.radius * unit_vector(g, 2.0)
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2r\,d^{\max(0, 1/q - 1/2)}`."""

@@ -77,11 +77,20 @@ class ConstraintSet(Protocol):
     def support(self, g: Vector) -> float:
         r"""Return :math:`\max_{w \in C} \langle g, w\rangle`."""
 
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return a point w of the set with :math:`\langle g, w\rangle` largest, shape (d,).
+
+        The same one for the same `g`, ties included.
+        """
+
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
         """Whether `w` lies in the set, up to `tolerance` relative to the size of the set."""
 
     def diameter_in(self, exponent: float) -> float:
         """Return the diameter in the l_q norm, q >= 1, infinity allowed."""
+
+    def radius_in(self, exponent: float) -> float:
+        """Return the largest l_q norm of a point of the set, q >= 1, infinity allowed."""
 
     def minkowski_norm(self, w: Vector) -> float:
         r"""Return :math:`\min\{t > 0 : w \in tC\}`; `InvalidInput` unless C = -C."""
@@ -109,6 +118,14 @@ class Symmetric(ABC):
     def diameter(self) -> float:
         """The l2 diameter, twice the radius."""
         return 2 * self.l2_radius
+
+    @abstractmethod
+    def diameter_in(self, exponent: float) -> float:
+        """Return the diameter in the l_q norm."""
+
+    def radius_in(self, exponent: float) -> float:
+        """Return the largest l_q norm of a point: half the diameter."""
+        return self.diameter_in(exponent) / 2
 
     @abstractmethod
     def minkowski_norm(self, w: Vector) -> float:

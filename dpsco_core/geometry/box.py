@@ -67,6 +67,11 @@ class Box(Symmetric):
         r"""Return :math:`\sum_j b_j|g_j|`."""
         return float(self.half_widths @ np.abs(g))
 
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return :math:`b_j\,\mathrm{sign}(g_j)`, with sign(0) = 0; shape (d,)."""
+        found: Vector = self.half_widths * np.sign(g)
+        return found
+
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2\|b\|_q`."""
         return 2 * lq_norm(self.half_widths, exponent)

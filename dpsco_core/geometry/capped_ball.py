@@ -90,6 +90,13 @@ class CappedL1Ball(Symmetric):
         s = self.sparsity
         return self.radius * float(np.partition(np.abs(g), self.d - s)[self.d - s :].sum())
 
+    def support_point(self, g: Vector) -> Vector:
+        """Return r with the signs of the s largest entries, the first of equal ones; else 0."""
+        found = np.zeros(self.d)
+        top = np.argsort(-np.abs(g), kind="stable")[: self.sparsity]
+        found[top] = self.radius * np.sign(g[top])
+        return found
+
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2rs^{1/q}`."""
         check_exponent(exponent)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import Symmetric, Width
-from dpsco_core.geometry.norms import check_exponent, lq_norm
+from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.power_sums import safeguarded_root
 
 Vector = NDArray[np.float64]
@@ -77,6 +77,11 @@ class Ellipsoid(Symmetric):
     def support(self, g: Vector) -> float:
         r"""Return :math:`(\sum_j a_j^2g_j^2)^{1/2}`."""
         return lq_norm(self.half_axes * g, 2.0)
+
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return :math:`a_j^2g_j/(\sum_k a_k^2g_k^2)^{1/2}`, and 0 for g = 0; shape (d,)."""
+        found: Vector = self.half_axes * unit_vector(self.half_axes * g, 2.0)
+        return found
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2\max a_j` for q >= 2, and :math:`2\|a\|_c`, 1/c = 1/q - 1/2, below."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
-from dpsco_core.geometry.norms import norm_ratio, row_norms
+from dpsco_core.geometry.norms import norm_ratio, row_norms, unit_vector
 from dpsco_core.geometry.threshold import shrink_to_sum
 from dpsco_core.geometry.width import largest_block_mean
 
@@ -71,6 +71,13 @@ class GroupBall(Symmetric):
     def support(self, g: Vector) -> float:
         r"""Return :math:`r\max_g\|g_g\|_2`."""
         return self.radius * float(self._norms(g).max())
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return the longest block of g, the first of them, at length r; 0 elsewhere."""
+        found = np.zeros((self.groups, self.group_size))
+        top = int(self._norms(g).argmax())
+        found[top] = self.radius * unit_vector(g.reshape(found.shape)[top], 2.0)
+        return found.ravel()
 
     def diameter_in(self, exponent: float) -> float:
         """Return the diameter in the l_q norm, attained within one block."""

@@ -114,9 +114,17 @@ class Hull:
         size = max(self.diameter, 1e-300)
         return lq_norm(self.project(w) - w, 2.0) <= tolerance * size
 
+    def support_point(self, g: Vector) -> Vector:
+        """Return the first of the points that lie farthest along g, shape (d,)."""
+        return np.array(self.points[int((self.points @ g).argmax())])
+
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`\max_{ij}\|v_i - v_j\|_q`. O(k^2 d)."""
         return max(float(row_norms(self.points - v, exponent).max()) for v in self.points)
+
+    def radius_in(self, exponent: float) -> float:
+        r"""Return :math:`\max_i\|v_i\|_q`."""
+        return float(row_norms(self.points, exponent).max())
 
     def minkowski_norm(self, w: Vector) -> float:
         """Return the norm whose unit ball the hull is, by a linear program.

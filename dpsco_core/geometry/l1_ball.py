@@ -62,6 +62,13 @@ class L1Ball(Symmetric):
         r"""Return :math:`r\|g\|_\infty`."""
         return self.radius * float(np.abs(g).max())
 
+    def support_point(self, g: Vector) -> Vector:
+        """Return the vertex at the first of the largest entries, shape (d,)."""
+        found = np.zeros(self.d)
+        top = int(np.abs(g).argmax())
+        found[top] = math.copysign(self.radius, g[top])
+        return found
+
     def diameter_in(self, exponent: float) -> float:
         """Return 2r, whatever the exponent: the distance of opposite vertices."""
         check_exponent(exponent)

@@ -13,7 +13,7 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.box import Box
 from dpsco_core.geometry.l1_ball import L1Ball
-from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio
+from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, unit_vector
 from dpsco_core.geometry.power_sums import PowerSums, safeguarded_root
 from dpsco_core.geometry.width import chi_mean, lq_ball_width_bounds
 
@@ -80,6 +80,14 @@ class LqBall(Symmetric):
     def support(self, g: Vector) -> float:
         r"""Return :math:`r\|g\|_{q'}` with the dual exponent q'."""
         return self.radius * lq_norm(g, dual_exponent(self.exponent))
+
+    def support_point(self, g: Vector) -> Vector:
+        r"""Return r times :math:`\mathrm{sign}(g_j)|g_j|^{q'-1}`, normalised; 0 for g = 0."""
+        top = lq_norm(g, math.inf)
+        if top == 0:
+            return np.zeros(self.d)
+        sizes = np.abs(g / top) ** (dual_exponent(self.exponent) - 1)
+        return np.copysign(self.radius * unit_vector(sizes, self.exponent), g)
 
     def diameter_in(self, exponent: float) -> float:
         """Return the diameter in another norm, attained along an axis or a diagonal."""

@@ -66,6 +66,22 @@ def row_norms(x: Matrix, exponent: float) -> Vector:
     return found
 
 
+def unit_vector(x: Vector, exponent: float) -> Vector:
+    r"""Return :math:`x/\|x\|_q`, and 0 for x = 0; shape (d,).
+
+    Examples
+    --------
+    >>> unit_vector(np.array([3e-320, 0.0]), 2.0)
+    array([1., 0.])
+    """
+    top = float(np.abs(x).max(initial=0.0))
+    if top == 0:
+        return np.zeros(len(x))
+    scaled = x / top
+    found: Vector = scaled / lq_norm(scaled, exponent)
+    return found
+
+
 def dual_exponent(exponent: float) -> float:
     """Return the exponent of the dual norm: q/(q - 1), with 1 and infinity dual to each other.
 

@@ -75,10 +75,21 @@ class Simplex:
         signs = bool(np.isfinite(w).all()) and float(w.min()) >= -slack
         return signs and abs(math.fsum(w) - self.radius) <= slack
 
+    def support_point(self, g: Vector) -> Vector:
+        """Return the vertex at the first of the largest entries, shape (d,)."""
+        found = np.zeros(self.d)
+        found[int(g.argmax())] = self.radius
+        return found
+
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2^{1/q}r`, the distance of two vertices; 0 in one dimension."""
         check_exponent(exponent)
         return 0.0 if self.d == 1 else 2 ** (1 / exponent) * self.radius
+
+    def radius_in(self, exponent: float) -> float:
+        """Return r, whatever the exponent: of the vertices."""
+        check_exponent(exponent)
+        return self.radius
 
     def minkowski_norm(self, w: Vector) -> float:
         """Refused: the simplex is not symmetric."""
@@ -146,10 +157,21 @@ class SolidSimplex:
         signs = bool(np.isfinite(w).all()) and float(w.min()) >= -slack
         return signs and math.fsum(w) <= self.radius + slack
 
+    def support_point(self, g: Vector) -> Vector:
+        """Return the vertex at the first of the largest entries, or 0 if none is positive."""
+        found, top = np.zeros(self.d), int(g.argmax())
+        found[top] = self.radius if g[top] > 0 else 0.0
+        return found
+
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2^{1/q}r`, the distance of two vertices other than 0; r for d = 1."""
         check_exponent(exponent)
         return self.radius if self.d == 1 else 2 ** (1 / exponent) * self.radius
+
+    def radius_in(self, exponent: float) -> float:
+        """Return r, whatever the exponent: of the vertices."""
+        check_exponent(exponent)
+        return self.radius
 
     def minkowski_norm(self, w: Vector) -> float:
         """Refused: the solid simplex is not symmetric."""

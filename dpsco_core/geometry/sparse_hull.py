@@ -12,7 +12,7 @@ from scipy.special import ndtr
 
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
-from dpsco_core.geometry.norms import check_exponent, lq_norm
+from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.threshold import shrink_to_sum
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, sparse_width_bound
 
@@ -76,21 +76,30 @@ class SparseHull(Symmetric):
         if lq_norm(scaled, 1.0) <= self.l1_radius:
             return scaled
         shrunk = shrink_to_sum(size, self.l1_radius, float(size.max()))
-        if lq_norm(shrunk, 2.0) > self.radius * (1 + 1e-12):
+        if lq_norm(shrunk, 2.0) > self.radius * (1 + 1e-14):
             shrunk = _shrink_to_ratio(size, self.sparsity)
             shrunk *= self.radius / lq_norm(shrunk, 2.0)
         return np.copysign(shrunk, w)
 
     def support(self, g: Vector) -> float:
         r"""Return :math:`\min_\tau \sqrt s\,r\tau + r\|(|g|-\tau)_+\|_2`, in closed form."""
+        return float(self.support_point(g) @ g)
+
+    def support_point(self, g: Vector) -> Vector:
+        """Return a maximiser: flat on the entries at the top if there are s, or shrunk by tau."""
         size = np.abs(g)
         top = float(size.max())
-        if top == 0 or lq_norm(size, 1.0) <= math.sqrt(self.sparsity) * lq_norm(size, 2.0):
-            return self.radius * lq_norm(size, 2.0)
-        if int(np.count_nonzero(size == top)) >= self.sparsity:
-            return self.l1_radius * top
+        if top == 0:
+            return np.zeros(self.d)
+        size /= top
+        if lq_norm(size, 1.0) <= math.sqrt(self.sparsity) * lq_norm(size, 2.0):
+            return np.copysign(self.radius * unit_vector(size, 2.0), g)
+        equal = size == 1
+        if int(np.count_nonzero(equal)) >= self.sparsity:
+            flat = np.where(equal, self.l1_radius / np.count_nonzero(equal), 0.0)
+            return np.copysign(flat, g)
         shrunk = _shrink_to_ratio(size, self.sparsity)
-        return self.radius * float(shrunk / lq_norm(shrunk, 2.0) @ size)
+        return np.copysign(self.radius * unit_vector(shrunk, 2.0), g)
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2rs^{\max(0, 1/q - 1/2)}`, attained at a flat s-sparse vector."""
@@ -149,9 +158,20 @@ def _shrink_to_ratio(size: Vector, sparsity: int) -> Vector:
     k, g1, g2 = counts[:-1], first[:-1], second[:-1]
     passed = (k * t - g1) ** 2 >= sparsity * (k * t * t - 2 * t * g1 + g2)
     passed &= k > sparsity
-    index = int(np.argmax(passed)) if bool(passed.any()) else len(gap) - 1
-    n, a, b = counts[index], float(first[index]), float(second[index])
-    root = sparsity / (n - sparsity) * max(0.0, n * b - a * a)
-    level = (a + math.sqrt(root)) / n
+    kept = int(np.argmax(passed)) + 1 if bool(passed.any()) else len(gap)
+    level = _level(ordered[:kept], sparsity)
+    # Entries at the level itself, of which there may be many, are no more than its rounding.
+    fewer = int(np.searchsorted(ordered, level * (1 - 1e-14)))
+    if sparsity < fewer < kept:
+        level = _level(ordered[:fewer], sparsity)
     shrunk: Vector = np.maximum(level - gap, 0.0)
     return shrunk
+
+
+def _level(gap: Vector, sparsity: int) -> float:
+    r"""Return the root t of the equation above for k gaps: with their mean m and the variance V,
+    :math:`(t - m)^2 = sV/(k - s)`, where nothing cancels.
+    """
+    mean = float(gap.mean())
+    variance = float(np.square(gap - mean).mean())
+    return mean + math.sqrt(sparsity / (len(gap) - sparsity) * variance)

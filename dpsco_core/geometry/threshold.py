@@ -40,7 +40,10 @@ def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
     excess -= total
     counts = _counts(len(values))
     # k entries remain if the k-th largest is above the threshold that k entries would give.
-    remain = int(np.count_nonzero(ordered * counts > excess))
-    below -= float(excess[remain - 1]) / remain
+    above = ordered * counts > excess
+    above[1:] &= ordered[1:] > -total
+    remain = int(np.count_nonzero(above))
+    # Summed once more, pairwise: running sums over many entries lose digits.
+    below -= (float(ordered[:remain].sum()) - total) / remain
     found: Vector = np.maximum(below, 0.0, out=below)
     return found

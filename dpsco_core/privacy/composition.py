@@ -30,7 +30,12 @@ NOTHING: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 Mechanism = Literal[
-    "gaussian", "laplace", "shuffled gaussian", "objective perturbation", "generalized gaussian"
+    "gaussian",
+    "laplace",
+    "shuffled gaussian",
+    "objective perturbation",
+    "generalized gaussian",
+    "shuffled generalized gaussian",
 ]
 
 
@@ -93,7 +98,7 @@ class Entry:
         )
 
 
-APPROXIMATE = ("shuffled gaussian", "objective perturbation")
+APPROXIMATE = ("shuffled gaussian", "shuffled generalized gaussian", "objective perturbation")
 # What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
 CONCENTRATED = {"gaussian", "generalized gaussian"}
 

@@ -7,7 +7,7 @@ the paper, sections 1.8 and 2.8. Releases go through `Ledger.generalized_gaussia
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -16,14 +16,16 @@ from scipy.special import gammaln
 
 from dpsco_core.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.privacy.checks import check_positive, check_release
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.amplification import amplify
+from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
+from dpsco_core.privacy.composition import Entry, Mechanism
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     gaussian_noise_std,
     generalized_gaussian_noise,
     generalized_gaussian_noise_scale,
 )
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 Noise = Literal["generalized gaussian", "gaussian"]
 Calibration = Literal["paper", "tight"]
@@ -105,6 +107,37 @@ class Shaped:
         """Return what a ledger records of the release of `value`, shape (d,)."""
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         check_release(value, self.noise_scale)
+        return self._entry(label)
+
+    def steps_entry(self, label: str, steps: int, certificate: ShuffledSteps | None) -> Entry:
+        """Return what a ledger records of so many releases, each of one record or batch.
+
+        Parameters
+        ----------
+        certificate : ShuffledSteps or None
+            That of one step a record in secret random order; its rho and its number of steps are
+            those of the releases. It must be for the curve ``"zcdp"`` unless the noise is Gaussian.
+        """
+        check_count("steps", steps)
+        check_noise(self.noise_scale)
+        entry = replace(self._entry(label), disjoint_blocks=steps)
+        if certificate is None or not certificate.amplified:
+            return entry
+        fits = steps == certificate.steps and self.rho <= certificate.rho_step
+        covered = self.noise == "gaussian" or certificate.curve == "zcdp"
+        require(fits and covered, "certificate", "that of these steps and this noise", certificate)
+        shuffled: Mechanism = (
+            "shuffled gaussian" if self.noise == "gaussian" else "shuffled generalized gaussian"
+        )
+        return replace(
+            entry,
+            mechanism=shuffled,
+            rho=0.0,
+            epsilon=certificate.epsilon,
+            delta=certificate.delta,
+        )
+
+    def _entry(self, label: str) -> Entry:
         if self.noise == "gaussian":
             sensitivity = proven = self.norm.l2_ratio * self.sensitivity
         else:
@@ -119,9 +152,14 @@ class Shaped:
             sensitivity=sensitivity,
             proven_sensitivity=proven,
             noise=self.noise_scale,
-            size=value.size,
+            size=self.norm.d,
             rho=self.rho,
         )
+
+    @property
+    def noise_exponent(self) -> float:
+        """The exponent r of the noise's density; 2 is Gaussian noise."""
+        return 2.0 if self.noise == "gaussian" else self.norm.smooth_exponent
 
     def add_noise(self, value: Vector, rng: np.random.Generator) -> Vector:
         """Return `value` plus the noise, shape (d,)."""
@@ -149,6 +187,34 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
     require(0 < epsilon <= 1, "epsilon", "above 0 and at most 1 for Lemma 3", epsilon)
     require(0 < delta <= 0.9, "delta", "above 0 and at most 0.9 for Lemma 3", delta)
     return epsilon**2 / (-4 * math.log(delta))
+
+
+def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | None:
+    r"""Return what Theorem 9's proof allows every one of `steps` shuffled records.
+
+    The closed form of Feldman, McMillan and Talwar gives :math:`(\varepsilon_0, \delta_0)`, and
+    Lemma 3 the noise: the theorem's :math:`\sigma_1^2` with its constant made explicit (note,
+    section 2.5). None where nothing is amplified, and where Lemma 3 does not hold.
+
+    Examples
+    --------
+    >>> found = lemma_3_steps(10_000, 0.1, 1e-6)
+    >>> round(2 / found.rho_step)  # sigma_1^2 over kappa (beta M + lambda)^2
+    736
+    """
+    found = amplify(steps, epsilon, delta, "closed")
+    if found is None or found.epsilon_group > 1:
+        return None
+    return ShuffledSteps(
+        steps=steps,
+        rho_step=lemma_3_rho(found.epsilon_group, found.delta_group),
+        epsilon=epsilon,
+        delta=delta,
+        epsilon_step=found.epsilon_group,
+        delta_step=found.delta_group,
+        amplified=True,
+        curve="zcdp",
+    )
 
 
 def _moment_root(exponent: float) -> float:

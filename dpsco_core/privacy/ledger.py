@@ -106,18 +106,8 @@ class Ledger:
             check_positive("proven_l2_sensitivity", proven_l2_sensitivity)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
         check_release(value, noise_std)
-        self._record(
-            Entry(
-                mechanism="gaussian",
-                label=label,
-                sensitivity=l2_sensitivity,
-                proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
-                noise=noise_std,
-                size=value.size,
-                rho=rho,
-                disjoint_blocks=disjoint_blocks,
-            )
-        )
+        entry = gaussian_entry(label, l2_sensitivity, rho, value.size, disjoint_blocks)
+        self._record(replace(entry, proven_sensitivity=proven_l2_sensitivity or l2_sensitivity))
         return add_gaussian_noise(value, noise_std, rng)
 
     def shuffled_gaussian(
@@ -233,18 +223,7 @@ class Ledger:
         check_count("size", size)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
         check_noise(noise_std)
-        self._record(
-            Entry(
-                mechanism="gaussian",
-                label=label,
-                sensitivity=l2_sensitivity,
-                proven_sensitivity=l2_sensitivity,
-                noise=noise_std,
-                size=size,
-                rho=rho,
-                disjoint_blocks=steps,
-            )
-        )
+        self._record(gaussian_entry(label, l2_sensitivity, rho, size, steps))
         return Steps(steps=steps, size=size, noise_std=noise_std)
 
     def shuffled_steps(
@@ -268,24 +247,29 @@ class Ledger:
                 rho=certificate.rho_step,
                 label=label,
             )
-        check_positive("l2_sensitivity", l2_sensitivity)
         check_count("size", size)
-        noise_std = certificate.noise_multiplier * l2_sensitivity
-        check_noise(noise_std)
-        self._record(
-            Entry(
-                mechanism="shuffled gaussian",
-                label=label,
-                sensitivity=l2_sensitivity,
-                proven_sensitivity=l2_sensitivity,
-                noise=noise_std,
-                size=size,
-                epsilon=certificate.epsilon,
-                delta=certificate.delta,
-                disjoint_blocks=certificate.steps,
-            )
+        entry = certificate.entry(size=size, l2_sensitivity=l2_sensitivity, label=label)
+        self._record(entry)
+        return Steps(steps=certificate.steps, size=size, noise_std=entry.noise)
+
+    def shaped_steps(
+        self,
+        release: Shaped,
+        *,
+        steps: int,
+        certificate: ShuffledSteps | None = None,
+        label: str = "steps on disjoint records",
+    ) -> Steps:
+        """Open a sequence of steps with noise shaped to a norm, as `release` has it in each.
+
+        Without a certificate as `gaussian_steps`: its rho in all. With one as `shuffled_steps`, one
+        step a record, and the release's rho is that of the certificate.
+        """
+        entry = release.steps_entry(label, steps, certificate)
+        self._record(entry)
+        return Steps(
+            steps=steps, size=entry.size, noise_std=entry.noise, exponent=release.noise_exponent
         )
-        return Steps(steps=certificate.steps, size=size, noise_std=noise_std)
 
     def objective_noise(
         self,
@@ -397,3 +381,19 @@ class Ledger:
             )
         self._tally.add(entry)
         self._entries.append(entry)
+
+
+def gaussian_entry(
+    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
+) -> Entry:
+    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    return Entry(
+        mechanism="gaussian",
+        label=label,
+        sensitivity=l2_sensitivity,
+        proven_sensitivity=l2_sensitivity,
+        noise=gaussian_noise_std(l2_sensitivity, rho),
+        size=size,
+        rho=rho,
+        disjoint_blocks=disjoint_blocks,
+    )

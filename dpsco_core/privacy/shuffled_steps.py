@@ -1,6 +1,6 @@
-r"""Shuffling of adaptive Gaussian steps: n records, in secret random order, one step each.
+r"""Shuffling of adaptive noisy steps: n records, in secret random order, one step each.
 
-Step i releases a Gaussian of one record, and may depend on all earlier outputs, as in private SGD
+Step i releases one record with noise, and may depend on all earlier outputs, as in private SGD
 over a random permutation (Arora, Marinov and Ullah, Algorithm 1). Two sound accountants for the
 whole sequence, of which the better counts (the note to that paper, section 2.5): no amplification,
 because a record enters a single step; and amplification by the clones argument of Feldman, McMillan
@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -29,7 +30,12 @@ from dpsco_core.privacy.budget import (
     gaussian_delta,
     gaussian_epsilon,
     gaussian_rho,
+    zcdp_rho,
 )
+from dpsco_core.privacy.checks import check_noise, check_positive
+from dpsco_core.privacy.composition import Entry
+
+Curve = Literal["gaussian", "zcdp"]
 
 CLONES_SHARE = 0.9  # of delta; the rest pays for the steps that are only approximately private
 
@@ -51,7 +57,10 @@ class ShuffledSteps:
     epsilon_step, delta_step : float
         The local guarantee that the clones argument uses; 0 without amplification.
     amplified : bool
-        Whether shuffling is what makes it so; otherwise the exact Gaussian curve of one step does.
+        Whether shuffling is what makes it so; otherwise the curve of one step does.
+    curve : {"gaussian", "zcdp"}
+        What is used of a step: the exact curve of Gaussian noise, or its zCDP guarantee alone,
+        which covers noise of any shape.
     """
 
     steps: int
@@ -61,11 +70,29 @@ class ShuffledSteps:
     epsilon_step: float
     delta_step: float
     amplified: bool
+    curve: Curve = "gaussian"
 
     @property
     def noise_multiplier(self) -> float:
         """Noise standard deviation over the l2 sensitivity of a step."""
         return 1 / math.sqrt(2 * self.rho_step)
+
+    def entry(self, *, size: int, l2_sensitivity: float, label: str) -> Entry:
+        """Return what a ledger records of amplified Gaussian steps of `size` coordinates each."""
+        check_positive("l2_sensitivity", l2_sensitivity)
+        noise_std = self.noise_multiplier * l2_sensitivity
+        check_noise(noise_std)
+        return Entry(
+            mechanism="shuffled gaussian",
+            label=label,
+            sensitivity=l2_sensitivity,
+            proven_sensitivity=l2_sensitivity,
+            noise=noise_std,
+            size=size,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            disjoint_blocks=self.steps,
+        )
 
 
 def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step: float) -> float:
@@ -93,7 +120,9 @@ def shuffled_steps_delta(rho_step: float, steps: int, epsilon: float, delta_step
 
 
 @lru_cache(maxsize=1024)
-def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
+def shuffle_steps(
+    steps: int, epsilon: float, delta: float, curve: Curve = "gaussian"
+) -> ShuffledSteps:
     r"""Return the largest rho a step such that `steps` shuffled steps are (epsilon, delta)-DP.
 
     The larger of what the two accountants allow. The clones get nine tenths of delta, without any
@@ -107,6 +136,9 @@ def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
         Number of records, each in one step; at least 1.
     epsilon, delta : float
         The target; epsilon in (0, 1e6], delta in (0, 1).
+    curve : {"gaussian", "zcdp"}
+        ``"zcdp"`` for noise that is not Gaussian: the best conversion from zCDP takes the place of
+        the Gaussian curve, for a step and for the sequence without amplification.
 
     Examples
     --------
@@ -115,14 +147,16 @@ def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
     """
     _check_steps(steps)
     ApproxDP(epsilon=epsilon, delta=delta)
+    allowed = gaussian_rho if curve == "gaussian" else zcdp_rho
     alone = ShuffledSteps(
         steps=steps,
-        rho_step=gaussian_rho(epsilon, delta),
+        rho_step=allowed(epsilon, delta),
         epsilon=epsilon,
         delta=delta,
         epsilon_step=0.0,
         delta_step=0.0,
         amplified=False,
+        curve=curve,
     )
     if epsilon > LARGEST_EPSILON:
         return alone
@@ -132,7 +166,7 @@ def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
     delta_step = (1 - CLONES_SHARE) * delta / _failures(steps, epsilon, local)
     if not 0 < delta_step < 1:
         return alone
-    rho = gaussian_rho(local, delta_step)
+    rho = allowed(local, delta_step)
     if rho <= alone.rho_step:
         return alone
     return ShuffledSteps(
@@ -143,6 +177,7 @@ def shuffle_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps:
         epsilon_step=local,
         delta_step=delta_step,
         amplified=True,
+        curve=curve,
     )
 
 

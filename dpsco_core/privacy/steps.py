@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.errors import require
-from dpsco_core.privacy.mechanisms import gaussian_noise
+from dpsco_core.privacy.mechanisms import gaussian_noise, generalized_gaussian_noise
+
+DRAWN_AT_ONCE = 100_000  # entries: under 1 MB
 
 
 class BudgetExceeded(Exception):
@@ -17,9 +20,9 @@ class BudgetExceeded(Exception):
 
 @dataclass
 class Steps:
-    """Noise for a sequence of steps that a ledger has accounted for.
+    r"""Noise for a sequence of steps that a ledger has accounted for.
 
-    Make one with `Ledger.gaussian_steps` or `Ledger.shuffled_steps`.
+    Make one with `Ledger.gaussian_steps`, `Ledger.shuffled_steps` or `Ledger.shaped_steps`.
 
     Parameters
     ----------
@@ -28,12 +31,15 @@ class Steps:
     size : int
         Number of noisy coordinates of each.
     noise_std : float
-        Standard deviation per coordinate.
+        Standard deviation per coordinate; the scale of generalized Gaussian noise.
+    exponent : float
+        r of noise with density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`; 2 is Gaussian noise.
     """
 
     steps: int
     size: int
     noise_std: float
+    exponent: float = 2.0
     _used: int = field(default=0, repr=False)
 
     def noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -46,16 +52,38 @@ class Steps:
         BudgetExceeded
             If more releases are asked for than were accounted for; nothing is drawn.
         """
-        self._check(count, d)
-        if self._used + count > self.steps:
-            raise BudgetExceeded(f"{self._used + count} steps, and {self.steps} were accounted for")
-        self._used += count
-        return gaussian_noise((count, d), self.noise_std, rng)
+        self._use(count, d)
+        return self._drawn((count, d), rng)
+
+    def summed_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        r"""Return the sum of the noises of the next `count` releases, shape (d,).
+
+        A sum of Gaussian vectors is one of variance :math:`b\sigma^2`, and is drawn as such; other
+        noise is drawn vector by vector, a block at a time. Raises what `noise` does.
+        """
+        self._use(count, d)
+        if self.exponent == 2:
+            return gaussian_noise(d, self.noise_std * math.sqrt(count), rng)
+        total, most = np.zeros(d), max(1, DRAWN_AT_ONCE // d)
+        for low in range(0, count, most):
+            total += self._drawn((min(most, count - low), d), rng).sum(axis=0)
+        return total
 
     def idle_noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return noise of the same law that hides nothing, for steps that look at no record."""
         self._check(count, d)
-        return gaussian_noise((count, d), self.noise_std, rng)
+        return self._drawn((count, d), rng)
+
+    def _drawn(self, shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
+        if self.exponent == 2:
+            return gaussian_noise(shape, self.noise_std, rng)
+        return generalized_gaussian_noise(shape, self.exponent, self.noise_std, rng)
+
+    def _use(self, count: int, d: int) -> None:
+        self._check(count, d)
+        if self._used + count > self.steps:
+            raise BudgetExceeded(f"{self._used + count} steps, and {self.steps} were accounted for")
+        self._used += count
 
     def _check(self, count: int, d: int) -> None:
         # A negative count would give steps back, and one column would be broadcast to all.

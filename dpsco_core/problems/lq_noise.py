@@ -44,7 +44,7 @@ def dual_energy(space: RegularSpace, noise: Noise, calibration: Calibration = "t
 
     Examples
     --------
-    >>> dual_energy(RegularSpace(d=100, exponent=1.25), "generalized gaussian")  # d kappa/2
+    >>> round(dual_energy(RegularSpace(d=100, exponent=1.25), "generalized gaussian"), 9)
     200.0
     """
     return Shaped(space, 1.0, 1.0, noise, _shape(noise, calibration)).dual_square_bound

@@ -66,7 +66,8 @@ def b3_prime(
     start, sampling, noise, last noise : float
         Their sum is the bound.
     """
-    return (distance**2 / step * _start(n), *(step * x for x in _parts(n, d, lipschitz, factor)))
+    sampling, noise, last = _parts(n, d, lipschitz, factor)
+    return distance**2 / step * _start(n), step * sampling, step * noise, step * last
 
 
 def best_step(

@@ -180,4 +180,3 @@ def published_steps(
 def published_regulariser(n: int, steps: float, smoothness: float) -> float:
     r"""Return :math:`\alpha=\frac{4\beta}T\log_2\frac nT`; not positive where n <= T."""
     return 4 * smoothness / steps * math.log2(n / steps)
-

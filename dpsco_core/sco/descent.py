@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.sco.base import Path
 from dpsco_core.sco.tuning import Descent
 
@@ -24,7 +24,7 @@ class Descended:
 
 
 def descend(
-    constraint: Ball, descent: Descent, oracle: Callable[[Vector, int], Vector]
+    constraint: ConstraintSet, descent: Descent, oracle: Callable[[Vector, int], Vector]
 ) -> Descended:
     r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
 

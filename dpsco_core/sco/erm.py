@@ -32,7 +32,7 @@ class ErmPlan:
     kinked : bool
         Whether the losses have kinks.
     relative_accuracy : float
-        Of the certified accuracy at the start, the centre of the ball.
+        Of the certified accuracy at the start, the centre of the set.
     """
 
     kinked: bool
@@ -42,7 +42,7 @@ class ErmPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Erm:
-    r"""Minimise the empirical risk over the ball: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
+    r"""Minimise the empirical risk over the set: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
 
     By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
     losses with kinks by stages of averaged subgradients. Both stop at a certified accuracy, which
@@ -91,7 +91,7 @@ class Erm:
             found = staged_subgradients(
                 sample.mean_gradient,
                 sample.constraint,
-                step_size=sample.constraint.radius / slope if slope > 0 else 1.0,
+                step_size=sample.constraint.l2_radius / slope if slope > 0 else 1.0,
                 relative_accuracy=plan.relative_accuracy,
                 limit=plan.most_gradients,
             )

@@ -9,13 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.card import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.errors import require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
 from dpsco_core.sco.base import check_sample
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT
-from dpsco_core.sco.objective_plan import ObjectivePlan, objective_plan
+from dpsco_core.sco.objective_plan import ObjectivePlan, objective_plan, projection_accuracy
 from dpsco_core.sco.solver import minimise_strongly_convex
 
 Vector = NDArray[np.float64]
@@ -36,7 +39,8 @@ class ObjectivePerturbation:
     not private and are not part of the result.
 
     Proven for generalised linear and mean-type losses that are twice differentiable, and only for
-    them (note to the paper, section 2.1 (b)).
+    them (note to the paper, section 2.1 (b)), on every compact convex W: the projections' rounding
+    is part of what H hides, at an accuracy that is tested (`objective_plan.open_distance`).
 
     Parameters
     ----------
@@ -88,7 +92,8 @@ class ObjectivePerturbationStrong:
     :math:`\lambda = \max\{0, \frac12[\frac{\beta_f}{n(e^{\varepsilon/4}-1)} - \mu]\}` (note to
     the paper, section 2.2; the printed rule subtracts moduli of two norms). For half the squared
     distance Hessians are the same for all records, so that :math:`\lambda = 0`: the result is the
-    projection of the mean record plus noise.
+    projection of the mean record plus noise. The modulus is an l2 one throughout, so that the set
+    need not be symmetric: its Minkowski norm, the paper's, appears nowhere.
 
     Parameters
     ----------
@@ -134,6 +139,8 @@ def run(
     check_sample(sample, setting)
     losses = plan.losses.of(sample)
     closed = plan.hessian is not None
+    if not closed:
+        check_set(sample.constraint, setting)
     value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
     start = sample.constraint.centre
     return Release(
@@ -151,12 +158,22 @@ def run(
     )
 
 
+def check_set(constraint: ConstraintSet, setting: Setting) -> None:
+    """Refuse a sample on another set than the plan is for: its accuracy depends on the set."""
+    body = setting.body
+    same = isinstance(constraint, Ball) == isinstance(body, Ball)
+    same &= constraint.l2_radius <= setting.constants.diameter / 2 * (1 + 1e-9)
+    same &= projection_accuracy(constraint) <= projection_accuracy(body)
+    require(same, "constraint", f"that of the setting, {body}", constraint)
+
+
 def closed_form(
     plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Vector:
     r"""Minimise :math:`(\frac a2 + \lambda)\|\theta\|^2 + \langle c + G/n, \theta\rangle`.
 
-    With c the gradient at 0 and a the Hessian: :math:`\Pi_W(-(c+G/n)/(a+2\lambda))`.
+    With c the gradient at 0 and a the Hessian: :math:`\Pi_W(-(c+G/n)/(a+2\lambda))`, and the
+    support point of W along :math:`-(c+G/n)` where there is no curvature.
     """
     assert plan.hessian is not None
     slope = sample.mean_gradient(np.zeros(sample.d))
@@ -170,11 +187,10 @@ def closed_form(
         )
     else:
         slope = slope + linear_term(plan, sample, ledger, rng)
-    curvature, ball = plan.hessian + 2 * plan.ridge, sample.constraint
-    norm = float(np.linalg.norm(slope))
-    if norm >= curvature * ball.radius and norm > 0:
-        return ball.project(-slope * (ball.radius / norm))
-    return -slope / curvature if curvature > 0 else ball.centre
+    curvature, constraint = plan.hessian + 2 * plan.ridge, sample.constraint
+    if curvature == 0:
+        return constraint.support_point(-slope)
+    return constraint.project(-slope / curvature)
 
 
 def linear_term(

@@ -115,77 +115,120 @@ class PhasedSgd:
                 nearest="choose sco.private-sgd, which allows them, or the problem huber",
                 changes=(("problem", "huber"),),
             )
-        if setting.n < 2:
-            raise NotApplicable(
-                "The first phase takes n/2 records, and there is only one.",
-                nearest="set n=2",
-                changes=(("n", 2),),
-            )
+        check_two_records(setting)
         if self.tuning == "theory":
             count = math.ceil(math.log2(setting.n))
             step_size = theorem_step_size(setting, rho, losses)
         else:
             count, step_size = practical_phases(setting, rho, losses)
-        phases: list[Phase] = []
-        start = 0
-        for i in range(1, count + 1):
-            stop = start + setting.n // 2**i
-            size = step_size * 4.0**-i
-            if stop == start or (phases and not resolved(setting, losses, stop - start, size)):
-                break
-            noise_std = gaussian_noise_std(2 * losses.lipschitz * size, rho)
-            phases.append(Phase(start=start, stop=stop, step_size=size, noise_std=noise_std))
-            start = stop
-        batch = math.ceil(start / MOST_STEPS)
-        if losses.smoothness > 0:
-            room = 2 / (losses.smoothness * phases[0].step_size)
-            batch = min(batch, max(1, math.floor(room)))
-        return PhasedPlan(losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+        return phased_plan(setting, rho, losses, count, step_size)
 
     def release(
         self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2."""
         check_sample(sample, setting)
-        plan = self.plan(setting)
-        losses = plan.losses.of(sample)
-        w = sample.constraint.centre
-        points, ends = [w], [0]  # the points inside a phase are not private
-        blocks = ledger.disjoint(len(plan.phases))
-        for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
-            average = phase_average(losses, w, phase, plan.batch, plan.losses)
-            noisy = block.gaussian(
-                average,
-                l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size,
-                rho=plan.rho,
-                rng=rng,
-                label=f"average of phase {i}",
-            )
-            w = sample.constraint.project(noisy)
-            points.append(w)
-            ends.append(phase.stop)
-        first, last = plan.phases[0], plan.phases[-1]
-        return Release(
-            value=w,
-            ledger=ledger,
-            diagnostics=plan.losses.diagnostics
-            | {
-                "noise_std": last.noise_std,
-                "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
-                "step_size": first.step_size,
-                "phases": float(len(plan.phases)),
-                "batch_size": float(plan.batch),
-                "gradient_calls": float(last.stop),
-            },
-            iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.intp),
+        return run_phases(self.plan(setting), sample, ledger, rng)
+
+
+def check_two_records(setting: Setting) -> None:
+    """Raise `NotApplicable` where there is no first half of the records."""
+    if setting.n < 2:
+        raise NotApplicable(
+            "The first phase takes n/2 records, and there is only one.",
+            nearest="set n=2",
+            changes=(("n", 2),),
         )
 
 
+def phased_plan(
+    setting: Setting,
+    rho: float,
+    losses: Losses,
+    count: int,
+    step_size: float,
+    reach: float | None = None,
+) -> PhasedPlan:
+    r"""Return the plan of at most `count` phases, those that have records and are `resolved`.
+
+    Parameters
+    ----------
+    step_size : float
+        :math:`\eta`, four times that of the first phase.
+    reach : float, optional
+        Largest norm of a point; by default that of the constraint set.
+    """
+    reach = setting.constants.diameter / 2 if reach is None else reach
+    phases: list[Phase] = []
+    start = 0
+    for i in range(1, count + 1):
+        stop = start + setting.n // 2**i
+        size = step_size * 4.0**-i
+        if stop == start or (phases and not resolved(reach, losses, stop - start, size)):
+            break
+        noise_std = gaussian_noise_std(2 * losses.lipschitz * size, rho)
+        phases.append(Phase(start=start, stop=stop, step_size=size, noise_std=noise_std))
+        start = stop
+    batch = math.ceil(start / MOST_STEPS)
+    if losses.smoothness > 0:
+        room = 2 / (losses.smoothness * phases[0].step_size)
+        batch = min(batch, max(1, math.floor(room)))
+    return PhasedPlan(losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+
+
+def run_phases(
+    plan: PhasedPlan,
+    sample: Sample,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    projected: bool = True,
+) -> Release:
+    """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
+    losses = plan.losses.of(sample)
+    w = sample.constraint.centre if projected else np.zeros(sample.d)
+    points, ends = [w], [0]  # the points inside a phase are not private
+    blocks = ledger.disjoint(len(plan.phases))
+    for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+        average = phase_average(losses, w, phase, plan.batch, plan.losses, projected=projected)
+        noisy = block.gaussian(
+            average,
+            l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size,
+            rho=plan.rho,
+            rng=rng,
+            label=f"average of phase {i}",
+        )
+        w = sample.constraint.project(noisy) if projected else noisy
+        points.append(w)
+        ends.append(phase.stop)
+    first, last = plan.phases[0], plan.phases[-1]
+    return Release(
+        value=w,
+        ledger=ledger,
+        diagnostics=plan.losses.diagnostics
+        | {
+            "noise_std": last.noise_std,
+            "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
+            "step_size": first.step_size,
+            "phases": float(len(plan.phases)),
+            "batch_size": float(plan.batch),
+            "gradient_calls": float(last.stop),
+        },
+        iterates=np.array(points),
+        iterate_steps=np.array(ends, dtype=np.intp),
+    )
+
+
 def phase_average(
-    sample: Sample, start: Vector, phase: Phase, batch: int, losses: Losses
+    sample: Sample,
+    start: Vector,
+    phase: Phase,
+    batch: int,
+    losses: Losses,
+    *,
+    projected: bool = True,
 ) -> Vector:
-    r"""Run one phase of projected SGD and return the average of the queried points, shape (d,).
+    r"""Run one phase of SGD and return the average of the queried points, shape (d,).
 
     It moves by at most :math:`2L\eta_i` if one record of the phase is replaced by any other: the
     step size is checked against the smoothness of every possible loss.
@@ -203,17 +246,20 @@ def phase_average(
                 g = clipped_gradient(sample, w, low, limit)
             else:
                 g = clipped_block_mean(sample.gradients(w), low, high, limit)
-            w = project(w - (high - low) * phase.step_size * g)
+            w = w - (high - low) * phase.step_size * g
+            if projected:
+                w = project(w)
     average: Vector = total / (phase.stop - phase.start)
     return average
 
 
-def resolved(setting: Setting, losses: Losses, records: int, step_size: float) -> bool:
+def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
     r"""Whether a record's pull :math:`2L\eta_i` stands out from the rounding of a phase's points.
 
-    Below, the true sensitivity is that of the rounding, and the phase would move nothing.
+    Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`
+    is the largest norm of a point.
     """
-    rounding = (records + 1) * setting.constants.diameter / 2 * 2.0**-53
+    rounding = (records + 1) * reach * 2.0**-53
     return 2 * losses.lipschitz * step_size >= RESOLVED * rounding
 
 

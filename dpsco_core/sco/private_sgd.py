@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -28,6 +29,7 @@ from dpsco_core.sco.lipschitz import (
 )
 
 Vector = NDArray[np.float64]
+Move = Callable[[Vector, Vector], Vector]
 NOISE_ELEMENTS = 100_000  # that are drawn at once
 
 
@@ -44,7 +46,10 @@ class PrivateSgdPlan:
     certificate : ShuffledSteps or None
         What makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget.
     rho_step : float
-        What a step spends on its record.
+        What a record's noisy gradient spends.
+    batch : int
+        Number of records whose noisy gradients are averaged before a step is made: of what is
+        released, only their mean is used. More than 1 without noise-only steps only.
     """
 
     losses: Losses
@@ -55,6 +60,7 @@ class PrivateSgdPlan:
     rho_step: float
     l2_sensitivity: float
     noise_std: float
+    batch: int = 1
 
     def open(self, ledger: Ledger, d: int) -> Steps:
         """Account for all steps."""
@@ -122,14 +128,10 @@ class PrivateSgd:
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
-        n, d, budget = setting.n, setting.d, setting.budget
+        n, d = setting.n, setting.d
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         sensitivity = 2 * losses.lipschitz
-        certificate: ShuffledSteps | None = None
-        if self.calibration == "paper":
-            certificate = paper_certificate(setting)
-        elif isinstance(budget, ApproxDP):
-            certificate = shuffle_steps(n, budget.epsilon, budget.delta)
+        certificate = certified_steps(setting, self.calibration)
         rho_step = setting.gaussian_rho if certificate is None else certificate.rho_step
         noise_std = gaussian_noise_std(sensitivity, rho_step)
         calls, distance = n // 2 + 1, setting.constants.diameter / 2
@@ -194,29 +196,61 @@ def run_steps(
     idle: NDArray[np.intp],
     steps: Steps,
     rng: np.random.Generator,
+    *,
+    start: Vector | None = None,
+    move: Move | None = None,
 ) -> tuple[Vector, Path]:
-    """Run the loop; return the average of the queried points, and the path."""
-    d, size, limit = sample.d, plan.step_size, plan.losses.lipschitz
+    r"""Run the loop; return the average of the queried points, and the path.
+
+    Parameters
+    ----------
+    start : array of shape (d,), optional
+        The first point; the centre of the constraint set if None.
+    move : callable, optional
+        Maps a point w and a pull :math:`\eta(g+\xi)` to the next point; the projection of
+        their difference if None.
+    """
+    d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
-    w, total, made = sample.constraint.centre, np.zeros(d), 0
-    path = Path(w, int(len(order) + idle.sum()))
-    batch = max(1, NOISE_ELEMENTS // d)
+    move = (lambda w, pull: project(w - pull)) if move is None else move
+    w, total, made = sample.constraint.centre if start is None else start, np.zeros(d), 0
+    path = Path(w, -(-len(order) // batch) + int(idle.sum()))
+    drawn = batch * max(1, NOISE_ELEMENTS // (d * batch))
     with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
-        for low in range(0, len(order), batch):
-            fresh = steps.noise(len(order[low : low + batch]), d, rng)
-            fresh *= size
-            for k, record in enumerate(order[low : low + batch].tolist()):
+        for low in range(0, len(order), drawn):
+            records = order[low : low + drawn].tolist()
+            fresh = steps.noise(len(records), d, rng)
+            for k in range(0, len(records), batch):
                 for _ in range(idle[low + k] if plan.idle else 0):
-                    w = project(w - size * steps.idle_noise(1, d, rng)[0])
+                    w = move(w, size * steps.idle_noise(1, d, rng)[0])
                     made += 1
                     path.add(made, w)
-                total += w
-                w = w - size * clipped_gradient(sample, w, record, limit)
-                w -= fresh[k]
-                w = project(w)
+                part = records[k : k + batch]
+                pull = fresh[k : k + batch].sum(axis=0) if batch > 1 else fresh[k]
+                for record in part:
+                    pull += clipped_gradient(sample, w, record, limit)
+                pull *= size / len(part)
+                total += len(part) * w
+                w = move(w, pull)
                 made += 1
                 path.add(made, w)
     return total / len(order), path
+
+
+def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
+    """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
+
+    Raises
+    ------
+    NotApplicable
+        As `paper_certificate`, in the paper's calibration.
+    """
+    if calibration == "paper":
+        return paper_certificate(setting)
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return shuffle_steps(setting.n, budget.epsilon, budget.delta)
+    return None
 
 
 def paper_certificate(setting: Setting) -> ShuffledSteps:

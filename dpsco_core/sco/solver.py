@@ -1,8 +1,11 @@
-r"""Deterministic minimisers over a ball, each with a certificate of what it reached.
+r"""Deterministic minimisers over a convex set, each with a certificate of what it reached.
 
 A certificate is an upper bound on :math:`J(w) - \min_W J` that follows from (sub)gradients alone.
 Objective perturbation is private only if its minimiser keeps a promised accuracy for *every* data
 set, so that `minimise_strongly_convex` returns nothing that is not certified.
+
+All is proven as if projections were exact. What their errors can hide from `residual_bound` is the
+business of who relies on it (`objective_plan.open_distance`); `certificate` needs none.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
 
 Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
@@ -33,7 +37,7 @@ class Certified:
     Parameters
     ----------
     value : array of shape (d,)
-        In the ball.
+        In the set.
     accuracy : float
         At least J(value) - min J.
     gradient_calls : int
@@ -45,12 +49,30 @@ class Certified:
     gradient_calls: int
 
 
-def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float:
-    r"""Bound :math:`J(w) - \min_W J` from the gradient g at a point w of the ball.
+def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float = 0.0) -> float:
+    r"""Bound :math:`J(w) - \min_W J` from the gradient g at a point w of the set.
 
-    The smallest of three bounds for a convex J with strong convexity :math:`\mu` = `modulus`: the
-    Frank-Wolfe gap :math:`\langle g, w\rangle + r\|g\|`, and for both t = 0 and the t >= 0 that
-    makes :math:`g + tw` smallest
+    The Frank-Wolfe gap :math:`\langle g, w\rangle + h_W(-g)`, :math:`h_W` the support function,
+    plus its rounding. On a ball, and with strong convexity, `ball_certificate` if it is smaller.
+
+    Examples
+    --------
+    >>> ball = Ball(d=2, radius=1.0)
+    >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
+    0.005000000000000001
+    """
+    rounding = ROUNDING + constraint.d * 2.0**-53  # of the product, d terms
+    size, norm = constraint.l2_radius, math.sqrt(float(g @ g))
+    gap = max(0.0, float(g @ w) + constraint.support(-g)) + rounding * size * norm
+    if modulus > 0 and isinstance(constraint, Ball):
+        return min(gap, ball_certificate(constraint, w, g, modulus))
+    return gap
+
+
+def ball_certificate(ball: Ball, w: Vector, g: Vector, modulus: float) -> float:
+    r"""Bound the same for :math:`\mu` = `modulus` > 0 and :math:`W = \{\|w\| \le r\}`.
+
+    The smaller one, for t = 0 and the t >= 0 that makes :math:`g + tw` smallest, of
 
     .. math:: t\|w\|(r - \|w\|) + \frac{\|g + tw\|^2}{2\mu},
 
@@ -59,19 +81,9 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
     which loses its digits on the sphere (its rounding is added) and is first order inside. All are
     as exact as g is; a point within 1e-14 of the sphere counts as on it. Who relies on a distance
     to the minimiser adds what that may hide (`objective_plan.open_distance`).
-
-    Examples
-    --------
-    >>> ball = Ball(d=2, radius=1.0)
-    >>> certificate(ball, np.array([0.5, 0.0]), np.array([0.0, 0.1]), modulus=1.0)  # 0.1^2/2
-    0.005000000000000001
     """
-    inner, norm = float(g @ w), math.sqrt(float(g @ g))
-    rounding = ROUNDING + ball.d * 2.0**-53  # of the product, d terms
-    gap = max(0.0, inner + ball.radius * norm) + rounding * ball.radius * norm
-    if modulus == 0:
-        return gap
-    bound = min(gap, norm**2 / (2 * modulus))
+    inner = float(g @ w)
+    bound = float(g @ g) / (2 * modulus)
     size = math.sqrt(float(w @ w))
     if inner < 0 and size > 0:
         t = -inner / size**2
@@ -82,15 +94,39 @@ def certificate(ball: Ball, w: Vector, g: Vector, modulus: float = 0.0) -> float
     return bound
 
 
+def residual_bound(u: Vector, g: Vector, v: Vector, step: float, modulus: float) -> float:
+    r"""Bound :math:`J(u) - \min_W J` from the gradient g at :math:`u = \Pi_W(v)`, whatever v is.
+
+    :math:`(v - u)/s` is a normal of W at u for every s > 0 (`step`), so that with
+    :math:`\rho = g + (v-u)/s` every z of W has :math:`\langle g, z-u\rangle \ge
+    \langle\rho, z-u\rangle`. By strong convexity, :math:`\mu` = `modulus` > 0,
+
+    .. math:: J(u) - \min_W J \le \frac{\|\rho\|^2}{2\mu},\qquad
+        \|u - \arg\min_W J\| \le \frac{\|\rho\|}{\mu}.
+
+    After a gradient step, v = w - s g(w), it is second order on every set, and free. An error
+    of tau in the projection hides at most :math:`(M + 1/s)\tau` in :math:`\|\rho\|`, M the
+    smoothness, and tau in the distance.
+    """
+    rest = g + (v - u) / step
+    return float(rest @ rest) / (2 * modulus)
+
+
 def minimise_strongly_convex(
-    gradient: Gradient, ball: Ball, *, smoothness: float, modulus: float, accuracy: float
+    gradient: Gradient,
+    constraint: ConstraintSet,
+    *,
+    smoothness: float,
+    modulus: float,
+    accuracy: float,
 ) -> Certified:
     r"""Minimise to a certified accuracy, whatever the data.
 
     Spectral projected gradients first, which adapt to the curvature that is there. Should they
     stall, accelerated projected gradients with the certified constants: their suboptimality h
-    falls by a factor :math:`1-\sqrt{\mu/M}` a step, and a gap of at most `accuracy` follows from
-    :math:`h \le \text{accuracy}^2/(2M(2r)^2)`, so that the loop ends for every accuracy that is
+    falls by a factor :math:`1-\sqrt{\mu/M}` a step. On a ball, a gap of at most `accuracy` follows
+    from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `settled` certifies, it is
+    enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
     well above rounding (note to Su et al. 2023, section 2.0).
 
     Parameters
@@ -99,36 +135,66 @@ def minimise_strongly_convex(
         M and mu > 0 of J on all of R^d, certified for every data set.
     accuracy : float
         Positive; so large that gradients at twelve digits can certify it.
+
+    Returns
+    -------
+    Certified
+        Within :math:`\sqrt{2\,\text{accuracy}/\mu}` of the minimiser.
     """
     require(0 < modulus <= smoothness, "modulus", f"in (0, {smoothness}]", modulus)
     require(accuracy > 0, "accuracy", "positive", accuracy)
+    ball = isinstance(constraint, Ball)
     found = spectral_descent(
         gradient,
-        ball,
-        accuracy=accuracy,
+        constraint,
+        accuracy=accuracy if ball else accuracy / 2,
         modulus=modulus,
         smallest_step=1 / smoothness,
         largest_step=1 / modulus,
     )
-    if found.accuracy <= accuracy:
+    if ball and found.accuracy <= accuracy:
         return found
     root = math.sqrt(modulus / smoothness)
     momentum = (1 - root) / (1 + root)
     x = y = found.value
     calls = found.gradient_calls
     while True:
+        checked = settled(gradient, constraint, x, smoothness, modulus)
+        calls += checked.gradient_calls
+        if checked.accuracy <= accuracy:
+            return Certified(value=checked.value, accuracy=checked.accuracy, gradient_calls=calls)
         for _ in range(CHECK_EVERY):
-            new = ball.project(y - gradient(y) / smoothness)
+            new = constraint.project(y - gradient(y) / smoothness)
             x, y = new, new + momentum * (new - x)
-        calls += CHECK_EVERY + 1
-        bound = certificate(ball, x, gradient(x), modulus)
-        if bound <= accuracy:
-            return Certified(value=x, accuracy=bound, gradient_calls=calls)
+        calls += CHECK_EVERY
+
+
+def settled(
+    gradient: Gradient, constraint: ConstraintSet, w: Vector, smoothness: float, modulus: float
+) -> Certified:
+    r"""Certify w itself, or the point one gradient step of length 1/M from it.
+
+    The step is the shortest that keeps what a projection's error hides in `residual_bound` at
+    :math:`2M\tau`, and its vector :math:`w - g/M` is no longer than need be. It does not undo what
+    a longer step has reached: :math:`\rho = (\bar H - M)(u - w)` with a mean Hessian
+    :math:`0 \le \bar H \le M`, and :math:`M\|u - w\|` is at most the norm of every subgradient of
+    J plus the indicator of W at w. A ball has its own certificate, and needs no step.
+    """
+    g = gradient(w)
+    bound = certificate(constraint, w, g, modulus)
+    if isinstance(constraint, Ball):
+        return Certified(value=w, accuracy=bound, gradient_calls=1)
+    v = w - g / smoothness
+    u = constraint.project(v)
+    residual = residual_bound(u, gradient(u), v, 1 / smoothness, modulus)
+    if residual <= bound:
+        return Certified(value=u, accuracy=residual, gradient_calls=2)
+    return Certified(value=w, accuracy=bound, gradient_calls=2)
 
 
 def spectral_descent(
     gradient: Gradient,
-    ball: Ball,
+    constraint: ConstraintSet,
     *,
     accuracy: float = 0.0,
     relative_accuracy: float = 0.0,
@@ -150,26 +216,30 @@ def spectral_descent(
     relative_accuracy : float
         Of the certificate at the start; the larger of the two accuracies is aimed at.
     """
-    w = ball.centre
+    w, size = constraint.centre, constraint.l2_radius
+    steps_certify = modulus > 0 and not isinstance(constraint, Ball)
     g = gradient(w)
-    best = Certified(value=w, accuracy=certificate(ball, w, g, modulus), gradient_calls=1)
+    best = Certified(value=w, accuracy=certificate(constraint, w, g, modulus), gradient_calls=1)
     target = max(accuracy, relative_accuracy * best.accuracy)
     best_g, halved, halved_at, cautious = g, best.accuracy, 1, False
     norm = math.sqrt(float(g @ g))
-    step = max(smallest_step, min(largest_step, ball.radius / norm if norm > 0 else 1.0))
+    step = max(smallest_step, min(largest_step, size / norm if norm > 0 else 1.0))
     calls = 1
     while best.accuracy > target and calls < limit and calls - halved_at < PATIENCE:
         if not cautious and calls - halved_at >= CAUTION:
             cautious, w, g = True, best.value, best_g
-        new = ball.project(w - step * g)
+        v = w - step * g
+        new = constraint.project(v)
         g_new = gradient(new)
-        calls += 1
+        calls, more = calls + 1, 0
         if cautious:
             new, g_new, more = shortened(gradient, w, g, new, g_new, limit - calls)
             calls += more
         s, y = new - w, g_new - g
         w, g = new, g_new
-        bound = certificate(ball, w, g, modulus)
+        bound = certificate(constraint, w, g, modulus)
+        if steps_certify and more == 0:
+            bound = min(bound, residual_bound(w, g, v, step, modulus))
         if bound < best.accuracy:
             best, best_g = Certified(value=w, accuracy=bound, gradient_calls=calls), g
             if bound < halved / 2:
@@ -181,7 +251,7 @@ def spectral_descent(
             step = square / inner if calls % 2 else inner / float(y @ y)
         else:
             step *= 100  # no curvature along s: a linear loss
-        step = max(smallest_step, min(largest_step, step, 1e12 * ball.radius))
+        step = max(smallest_step, min(largest_step, step, 1e12 * size))
     return Certified(value=best.value, accuracy=best.accuracy, gradient_calls=calls)
 
 
@@ -206,7 +276,7 @@ def shortened(
 
 def staged_subgradients(
     gradient: Gradient,
-    ball: Ball,
+    constraint: ConstraintSet,
     *,
     step_size: float,
     relative_accuracy: float,
@@ -218,7 +288,7 @@ def staged_subgradients(
     :math:`g_t` at :math:`w_t`, the average :math:`\bar w` of a stage's second half is certified by
 
     .. math:: J(\bar w) - \min_W J \le \frac1m\sum_t\langle g_t, w_t\rangle
-        + r\Big\|\frac1m\sum_t g_t\Big\|,
+        + h_W\Big(-\frac1m\sum_t g_t\Big),
 
     since J(u) is at least the average of :math:`J(w_t) + \langle g_t, u - w_t\rangle`, and
     :math:`J(\bar w)` at most that of :math:`J(w_t)`.
@@ -232,24 +302,24 @@ def staged_subgradients(
     limit : int
         Most subgradients.
     """
-    w = ball.centre
+    w = constraint.centre
     g = gradient(w)
-    first = certificate(ball, w, g)
+    first = certificate(constraint, w, g)
     best = Certified(value=w, accuracy=first, gradient_calls=1)
     calls, length = 1, 16
     while best.accuracy > relative_accuracy * first and calls + length <= limit:
         averaged = length // 2
-        total, slope, products = np.zeros(ball.d), np.zeros(ball.d), 0.0
+        total, slope, products = np.zeros(constraint.d), np.zeros(constraint.d), 0.0
         for t in range(length):
             g = gradient(w)
             if t >= length - averaged:
                 total += w
                 slope += g
                 products += float(g @ w)
-            w = ball.project(w - step_size * g)
+            w = constraint.project(w - step_size * g)
         calls += length
         w, slope = total / averaged, slope / averaged
-        bound = max(0.0, products / averaged + ball.support(slope))
+        bound = max(0.0, products / averaged + constraint.support(-slope))
         if bound < best.accuracy:
             best = Certified(value=w, accuracy=bound, gradient_calls=calls)
         step_size, length = step_size / 2, math.ceil(1.2 * length)

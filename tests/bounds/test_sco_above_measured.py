@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from dpsco_core.bounds import sco_objective, sco_private_sgd, sco_uniform
+from dpsco_core.bounds import sco_private_sgd, sco_uniform
 from dpsco_core.bounds.sco_framework import convex_risk, strong_risk
 from dpsco_core.bounds.upper_coordinatewise import mean_square
 from dpsco_core.data import Hypercube, StudentT
@@ -122,7 +122,7 @@ def phased_sgd(setting: Setting) -> float:
 def perturbed(setting: Setting) -> float:
     """B1 at the ridge, the accuracy and the noises of the run."""
     plan, c = ObjectivePerturbation(tuning="theory").plan(setting), setting.constants
-    width = sco_objective.ball_width(setting.d, c.diameter)
+    width = setting.body.gaussian_width().upper
     return (
         plan.linear_std * width / setting.n
         + plan.ridge * (c.diameter / 2) ** 2

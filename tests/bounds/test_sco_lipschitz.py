@@ -7,6 +7,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpsco_core.bounds import sco_objective, sco_private_sgd
+from dpsco_core.bounds.gaussian import normal_norm
+from dpsco_core.bounds.rows_sco_objective import width as width_of
 from dpsco_core.bounds.sco_objective import Objective
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
 from tests.bounds.sco_helpers import BY_SLUG, setting
@@ -142,14 +144,21 @@ def test_the_measured_example_of_the_note_on_b1():
         assert own == pytest.approx(expected, abs=6e-4)
 
 
+def ball_width(d, diameter):
+    return diameter / 2 * normal_norm(d)
+
+
 @pytest.mark.parametrize(("d", "width"), [(10, 3.08433), (100, 9.97503), (1000, 31.61487)])
 def test_the_width_of_the_ball(d, width):
-    assert sco_objective.ball_width(d, 2.0) == pytest.approx(width, abs=5e-6)
-    assert sco_objective.ball_width(d, 5.0) == pytest.approx(2.5 * width, abs=2e-5)
+    assert ball_width(d, 2.0) == pytest.approx(width, abs=5e-6)
+    assert ball_width(d, 5.0) == pytest.approx(2.5 * width, abs=2e-5)
+    assert width_of(setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-13)
 
 
 def test_the_explicit_forms_of_objective_perturbation_term_by_term():
-    at = Objective(n=500, epsilon=0.7, delta=1e-5, lipschitz=3.0, diameter=1.6, width=2.2)
+    at = Objective(
+        n=500, epsilon=0.7, delta=1e-5, lipschitz=3.0, diameter=1.6, width=2.2, inradius=0.5
+    )
     beta, mu = 2.0, 0.4
     s1 = math.sqrt(128 * 9 * math.log(2.5e5)) / 0.7
     lam = max(3 / (math.sqrt(500) * 1.6), beta / (2 * 500 * (math.exp(0.7 / 4) - 1)))
@@ -163,7 +172,7 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * math.sqrt(2 * s2 * 2.2),
     )
     assert sco_objective.explicit(at, beta, 1) == pytest.approx(expected)
-    big = mu * 0.64
+    big = mu * 0.25  # the modulus in the norm of the set, by its inradius
     alpha = min(
         9 * 1.6**2 / (big * 500**2), 81 * 1.6**6 * 0.49 / (big**3 * 500**4 * 2.2**2 * math.log(1e5))
     )
@@ -183,8 +192,16 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
 def test_the_width_lower_bound_is_below_b2_on_its_instance():
     for n in (10, 1000, 10**6):
         for d in (1, 5, 300):
-            width = sco_objective.ball_width(d, 1.0)
-            at = Objective(n=n, epsilon=0.9, delta=1e-6, lipschitz=1.0, diameter=1.0, width=width)
+            width = ball_width(d, 1.0)
+            at = Objective(
+                n=n,
+                epsilon=0.9,
+                delta=1e-6,
+                lipschitz=1.0,
+                diameter=1.0,
+                width=width,
+                inradius=0.5,
+            )
             upper = sum(sco_objective.explicit_strong(at, 1.0, 1.0, 0))
             assert max(sco_objective.width_lower(at, d)) <= upper
 
@@ -225,7 +242,8 @@ def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
             delta=1e-6,
             lipschitz=5.0,
             diameter=2.0,
-            width=sco_objective.ball_width(9, 2.0),
+            width=ball_width(9, 2.0),
+            inradius=1.0,
         )
         for name, printed in (("explicit", False), ("paper", True)):
             value = sum(sco_objective.explicit(own, 8.0, rank, printed=printed))

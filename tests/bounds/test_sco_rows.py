@@ -24,6 +24,14 @@ METHODS = (
     "phased-sgd",
     "sgd",
 )
+LQ_METHODS = (
+    "regularized-mirror-descent",
+    "phased-sgd",
+    "shuffled-mirror-descent",
+    "batched-mirror-descent",
+    "euclidean-reduction",
+    "noisy-mirror-descent",
+)
 # Printed with a diameter that is not a factor, or with a smoothness in other units.
 INHOMOGENEOUS = {
     "upper.sco.cwme-paper",
@@ -31,6 +39,9 @@ INHOMOGENEOUS = {
     "upper.sco.smoothed-paper",
     "upper.sco.cwme-strong",
     "upper.sco.prior-chaudhuri",
+    "upper.lp.phased-sgd",
+    "upper.lp.phased-sgd-paper",
+    "upper.lp.phased-sgd-free",
 }
 ids = {"ids": lambda b: b.card.slug}
 
@@ -39,6 +50,9 @@ def test_the_fixed_slugs_exist_once_each():
     assert len(BY_SLUG) == len(SCO_BOUNDS)
     for method in METHODS:
         assert BY_SLUG[f"upper.sco.{method}"].card.method == f"sco.{method}"
+    for method in LQ_METHODS:
+        for form in ("", "-explicit"):
+            assert BY_SLUG[f"upper.lp.{method}{form}"].card.method == f"lp.{method}"
     for area in ("sco", "sco-strong"):
         for name in ("fano", "hypercube", "rate"):
             for budget in ("cdp", "pure"):
@@ -62,7 +76,7 @@ def test_a_card_says_what_its_bound_is(bound):
     if card.kind == "upper":
         assert not card.instance
         assert not card.method or card.slug.startswith(f"upper.{card.method}")
-        assert bool(card.method) != card.slug.startswith("upper.sco.prior-")
+        assert bool(card.method) != card.slug.split(".")[2].startswith("prior-")
         assert card.constant == "explicit" or "set to 1" in card.summary
     else:
         assert not card.method
@@ -264,6 +278,16 @@ def test_where_everything_holds_little_fails():
         "lower.sco-strong.fano-pure",
         "lower.sco-strong.sampling-gaussian",  # unrestricted
         "lower.sco-strong.width",  # few records only
+        "upper.lp.regularized-mirror-descent",  # this loss is Lipschitz on the set only, and q = 2
+        "upper.lp.regularized-mirror-descent-explicit",
+        "upper.lp.regularized-mirror-descent-generalized",
+        "upper.lp.regularized-mirror-descent-paper",
+        "upper.lp.phased-sgd",
+        "upper.lp.phased-sgd-paper",
+        "upper.lp.phased-sgd-free",
+        "upper.lp.phased-sgd-explicit",
+        "upper.lp.shuffled-mirror-descent",  # 1 < q < 2
+        "upper.lp.batched-mirror-descent",
     }
 
 

@@ -1,0 +1,252 @@
+"""Geometry's later sections: widths, and noise shaped to a norm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpsco_app import geometry_tables as tables
+from dpsco_app.geometry_charts import cloud_figure, reach_figure
+from dpsco_app.geometry_measures import (
+    NOISE_COLOURS,
+    growth_figure,
+    running_figure,
+    sweep_figure,
+)
+from dpsco_app.geometry_places import figure_of
+from dpsco_app.geometry_state import (
+    DIMENSION_OPTIONS,
+    DRAWS_OPTIONS,
+    LARGEST_SEED,
+    NOISE_Q_OPTIONS,
+    PREFIX,
+    View,
+    change,
+    current,
+    remember,
+)
+from dpsco_app.geometry_words import (
+    ABOUT_NOISE,
+    ABOUT_WIDTH,
+    LOOK_AT_GROWTH,
+    LOOK_AT_INTERVAL,
+    LOOK_AT_LINES,
+    LOOK_AT_NEEDLES,
+    LOOK_AT_NOISE,
+    LOOK_AT_SWEEP,
+    NOISE_NAMES,
+    SETS,
+    cloud_title,
+    clouds_sentence,
+    exponent_text,
+    growth_title,
+    sweep_title,
+    width_text,
+    width_title,
+)
+from dpsco_app.look import Look
+from dpsco_core.views import (
+    COMPARED,
+    MANY,
+    NOISES,
+    Cloud,
+    DualSquare,
+    RunningMean,
+    Shape,
+    WidthRow,
+    cloud,
+    contour,
+    dual_square,
+    few_directions,
+    plane_or_space_width,
+    running_mean,
+    sweep,
+    width_table,
+)
+
+CLOUD_DRAWS = 1200
+HASHED = {Shape: repr}
+
+
+@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=HASHED)
+def _running(shape: Shape, draws: int, seed: int) -> RunningMean:
+    return running_mean(shape, draws, seed)
+
+
+@st.fragment
+def width_part() -> None:
+    """Draw a few directions, and the running mean of the support function."""
+    view = current()
+    remember(view)
+    st.header("Gaussian width: how far the set reaches in a random direction")
+    st.markdown(ABOUT_WIDTH)
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    with left:
+        slider("Random directions", "draws", DRAWS_OPTIONS, format_func=lambda n: f"{n:,}")
+    with middle:
+        st.number_input(
+            "Seed", 0, LARGEST_SEED, key=PREFIX + "seed", help="Another one draws other directions."
+        )
+    with right:
+        _draw_again("seed", view.seed)
+    shape = view.shape
+    running = _running(shape, view.draws, view.seed)
+    few, width = few_directions(shape, view.seed), plane_or_space_width(shape)
+    left, right = st.columns(2)
+    with left:
+        title = (
+            f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
+        )
+        figure_of("reach", title, lambda look: reach_figure(shape, few, look), space=shape.d == 3)
+    with right:
+        title = width_title(running, width)
+        figure_of("running", title, lambda look: running_figure(running, width, look), space=False)
+    first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
+    st.caption(first + LOOK_AT_INTERVAL)
+    with st.expander("Numbers of the running mean"):
+        st.markdown(f"Width: {width_text(width)}.")
+        show_table(tables.running_table(running))
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def widths(q: float) -> tuple[WidthRow, ...]:
+    """Return the widths of the compared sets."""
+    return width_table(q)
+
+
+def growth_part(view: View) -> None:
+    """Draw the widths against the dimension."""
+    st.header("Width against dimension")
+    rows = widths(view.q)
+    names = compared_names(view)
+    mine = [row.width.value for row in rows if row.kind == view.geometry] or [
+        row.width.value for row in rows if row.kind == "l1"
+    ]
+    name = names.get(view.geometry, names["l1"])
+    title = growth_title(mine[0], mine[-1], name, MANY[0], MANY[-1])
+    figure_of(
+        "growth", title, lambda look: growth_figure(rows, names, view.geometry, look), space=False
+    )
+    st.caption(LOOK_AT_GROWTH)
+    with st.expander("Numbers of the widths"):
+        show_table(tables.width_frame(rows, names))
+
+
+def compared_names(view: View) -> dict[str, str]:
+    """Return the names of the compared sets."""
+    names = {kind: SETS[kind].name for kind in COMPARED}
+    return names | {"lq": f"l{exponent_text(view.q)} ball"}
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _clouds(d: int, q: float, seed: int) -> tuple[Cloud, ...]:
+    return tuple(cloud(d, q, noise, CLOUD_DRAWS, seed) for noise in NOISES)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
+    return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
+
+
+@st.fragment
+def noise_parts() -> None:
+    """Draw what is about noise; one exponent and one seed for all of it."""
+    view = current()
+    remember(view)
+    _clouds_part(view)
+    _sweep_part(view)
+
+
+def _clouds_part(view: View) -> None:
+    st.header("Noise shaped to the norm")
+    st.markdown(ABOUT_NOISE)
+    left, right = st.columns([5, 2], vertical_alignment="bottom")
+    with left:
+        slider(
+            "Exponent q of the parameters' norm",
+            "noise_q",
+            NOISE_Q_OPTIONS,
+            format_func=exponent_text,
+            help="Gradients are measured in the dual norm, with exponent q′ = q/(q − 1).",
+        )
+    with right:
+        _draw_again("noise_seed", view.noise_seed)
+    d, q = view.dimensions, view.noise_q
+    clouds, squares = _clouds(d, q, view.noise_seed), _squares(d, q, view.noise_seed)
+    curves = [contour(c) for c in clouds] if d == 2 else []
+    span = 1.35 * max(c.contour_scale for c in clouds)
+    for i, column in enumerate(st.columns(2)):
+        found = clouds[i]
+        order = (i, 1 - i) if curves else ()
+        lines = [
+            (
+                f"90 % of the {NOISE_NAMES[clouds[k].noise]} draws",
+                curves[k],
+                NOISE_COLOURS[clouds[k].noise],
+            )
+            for k in order
+        ]
+
+        def draw(look: Look, found: Cloud = found, lines: Any = lines) -> go.Figure:
+            pair = NOISE_COLOURS[found.noise]
+            return cloud_figure(found.draws, lines, pair, span, look)
+
+        with column:
+            figure_of(f"cloud_{i}", cloud_title(squares[i]), draw, space=d == 3)
+    with st.container(key="geometry_said_noise"):
+        st.markdown(clouds_sentence(clouds[0], *squares))
+    show_table(tables.noise_table(squares).drop(columns=["q", "10 %", "90 %"]))
+    st.caption(LOOK_AT_NOISE)
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _grid(d: int, seed: int) -> tuple[DualSquare, ...]:
+    return sweep(d, seed)
+
+
+def sweep_rows(view: View) -> tuple[DualSquare, ...]:
+    """Return both noises' squared dual norms over the grid of q and at the chosen one."""
+    grid = _grid(view.noise_d, view.noise_seed)
+    if any(row.q == view.noise_q for row in grid):
+        return grid
+    return (*grid, *_squares(view.noise_d, view.noise_q, view.noise_seed))
+
+
+def _sweep_part(view: View) -> None:
+    st.header("The noise's dual norm against q")
+    slider(
+        "Dimension d of this figure", "noise_d", DIMENSION_OPTIONS, format_func=lambda d: f"{d:,}"
+    )
+    rows, q = sweep_rows(view), view.noise_q
+    title = sweep_title(rows, q, view.noise_d)
+    figure_of("sweep", title, lambda look: sweep_figure(rows, NOISE_NAMES, q, look), space=False)
+    st.caption(LOOK_AT_SWEEP)
+    with st.expander("Numbers of the noise"):
+        show_table(tables.noise_table(rows))
+
+
+def _draw_again(name: str, seed: int) -> None:
+    st.button(
+        "Draw again",
+        icon=":material/casino:",
+        key=f"geometry_again_{name}",
+        on_click=change,
+        args=({name: (seed + 1) % (LARGEST_SEED + 1)},),
+    )
+
+
+def slider(label: str, name: str, options: Sequence[float], **more: Any) -> None:
+    """Draw a slider over options, to which an address may have added a value."""
+    offered = sorted({*options, st.session_state[PREFIX + name]})
+    st.select_slider(label, offered, key=PREFIX + name, **more)
+
+
+def show_table(table: pd.DataFrame) -> None:
+    """Draw a table, numbers with three digits."""
+    number = st.column_config.NumberColumn
+    formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
+    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)

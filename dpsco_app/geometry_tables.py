@@ -1,0 +1,79 @@
+"""Geometry's numbers as tables, and its files to take away."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpsco_app.geometry_words import NOISE_NAMES
+from dpsco_core.views import DualSquare, Nearest, RunningMean, WidthRow
+
+
+def projection_table(found: Nearest) -> pd.DataFrame:
+    """Return the point, its projection and the residual, a coordinate a row."""
+    columns = {
+        "Coordinate": [f"{j + 1}" for j in range(len(found.point))],
+        "Point x": found.point,
+        "Projection P(x)": found.nearest,
+        "Residual": found.point - found.nearest,
+    }
+    if found.dual_point is not None:
+        columns["Point on the polar"] = found.dual_point
+    return pd.DataFrame(columns)
+
+
+def running_table(running: RunningMean) -> pd.DataFrame:
+    """Return the running mean with its interval."""
+    return pd.DataFrame(
+        {
+            "Draws": running.draws,
+            "Mean": running.means,
+            "Low": running.low,
+            "High": running.high,
+        }
+    )
+
+
+def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the widths, a set and a dimension a row."""
+    return pd.DataFrame(
+        {
+            "Set": [names[row.kind] for row in rows],
+            "d": [row.d for row in rows],
+            "At least": [row.width.lower for row in rows],
+            "At most": [row.width.upper for row in rows],
+            "Exact": [row.width.exact for row in rows],
+        }
+    )
+
+
+def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return what is known and measured of the noises' squared dual norms."""
+    columns = {
+        "Noise": [NOISE_NAMES[row.noise] for row in rows],
+        "q": [row.q for row in rows],
+        "Measured": [row.mean for row in rows],
+        "Standard error": [row.standard_error for row in rows],
+        "10 %": [row.low for row in rows],
+        "90 %": [row.high for row in rows],
+        "Exact": [row.exact for row in rows],
+        "Proven bound": [row.bound for row in rows],
+        "Draws": [row.draws for row in rows],
+    }
+    if all(math.isnan(value) for value in columns["Exact"]):
+        del columns["Exact"]
+    return pd.DataFrame(columns)
+
+
+def csv(table: pd.DataFrame) -> str:
+    """Return a table as CSV."""
+    return table.to_csv(index=False)
+
+
+def html(figure: go.Figure) -> str:
+    """Return a figure as a page of its own, which needs no network."""
+    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
+    return text

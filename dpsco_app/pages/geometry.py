@@ -1,0 +1,224 @@
+"""Geometry: sets, their duals, projections, Gaussian widths, and noise shaped to a norm."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app import geometry_tables as tables
+from dpsco_app.figures import SHARED_STYLE
+from dpsco_app.geometry_charts import polar_figure, set_figure, space_figure
+from dpsco_app.geometry_places import figure_of
+from dpsco_app.geometry_sections import (
+    compared_names,
+    growth_part,
+    noise_parts,
+    show_table,
+    slider,
+    sweep_rows,
+    width_part,
+    widths,
+)
+from dpsco_app.geometry_state import (
+    LARGEST_SEED,
+    PREFIX,
+    Q_OPTIONS,
+    SCENES,
+    SHORTEST_AXIS,
+    SPAN,
+    View,
+    address,
+    change,
+    current,
+    explore_query,
+    remember,
+    restore,
+)
+from dpsco_app.geometry_words import (
+    HOW_TO_READ,
+    INTRODUCTION,
+    LOOK_AT_SET,
+    SETS,
+    UNBOUNDED,
+    exponent_text,
+    headed,
+    plane_note,
+    polar_name,
+    projection_sentence,
+    projection_title,
+    set_name,
+)
+from dpsco_app.look import Look
+from dpsco_app.pages import explore
+from dpsco_core.views import KINDS, nearest, unbounded_polar
+
+STYLE = """<style>
+.st-key-geometry_scenes { gap: 0.5rem; }
+.st-key-geometry_said { min-height: 1.7rem; }
+@media (max-width: 760px) {
+  .st-key-geometry_said { min-height: 3.4rem; }
+}
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    problems = restore()
+    view = current()
+    st.title("Geometry: norms, sets, and the noise that fits them")
+    for sentence in problems:
+        st.warning(f"In the address: {sentence} The default is used instead.")
+    st.markdown(INTRODUCTION)
+    _scenes()
+    _choose(view)
+    # Each part runs again by itself when one of its own controls moves.
+    _set_part()
+    width_part()
+    growth_part(view)
+    noise_parts()
+    with st.expander("How to read these figures, and what the symbols mean"):
+        st.markdown(HOW_TO_READ)
+
+
+def _scenes() -> None:
+    with st.container(horizontal=True, key="geometry_scenes"):
+        for scene in SCENES:
+            st.button(
+                scene.name,
+                key=f"geometry_scene_{scene.name}",
+                help=scene.look_for,
+                on_click=change,
+                args=(scene.changes,),
+            )
+
+
+def _choose(view: View) -> None:
+    """Draw the controls of the set."""
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    with left:
+        st.selectbox(
+            "Set C",
+            KINDS,
+            format_func=lambda kind: SETS[kind].name,
+            key=PREFIX + "geometry",
+            help="The constraint set: where the parameter must lie.",
+        )
+    with middle:
+        st.segmented_control(
+            "Picture in",
+            [2, 3],
+            format_func=lambda d: f"{d} dimensions",
+            key=PREFIX + "dimensions",
+            required=True,
+        )
+    with right:
+        if view.geometry == "lq":
+            slider(
+                "Exponent q of the norm",
+                "q",
+                Q_OPTIONS,
+                format_func=exponent_text,
+                help="1 is the l1 ball, 2 the round ball, ∞ the box.",
+            )
+        elif view.geometry == "ellipsoid":
+            st.slider("Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=PREFIX + "half_axis")
+        elif view.geometry == "hull":
+            st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=PREFIX + "hull")
+
+
+@st.fragment
+def _set_part() -> None:
+    view = current()
+    remember(view)
+    words = SETS[view.geometry]
+    st.header("The set, its dual and a projection")
+    st.markdown(
+        f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
+        f"Its **polar set** is {polar_name(view)}."
+    )
+    shape, found = view.shape, nearest(view.shape, view.point)
+    controls, pictures = st.columns([1, 3])
+    with controls:
+        for j in range(view.dimensions):
+            label = f"Coordinate {j + 1} of the point x"
+            st.slider(label, -SPAN, SPAN, step=0.05, key=f"{PREFIX}x{j + 1}")
+        if view.dimensions == 3:
+            st.slider(
+                "Turn the pictures (degrees)",
+                0,
+                360,
+                step=5,
+                key=PREFIX + "turn",
+                help="Or drag a picture with the mouse or a finger.",
+            )
+    title = projection_title(found)
+    with pictures:
+        if view.dimensions == 2:
+            figure_of("set", title, lambda look: set_figure(shape, found, look), space=False)
+        else:
+            left, right = st.columns(2)
+            turn = view.turn
+            with left:
+                figure_of(
+                    "set", title, lambda look: space_figure(shape, found, turn, look), space=True
+                )
+            with right:
+                figure_of(
+                    "polar",
+                    f"Its polar: {polar_name(view)}",
+                    lambda look: polar_figure(shape, found, turn, look),
+                    space=True,
+                )
+    with st.container(key="geometry_said"):
+        st.markdown(projection_sentence(found))
+    st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
+        _exports(view)
+        with st.popover("Link", icon=":material/link:"):
+            st.markdown("The address of this page holds all of its state. Copy it to share.")
+            st.code(address(view), language=None)
+        _to_explore(view)
+    with st.expander("Numbers of the projection"):
+        show_table(tables.projection_table(found))
+
+
+def _to_explore(view: View) -> None:
+    query = explore_query(view)
+    if query is None:
+        return
+    st.page_link(
+        st.Page(explore.page, title="Explore", url_path="explore", default=True),
+        label="Run algorithms on this set in Explore",
+        icon=":material/arrow_forward:",
+        query_params=query,
+    )
+
+
+def _exports(view: View) -> None:
+    shape, names = view.shape, compared_names(view)
+    found = nearest(shape, view.point)
+    look = Look(title=f"{headed(set_name(view))}: {projection_title(found)}")
+
+    def picture() -> str:
+        if view.dimensions == 2:
+            return tables.html(set_figure(shape, found, look))
+        return tables.html(space_figure(shape, found, view.turn, look))
+
+    files = (
+        ("HTML: the set, a page of its own", picture, "dpsco-geometry.html", "text/html"),
+        (
+            "CSV: widths by dimension",
+            lambda: tables.csv(tables.width_frame(widths(view.q), names)),
+            "dpsco-widths.csv",
+            "text/csv",
+        ),
+        (
+            "CSV: the noise's dual norm by q",
+            lambda: tables.csv(tables.noise_table(sweep_rows(view))),
+            "dpsco-noise.csv",
+            "text/csv",
+        ),
+    )
+    with st.popover("Export", icon=":material/download:"):
+        for label, make, name, kind in files:
+            st.download_button(label, make, name, kind, on_click="ignore", width="stretch")

@@ -1,0 +1,71 @@
+"""Batched truncated mirror descent, for every epsilon: Su, Zhao and Wang (2023), section 5.2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.card import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.generalized_gaussian import Noise
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.lq_noise import chosen_noise
+from dpsco_core.problems.sample import Sample
+from dpsco_core.sco.lp_mirror import MirrorPlan, mirror_plan, run_mirror
+from dpsco_core.sco.lp_shuffled import refuse_beyond_two
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchedMirrorDescent:
+    r"""One pass of mirror descent over disjoint batches, one draw of noise each.
+
+    The paper's variant for :math:`0 < \varepsilon < 1`, whose statement is in an appendix that is
+    not at hand; reconstructed in the note to the paper, section 2.6, such that it has the rate of
+    the paper's Table 2. A record enters one batch, so that the whole run costs what one release
+    does, without shuffling. See `dpsco_core.sco.lp_mirror`.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: the exact curve of Gaussian noise, or the best conversion from zCDP.
+        ``"paper"``: Lemma 3 with the printed kappa; epsilon at most 1.
+    tuning : {"practical", "theory"}
+        ``"theory"``: the note's section 2.6; ``"practical"``: the minimiser of the explicit bound
+        B4. See `dpsco_core.sco.lp_mirror.mirror_plan`.
+    noise : {"generalized gaussian", "gaussian"}, optional
+        None: generalized Gaussian with ``calibration="paper"``, Gaussian with ``"tight"``.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+    noise: Noise | None = None
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="lp.batched-mirror-descent",
+        name="Batched mirror descent",
+        paper=SU_2023,
+        statement="Section 5.2, the case of general epsilon (reconstructed)",
+        summary="One pass of mirror descent over disjoint batches; gradients beyond a level become "
+        "0, and every batch gets noise.",
+        privacy="zcdp",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        rate="upper.lp.batched-mirror-descent",
+        caveat="The paper states it in an appendix that is not public; the steps and the noise are "
+        "a reconstruction with the same rate.",
+    )
+
+    def plan(self, setting: Setting) -> MirrorPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_beyond_two(setting)
+        noise = chosen_noise(self.noise, self.calibration)
+        return mirror_plan(setting, ("public",), noise, self.calibration, self.tuning)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the batched variant."""
+        return run_mirror(self.plan(setting), sample, setting, ledger, rng)
