@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.look import BLUE, GREEN, MAGENTA, ORANGE, Look, lay_out, translucent
+from dpsco_core.geometry import row_norms
 from dpsco_core.views import (
     Directions,
     Mesh,
@@ -136,12 +137,14 @@ def cloud_figure(
 ) -> go.Figure:
     """Return draws of noise; in the plane with the curves that hold 90 % of either kind."""
     figure = go.Figure()
-    shade = translucent(look.colour(colour), 0.4)
-    _dots(figure, draws, "one draw of the noise", shade, size=4 if draws.shape[1] == 2 else 2.5)
+    plain = look.colour(colour)
+    flat = draws.shape[1] == 2
+    shade = translucent(plain, 0.4) if flat else plain
+    _dots(figure, draws, "one draw of the noise", shade, size=4 if flat else 2.6)
     for k, (name, points, pair) in enumerate(contours):
         dash = "dash" if k else "solid"
         _line(figure, points, name, look.colour(pair), dash=dash, width=2.5)
-    if draws.shape[1] == 2:
+    if flat:
         _plane(figure, span, look, ("z₁", "z₂"))
     else:
         _space(figure, span, look, names=("z₁", "z₂", "z₃"))
@@ -154,7 +157,12 @@ def _inside(points: Matrix) -> Matrix:
 
 
 def _span(groups: Sequence[Matrix]) -> float:
-    return min(LARGEST_SPAN, 1.12 * max(float(np.abs(points).max()) for points in groups))
+    """Return how far the axes go; in space also so far that no corner leaves the picture."""
+    every = np.concatenate(groups)
+    reach = float(np.abs(every).max())
+    if every.shape[1] == 3:
+        reach = max(reach, 0.85 * float(row_norms(every, 2.0).max()))
+    return min(LARGEST_SPAN, 1.12 * reach)
 
 
 def _outline(
@@ -212,7 +220,7 @@ def _dots(
         "mode": "markers",
         "marker": {
             "color": colour,
-            "size": size if flat else max(1.8, 0.55 * size),
+            "size": size if flat else 0.5 * size,
             "symbol": symbol if flat or symbol != "triangle-up" else "circle",
             "line": {"width": 0},
         },
@@ -291,8 +299,8 @@ def _space(
             "aspectmode": "cube",
             "bgcolor": "rgba(0,0,0,0)",
             "camera": {
-                "eye": {"x": 1.4 * math.cos(angle), "y": 1.4 * math.sin(angle), "z": 0.75},
-                "center": {"x": 0, "y": 0, "z": 0},
+                "eye": {"x": 1.5 * math.cos(angle), "y": 1.5 * math.sin(angle), "z": 0.75},
+                "center": {"x": 0, "y": 0, "z": -0.04},
             },
             # On a phone a finger on the picture scrolls the page; the slider turns it.
             "dragmode": False if look.compact else "turntable",
@@ -329,10 +337,9 @@ def _axes(figure: go.Figure, span: float, look: Look, names: Sequence[str]) -> N
 
 
 def _finish(figure: go.Figure, look: Look, height: int) -> None:
-    flat = not look.compact
     figure.update_layout(
         height=height,
         showlegend=True,
-        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0, "itemsizing": "constant"},
         margin={"t": 62, "b": 40, "r": 10},
     )

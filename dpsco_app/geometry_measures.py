@@ -176,7 +176,7 @@ def growth_figure(
         )
     lay_out(figure, look)
     if look.compact:
-        figure.update_layout(height=640, legend={"y": -0.14})
+        figure.update_layout(height=680, legend={"y": -0.2})
     return figure
 
 

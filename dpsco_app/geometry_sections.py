@@ -199,7 +199,7 @@ def _clouds_part(view: View) -> None:
             figure_of(f"cloud_{i}", cloud_title(squares[i]), draw, space=d == 3)
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))
-    show_table(tables.noise_table(squares).drop(columns=["q", "10 %", "90 %"]))
+    show_table(tables.short_noise_table(squares))
     st.caption(LOOK_AT_NOISE)
 
 

@@ -13,8 +13,9 @@ import streamlit as st
 from dpsco_app.link import BASE as EXPLORE_BASE
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import VIEWS
+from dpsco_core.catalogue import default_methods
 from dpsco_core.errors import InvalidInput, require
-from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE
+from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import real, shorten, to_text
 from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, Shape
@@ -26,6 +27,7 @@ Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
 DRAWS_OPTIONS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+EXPLORE_PROBLEM = "quadratic"
 EXPLORE_D = 20  # a multiple of a group
 
 
@@ -248,9 +250,10 @@ def explore_query(view: View) -> dict[str, str] | None:
     """Return Explore's address with this set; None for a set that scenarios do not know."""
     if view.geometry not in GEOMETRIES:
         return None
-    assert EXPLORE_D % GROUP_SIZE == 0
     scenario = replace(
         EXPLORE_BASE,
+        problem=EXPLORE_PROBLEM,
+        methods=default_methods(EXPLORE_PROBLEM),
         d=EXPLORE_D,
         geometry=view.geometry,
         q=view.q if view.geometry == "lq" else None,

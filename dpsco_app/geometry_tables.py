@@ -68,6 +68,18 @@ def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return the same for a few rows, narrow enough for a phone."""
+    return pd.DataFrame(
+        {
+            "Noise": [NOISE_NAMES[row.noise] for row in rows],
+            "Measured": [f"{row.mean:.2f} ± {row.standard_error:.2f}" for row in rows],
+            "Exact": [row.exact for row in rows],
+            "Bound": [row.bound for row in rows],
+        }
+    )
+
+
 def csv(table: pd.DataFrame) -> str:
     """Return a table as CSV."""
     return table.to_csv(index=False)

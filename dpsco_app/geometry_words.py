@@ -276,9 +276,10 @@ ABOUT_NOISE = (
 )
 LOOK_AT_NOISE = (
     "One unit is d s²/2ρ (d coordinates, sensitivity s, budget ρ): what Gaussian noise has at "
-    "q = 2. Exact: by quadrature. Look for: shaping the noise to the norm does not pay here. At "
-    "equal proven privacy the plain Gaussian's bound is never larger. The proof of the generalized "
-    "Gaussian's privacy is loose: this compares guarantees, not what an attacker could learn."
+    "q = 2. Measured with its standard error; exact by quadrature; the bound is proven. Look for: "
+    "shaping the noise to the norm does not pay here. At equal proven privacy the plain Gaussian's "
+    "bound is never larger. The proof of the generalized Gaussian's privacy is loose: this "
+    "compares guarantees, not what an attacker could learn."
 )
 LOOK_AT_SWEEP = (
     "Look for: both noises agree at q = 2 and part towards q = 1, where the generalized Gaussian "

@@ -55,6 +55,17 @@ MEAN_METHODS = {
     "mean.cwme-pure",
     "mean.smoothed",
 }
+LP_OPTIMISERS = {
+    f"lp.{name}"
+    for name in (
+        "regularized-mirror-descent",
+        "phased-sgd",
+        "shuffled-mirror-descent",
+        "batched-mirror-descent",
+        "euclidean-reduction",
+        "noisy-mirror-descent",
+    )
+}
 OPTIMISERS = {
     f"sco.{name}"
     for name in (
@@ -164,7 +175,7 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
     card = which.card
     assert card.latex
     assert balanced(card.latex)
-    areas = ("mean",) if card.problems == ("mean",) else ("sco", "sco-strong")
+    areas = ("mean",) if card.problems == ("mean",) else ("sco", "sco-strong", "lp")
     assert card.slug.split(".")[:2] in [[card.kind, area] for area in areas]
     assert card.problems
     assert set(card.problems) <= set(PROBLEM_SLUGS)
@@ -275,7 +286,7 @@ def test_every_problem_has_methods_and_bounds_of_its_own(problem: str) -> None:
 def test_methods_for_the_mean_are_not_methods_for_risks() -> None:
     risks = [set(methods_for(problem)) for problem in PROBLEM_SLUGS if problem != "mean"]
     assert set(methods_for("mean")) == MEAN_METHODS
-    assert set.union(*risks) == OPTIMISERS
+    assert set.union(*risks) == OPTIMISERS | LP_OPTIMISERS
 
 
 def test_the_hard_instances_are_the_laws_that_are_not_ordinary() -> None:

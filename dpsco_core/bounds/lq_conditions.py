@@ -88,11 +88,12 @@ AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_amplified)
 
 
 def _schedule(setting: Setting) -> float:
-    """The T of Theorem 7; NaN where it has none."""
+    """The T of Theorem 7, at least 1; NaN where it has none."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP) or setting.exponent > 2:
         return math.nan
-    return published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
+    found = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
+    return max(1.0, found)
 
 
 def _more_records(setting: Setting) -> str:

@@ -11,6 +11,7 @@ from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.lq_conditions import (
     AT_LEAST_2,
     AT_MOST_2,
+    CONTAINS_ZERO,
     EVERYWHERE,
     MORE_RECORDS,
     VARIANCE,
@@ -43,9 +44,12 @@ _LIPSCHITZ_NEEDS = ("lipschitz", "diameter", "sample_smoothness")
 _HEAVY_NEEDS = ("diameter", "mean_gradient_bound", "smoothness")
 _GAUSSIAN = "With Gaussian noise. "
 _SHAPED = "With generalized Gaussian noise, shaped to the dual norm. "
-_PRINTED = "With the noise that the paper prints. "
+_PRINTED = (
+    "The mean excess risk with every constant proven, with the noise that the paper prints and at "
+    "the parameters of its statement, in units that it hides."
+)
 _FREE = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, EVERYWHERE)
-_TAILS = (GAUSSIAN_BUDGET, SMOOTH, DIAMETER, GRADIENT_BOUND, VARIANCE)
+_TAILS = (GAUSSIAN_BUDGET, SMOOTH, DIAMETER, GRADIENT_BOUND, VARIANCE, CONTAINS_ZERO)
 _KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
 _B3 = (
     r"\mu\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+2L\sqrt{2\Big(\frac S{2\mu\beta}+"
@@ -111,7 +115,9 @@ def _variant(
         card,
         slug=f"{base}-{form}",
         name=f"{card.name}, {name}",
-        summary=card.summary.removesuffix(_GAUSSIAN).removesuffix(" ") + " " + words.strip(),
+        summary=words
+        if words == _PRINTED
+        else card.summary.removesuffix(_GAUSSIAN).removesuffix(" ") + " " + words.strip(),
         statement=statement or card.statement,
         latex=latex or card.latex,
         privacy=privacy,
@@ -136,7 +142,7 @@ _SHUFFLED = replace(
     statement="Algorithm 4, explicit bound at its best steps, threshold and weight",
     summary="The mean excess risk with every constant proven, at the parameters that make this "
     "bound smallest, with noise for every record if shuffling makes that better than noise for "
-    "every batch. " + _GAUSSIAN,
+    "every batch. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
     latex=r"\min_{T,\lambda,\gamma}" + _B4,
     method="lp.shuffled-mirror-descent",
 )
@@ -146,7 +152,7 @@ _BATCHED = replace(
     name="Batched mirror descent, proven",
     statement="Algorithm 4 without shuffling, explicit bound at its best parameters",
     summary="The mean excess risk with every constant proven, at the parameters that make this "
-    "bound smallest, with noise for every batch. " + _GAUSSIAN,
+    "bound smallest, with noise for every batch. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
     method="lp.batched-mirror-descent",
 )
 _PHASED = replace(
@@ -287,7 +293,7 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             statement="Algorithm 4 in l2, with or without shuffling, at its best parameters",
             summary="The mean excess risk with every constant proven, in l2, at the parameters "
             "that make this bound smallest; noise for every record or for every batch, whichever "
-            "is better. " + _GAUSSIAN,
+            "is better. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
             latex=r"\min_{T,\lambda,\gamma}" + _B4.replace("R_q", "R_2"),
             method="lp.euclidean-reduction",
         ),

@@ -3,8 +3,10 @@
 Gaussian methods are evaluated at ``setting.gaussian_rho``; where the budget or a certified constant
 does not exist an upper bound is infinite, a lower bound 0, and a hypothesis says why. The slug
 names the method, then the form: nothing for the rate, ``-logs`` with logarithms, ``-paper`` as
-printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven. Amid et al.
-(2022), in Table 1 of Su et al. (2023), has no row: its formula is garbled there.
+printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven; in l_q,
+``-generalized`` is that with noise shaped to the norm, ``-paper`` at the parameters of the theorem,
+``-free`` at a step size that knows no distance. Amid et al. (2022), in Table 1 of Su et al. (2023),
+has no row: its formula is garbled there.
 """
 
 from __future__ import annotations

@@ -28,6 +28,9 @@ from dpsco_core.problems.lq_noise import (
 )
 from dpsco_core.problems.lq_search import best_count
 
+ASSUMED_SYMMETRY = 1000.0  # of gradients about their mean
+PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
+
 Terms4 = tuple[float, float, float, float]
 
 
@@ -195,6 +198,43 @@ def best_b4(at: Descent) -> DescentChoice:
     value, threshold = best(steps)
     weight = best_weight(at, steps, threshold)
     return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=value)
+
+
+@lru_cache(maxsize=4096)
+def practical_choice(at: Descent) -> DescentChoice:
+    r"""Return the steps, the threshold and the weight that a model of typical data recommends.
+
+    B4 with the variance :math:`\kappa\sigma^2/b` of an untruncated batch and, in place of the
+    worst case's bias, that of gradients that are nearly symmetric about their mean,
+
+    .. math:: B = \frac\sigma A\Big(\frac\sigma{\tau-G}\Big)^2,\qquad \tau \ge G+\sigma,
+
+    with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
+    threshold is sized by the worst law of its class, and its noise would drown the rest.
+    """
+    root = math.sqrt(at.variance)
+    finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * root)
+    if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
+        return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
+
+    def modelled(steps: int, factor: float) -> DescentChoice:
+        batch = at.n // steps
+        threshold = at.gradient_bound + factor * root
+        bias = root / ASSUMED_SYMMETRY / factor**2
+        if threshold >= at.lipschitz:
+            threshold, bias = at.lipschitz, 0.0
+        energy = min(at.batch_energy / batch**2, at.record_energy / batch)
+        spread = at.space.kappa * at.variance / batch + 4 * threshold**2 * energy
+        weight = at.smoothness + math.sqrt(steps * spread / (2 * at.divergence))
+        value = weight * at.divergence / steps + at.diameter * bias
+        if spread > 0:
+            value += spread / (2 * (weight - at.smoothness))
+        return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=value)
+
+    def best(steps: int) -> DescentChoice:
+        return min((modelled(steps, f) for f in PRACTICAL_FACTORS), key=lambda c: c.value)
+
+    return best(best_count(lambda t: best(t).value, at.n))
 
 
 @dataclass(frozen=True, kw_only=True)

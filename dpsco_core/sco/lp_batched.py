@@ -33,8 +33,8 @@ class BatchedMirrorDescent:
         ``"tight"``: the exact curve of Gaussian noise, or the best conversion from zCDP.
         ``"paper"``: Lemma 3 with the printed kappa; epsilon at most 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: the note's section 2.6; ``"practical"``: the minimiser of the explicit bound
-        B4. See `dpsco_core.sco.lp_mirror.mirror_plan`.
+        ``"theory"``: the note's section 2.6; ``"practical"``: a model of typical data. See
+        `dpsco_core.sco.lp_mirror.mirror_plan`.
     noise : {"generalized gaussian", "gaussian"}, optional
         None: generalized Gaussian with ``calibration="paper"``, Gaussian with ``"tight"``.
     """

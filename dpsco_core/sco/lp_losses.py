@@ -86,10 +86,17 @@ def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
     Raises
     ------
     NotApplicable
-        For losses that are not smooth and Lipschitz on all of R^d; with ``tuning="theory"`` if
-        features are unbounded.
+        For losses that are not smooth and Lipschitz on all of R^d; if the set that is known to hold
+        the minimiser is unbounded; with ``tuning="theory"`` if features are unbounded.
     """
     model = check_everywhere_smooth(setting)
+    if setting.constraint is None and math.isinf(setting.constants.diameter):
+        raise NotApplicable(
+            "The constants are sized by the distance to the minimiser, and the constraint set "
+            "is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
     certified = math.isfinite(setting.constants.lipschitz)
     if certified:
         bound = dual_constants(setting).lipschitz / model.slope

@@ -38,7 +38,12 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.lq_descent import Descent, batched_parameters, best_b4, theorem_10
+from dpsco_core.problems.lq_descent import (
+    Descent,
+    batched_parameters,
+    practical_choice,
+    theorem_10,
+)
 from dpsco_core.problems.lq_noise import Order, release_rho
 from dpsco_core.problems.lq_plans import descent
 from dpsco_core.problems.sample import Sample
@@ -142,8 +147,8 @@ def mirror_plan(
 ) -> MirrorPlan:
     r"""Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
 
-    ``tuning="practical"``: the T, tau and gamma that minimise the explicit bound B4
-    (`dpsco_core.problems.lq_descent`) over the accountings that `orders` allows.
+    ``tuning="practical"``: the T, tau and gamma of `practical_choice`, for the better of the
+    accountings that `orders` allows.
 
     ``"theory"``: T and lambda of the statement, in units in which :math:`\sigma = M = 1`, which the
     paper hides. Theorem 10 where records may be shuffled; those of the note's section 2.6
@@ -175,7 +180,7 @@ def mirror_plan(
     for at, _ in candidates.values():
         check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
     if tuning == "practical":
-        chosen = {order: best_b4(at) for order, (at, _) in candidates.items()}
+        chosen = {order: practical_choice(at) for order, (at, _) in candidates.items()}
         order = min(chosen, key=lambda o: chosen[o].value)
         best = chosen[order]
         steps, threshold, weight = best.steps, best.threshold, best.step_weight

@@ -31,8 +31,9 @@ class EuclideanReduction:
         ``"tight"``: the exact divergence of the clones and the exact Gaussian curve. ``"paper"``:
         the clones' closed form and Lemma 3; epsilon at most 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: Theorem 10 with kappa = 1 and the l2 diameter; ``"practical"``: the minimiser
-        of the explicit bound B4. See `dpsco_core.sco.lp_mirror.mirror_plan`.
+        ``"theory"``: Theorem 10 with kappa = 1 and the l2 diameter; ``"practical"``: a
+        model of typical data. See
+        `dpsco_core.sco.lp_mirror.mirror_plan`.
     """
 
     calibration: Calibration = "tight"

@@ -49,7 +49,7 @@ class ShuffledMirrorDescent:
         closed form and Lemma 3 with the printed kappa, which is Theorem 9 with its constant made
         explicit; epsilon at most 1.
     tuning : {"practical", "theory"}
-        ``"theory"``: Theorem 10; ``"practical"``: the minimiser of the explicit bound B4. See
+        ``"theory"``: Theorem 10; ``"practical"``: a model of typical data. See
         `dpsco_core.sco.lp_mirror.mirror_plan`.
     noise : {"generalized gaussian", "gaussian"}, optional
         None: generalized Gaussian, as published, with ``calibration="paper"``, and Gaussian with

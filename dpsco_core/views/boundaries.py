@@ -37,7 +37,8 @@ class Mesh:
     ----------
     points : array of shape (k, 3)
     faces : array of shape (m, 3)
-        Indices of triangles, counterclockwise seen from outside.
+        Indices of triangles, counterclockwise seen from outside; neighbours follow each other, as
+        translucent ones are drawn in this order.
     lines : tuple of arrays of shape (any, 3)
         The edges, or, of a round body, its cuts by the coordinate planes.
     flat : bool
@@ -176,14 +177,12 @@ def _octahedron() -> Triangles:
     n = DETAIL
     corners = [(i, j, n - i - j) for i in range(n + 1) for j in range(n + 1 - i)]
     index = {(i, j): k for k, (i, j, _) in enumerate(corners)}
-    triangles = [
-        (index[i, j], index[i + 1, j], index[i, j + 1]) for i in range(n) for j in range(n - i)
-    ]
-    triangles += [
-        (index[i + 1, j], index[i + 1, j + 1], index[i, j + 1])
-        for i in range(n)
-        for j in range(n - i - 1)
-    ]
+    triangles = []
+    for i, j, _ in corners:
+        if (i + 1, j) in index:
+            triangles.append((index[i, j], index[i + 1, j], index[i, j + 1]))
+        if (i + 1, j + 1) in index:
+            triangles.append((index[i + 1, j], index[i + 1, j + 1], index[i, j + 1]))
     patch = np.array(corners, dtype=float) / n
     signs = [np.array([x, y, z]) for x in (1.0, -1.0) for y in (1.0, -1.0) for z in (1.0, -1.0)]
     return _merged([(patch * s, np.array(triangles)) for s in signs])
@@ -195,8 +194,11 @@ def _cube() -> Triangles:
     side = np.linspace(-1, 1, n + 1)
     flat = np.stack(np.meshgrid(side, side, indexing="ij"), axis=-1).reshape(-1, 2)
     corners = [i * (n + 1) + j for i in range(n) for j in range(n)]
-    triangles = [(k, k + n + 1, k + 1) for k in corners]
-    triangles += [(k + n + 1, k + n + 2, k + 1) for k in corners]
+    triangles = [
+        triangle
+        for k in corners
+        for triangle in ((k, k + n + 1, k + 1), (k + n + 1, k + n + 2, k + 1))
+    ]
     patches = [
         (np.insert(flat, j, sign, axis=1), np.array(triangles))
         for j in range(3)
@@ -223,7 +225,7 @@ def _can() -> Triangles:
     ]
     k = len(profile)
     cells = [(s * k + j, (s + 1) % SLICES * k + j) for s in range(SLICES) for j in range(k - 1)]
-    triangles = [(a, b, a + 1) for a, b in cells] + [(b, b + 1, a + 1) for a, b in cells]
+    triangles = [t for a, b in cells for t in ((a, b, a + 1), (b, b + 1, a + 1))]
     joined = _merged([(np.concatenate(turned), np.array(triangles))])
     i, j, h = joined[1].T
     return joined[0], joined[1][(i != j) & (j != h) & (h != i)]

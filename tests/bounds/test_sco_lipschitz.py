@@ -152,7 +152,7 @@ def ball_width(d, diameter):
 def test_the_width_of_the_ball(d, width):
     assert ball_width(d, 2.0) == pytest.approx(width, abs=5e-6)
     assert ball_width(d, 5.0) == pytest.approx(2.5 * width, abs=2e-5)
-    assert width_of(setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-13)
+    assert width_of(setting(d=d)) == pytest.approx(ball_width(d, 2.0), rel=1e-11)
 
 
 def test_the_explicit_forms_of_objective_perturbation_term_by_term():

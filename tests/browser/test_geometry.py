@@ -1,0 +1,104 @@
+"""Geometry in Chromium: a deep link, controls that move figures, a phone, axe, no other host."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.responsive import (
+    PHONE,
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
+FLAT = "/geometry?noise_d=10&draws=50"
+SOLID = FLAT + "&dimensions=3&geometry=group-l1&x1=0.3&x3=1.6"
+
+
+def said(page: Page) -> Locator:
+    return page.locator(".st-key-geometry_said")
+
+
+def test_a_deep_link_restores_the_page_and_a_key_moves_the_point(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + FLAT + "&geometry=lq&q=3&x1=0.5&x2=1.2")
+    ready(page)
+    for name in ("set", "reach", "running", "growth", "cloud_0", "cloud_1", "sweep"):
+        expect(figure(page, name)).to_be_visible(timeout=20_000)
+        expect(figure(page, name, "compact")).to_be_hidden()
+    slider = page.get_by_role("slider", name="Exponent q of the norm")
+    expect(slider).to_have_attribute("aria-valuetext", "3")
+    expect(said(page)).to_contain_text("x = (0.50, 1.20)")
+    page.get_by_role("slider", name="Coordinate 2 of the point x").press("ArrowRight")
+    expect(said(page)).to_contain_text("x = (0.50, 1.25)", timeout=10_000)
+    ready(page)
+    page.wait_for_url(lambda url: "x2=1.25" in url, timeout=10_000)
+    title = figure(page, "set").locator(".gtitle").inner_html()
+    slider.press("Home")  # q = 1
+    expect(said(page)).to_contain_text("x = (0.50, 1.25) goes to P(x) = (0.12, 0.88)")
+    ready(page)
+    expect(figure(page, "set").locator(".gtitle")).not_to_have_text(title)
+    page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
+
+
+def test_a_scene_opens_in_space_and_the_slider_turns_it(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + FLAT)
+    ready(page)
+    page.get_by_role("button", name="Groups vanish together").click()
+    expect(said(page)).to_contain_text("P(x) = (0.00, 0.00, 1.00)", timeout=20_000)
+    ready(page)
+    for name in ("set", "polar", "reach", "cloud_0", "cloud_1"):
+        expect(figure(page, name, "space")).to_be_visible(timeout=30_000)
+    eye = "e => e._fullLayout.scene.camera.eye.x"
+    before = figure(page, "set", "space").evaluate(eye)
+    page.get_by_role("slider", name="Turn the pictures").press("ArrowRight")
+    page.wait_for_url(lambda url: "turn=40" in url, timeout=10_000)
+    ready(page)
+    page.wait_for_function(
+        f"before => ({eye})(document.querySelector("
+        "'.st-key-set_figure_space .js-plotly-plot')) < before - 0.01",
+        arg=before,
+        timeout=20_000,
+    )
+
+
+def test_a_visit_to_explore_and_back_keeps_the_page_as_it_was(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + FLAT + "&geometry=simplex&seed=3")
+    ready(page)
+    page.get_by_role("link", name="Regimes").first.click()
+    expect(page.get_by_role("heading", name="Regimes")).to_be_visible(timeout=20_000)
+    page.get_by_role("link", name="Geometry").first.click()
+    expect(page.get_by_role("heading", name="Geometry")).to_be_visible(timeout=20_000)
+    ready(page)
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
+    page.wait_for_url(lambda url: "seed=3" in url and "simplex" in url, timeout=10_000)
+
+
+def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
+    flat = ("set", "reach", "running", "growth", "cloud_0", "cloud_1", "sweep")
+    expect_to_fit_a_phone(page, dashboard + FLAT, ready, flat)
+
+
+def test_on_a_phone_pictures_in_space_fit(page: Page, dashboard: str, ready: Ready) -> None:
+    expect_to_fit_a_phone(page, dashboard + SOLID, ready, ("running", "growth", "sweep"))
+    for name in ("set", "polar", "reach", "cloud_0", "cloud_1"):
+        picture = figure(page, name, "space")
+        expect(picture).to_be_visible(timeout=30_000)
+        assert picture.evaluate("e => e.getBoundingClientRect().right") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("address", [FLAT, SOLID], ids=["plane", "space"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, address: str
+) -> None:
+    expect_no_axe_violation(
+        browser, dashboard + address, ready, scheme, last="sweep", expander="How to read"
+    )
