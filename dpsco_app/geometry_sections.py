@@ -21,7 +21,6 @@ from dpsco_app.geometry_places import figure_of
 from dpsco_app.geometry_state import (
     DIMENSION_OPTIONS,
     DRAWS_OPTIONS,
-    LARGEST_SEED,
     NOISE_Q_OPTIONS,
     PREFIX,
     View,
@@ -51,6 +50,7 @@ from dpsco_app.geometry_words import (
 from dpsco_app.look import Look
 from dpsco_core.views import (
     COMPARED,
+    LARGEST_SEED,
     MANY,
     NOISES,
     Cloud,

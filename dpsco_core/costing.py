@@ -18,6 +18,7 @@ from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
+from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
 
 
@@ -67,6 +68,7 @@ STEP = {
     "sco.cwme": Coefficients(fixed=1.7e5, per_row=9, per_element=1.2),
     "sco.smoothed": Coefficients(fixed=1.8e5, per_row=70, per_element=55),
     "sco.clipped": Coefficients(fixed=9e4, per_row=6, per_element=1.1),
+    "lp.regularized-mirror-descent": Coefficients(fixed=7e4, per_row=9.6, per_element=1.2),
     "sco.iterative": Coefficients(fixed=4e7, per_row=100, per_element=6, per_column=1.4e5),
 }
 # The whole run of the other optimisers.
@@ -78,6 +80,13 @@ RUN = {
     "sco.private-sgd": Coefficients(fixed=1e5, per_row=5600, per_element=15),
     "sco.objective-perturbation": Coefficients(fixed=2.5e5, per_row=250, per_element=8.7),
     "sco.objective-perturbation-strong": Coefficients(fixed=6e4, per_row=11, per_element=1.8),
+    "lp.phased-sgd": Coefficients(fixed=6e4, per_row=3300, per_element=1.2),
+    "lp.shuffled-mirror-descent": Coefficients(fixed=3.9e5, per_row=140, per_element=5.1),
+    "lp.batched-mirror-descent": Coefficients(fixed=3e5, per_row=140, per_element=4.8),
+    "lp.euclidean-reduction": Coefficients(fixed=2.9e5, per_row=69, per_element=0.9),
+    "lp.noisy-mirror-descent": Coefficients(
+        fixed=1e6, per_row=4700, per_element=23, per_column=1.1e4
+    ),
 }
 EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an average
 
@@ -139,6 +148,8 @@ def release_seconds(point: Scenario, slug: str) -> float:
 
 def planned_steps(plan: object) -> int:
     """Return the number of steps over all records that an optimiser has planned."""
+    if isinstance(plan, RegularizedPlan):
+        return plan.steps
     framework = plan.framework if isinstance(plan, NoisyPlan) else plan
     assert isinstance(framework, FrameworkPlan)
     return framework.descent.steps

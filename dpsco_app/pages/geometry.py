@@ -19,11 +19,9 @@ from dpsco_app.geometry_sections import (
     widths,
 )
 from dpsco_app.geometry_state import (
-    LARGEST_SEED,
     PREFIX,
     Q_OPTIONS,
     SCENES,
-    SHORTEST_AXIS,
     SPAN,
     View,
     address,
@@ -49,7 +47,7 @@ from dpsco_app.geometry_words import (
 )
 from dpsco_app.look import Look
 from dpsco_app.pages import explore
-from dpsco_core.views import KINDS, nearest, unbounded_polar
+from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
 STYLE = """<style>
 .st-key-geometry_scenes { gap: 0.5rem; }

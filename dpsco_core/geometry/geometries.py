@@ -115,7 +115,10 @@ class Geometry:
             return radius / d, radius / d
         if self.kind == "solid-simplex":
             return 0.0, radius / d
-        most = 1 / self.constraint(d, radius).minkowski_norm(np.ones(d))
+        if self.kind in ("group-l1", "sparse"):
+            most = 1 / self.constraint(d, radius).minkowski_norm(np.ones(d))
+        else:
+            most = radius / lq_norm(np.ones(d), self.exponent)
         return -most, most
 
     def __str__(self) -> str:

@@ -33,7 +33,8 @@ from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
 
 Vector = NDArray[np.float64]
-MAJORISED = 500  # steps; each shrinks the distance to the minimiser by a factor
+HALVINGS = 60  # of the interval that holds a number between 0 and 1
+ON_BOUNDARY = 1e-12  # relative to the set, as in `mean_inside`: a mean there is not outside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +118,10 @@ class GeometricMedian(PointProblem):
     def _interior(self) -> bool:
         """Whether the gradient vanishes at the minimiser; a hard instance has a kink there."""
         law = self.distribution
-        return not isinstance(law, TwoPoint) and self._coordinate() == _free_coordinate(law)
+        if isinstance(law, TwoPoint):
+            return False
+        moved = abs(self._coordinate() - _free_coordinate(law))
+        return moved <= ON_BOUNDARY * self.geometry.diagonal(law.d, self.radius)[1]
 
     def _coordinate(self) -> float:
         """The coordinate of the minimiser for an ordinary law."""
@@ -202,26 +206,36 @@ def _free_coordinate(law: Distribution) -> float:
     return mean - univariate.mean + coordinate_median(univariate, law.d)
 
 
+@lru_cache(maxsize=64)
 def _two_point_minimiser(law: TwoPoint, constraint: ConstraintSet) -> Vector:
-    r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,).
+    r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,); read only.
 
     Without a constraint it is 0 or the record a, and on the l2 ball the projection of that.
-    Otherwise the squares that majorise the two norms at w have the minimiser :math:`\Pi(ta)`,
-    :math:`t = \frac{q/\|w-a\|}{(1-q)/\|w\| + q/\|w-a\|}`: iterated, the risk falls to its least
-    value (Weiszfeld 1937).
+    Otherwise the squares that majorise the two norms at :math:`w_t = \Pi(ta)` are least at
+    :math:`w_{T(t)}` (Weiszfeld 1937), with
+
+    .. math:: T(t) = \frac{q\|w_t\|}{(1-q)\|w_t-a\| + q\|w_t\|},
+
+    and a fixed point with :math:`0 \ne w_t \ne a` satisfies the first-order conditions. Since
+    :math:`w_t` minimises :math:`(1-t)\|w\|^2 + t\|w-a\|^2`, T grows with t, and every interval
+    with :math:`T \ge t` at its start and :math:`T \le t` at its end holds one: it is halved. (0
+    itself is a fixed point, and a trap for the iteration where 0 is in the set but no minimiser.)
     """
     q, spike = law.spike_probability, spike_of(law)
     free = np.zeros(law.d) if q <= 0.5 else spike
     best = constraint.project(free)
-    if isinstance(constraint, Ball) or constraint.contains(free, 1e-12):
-        return best
-    w = best = min(best, constraint.centre, key=lambda v: _two_point_risk(law, v))
-    for _ in range(MAJORISED):
-        near, far = float(np.linalg.norm(w)), float(np.linalg.norm(w - spike))
-        if near == 0 or far == 0:
-            break
-        w = constraint.project(spike * (q * near / ((1 - q) * far + q * near)))
-    return min(w, best, key=lambda v: _two_point_risk(law, v))
+    if not (isinstance(constraint, Ball) or constraint.contains(free, 1e-12)):
+        low, high = 0.0, 1.0
+        for _ in range(HALVINGS):
+            t = 0.5 * (low + high)
+            best = constraint.project(t * spike)
+            near, far = float(np.linalg.norm(best)), float(np.linalg.norm(best - spike))
+            if q * near > t * ((1 - q) * far + q * near):
+                low = t
+            else:
+                high = t
+    best.flags.writeable = False
+    return best
 
 
 def _two_point_risk(law: TwoPoint, w: Vector) -> float:

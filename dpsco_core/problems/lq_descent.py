@@ -202,39 +202,44 @@ def best_b4(at: Descent) -> DescentChoice:
 
 @lru_cache(maxsize=4096)
 def practical_choice(at: Descent) -> DescentChoice:
-    r"""Return the steps, the threshold and the weight that a model of typical data recommends.
+    """Return the steps, the threshold and the weight that minimise `modelled`."""
+    finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * at.variance)
+    if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
+        return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
+
+    def best(steps: int) -> DescentChoice:
+        return min((modelled(at, steps, f) for f in PRACTICAL_FACTORS), key=lambda c: c.value)
+
+    return best(best_count(lambda t: best(t).value, at.n))
+
+
+def modelled(at: Descent, steps: int, factor: float) -> DescentChoice:
+    r"""Return a model of the excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
     B4 with the variance :math:`\kappa\sigma^2/b` of an untruncated batch and, in place of the
     worst case's bias, that of gradients that are nearly symmetric about their mean,
 
-    .. math:: B = \frac\sigma A\Big(\frac\sigma{\tau-G}\Big)^2,\qquad \tau \ge G+\sigma,
+    .. math:: B = \frac{\sigma}{Af^2},\qquad f \ge 1,
 
     with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
     threshold is sized by the worst law of its class, and its noise would drown the rest.
+
+    Parameters
+    ----------
+    factor : float
+        f, at least 1.
     """
-    root = math.sqrt(at.variance)
-    finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * root)
-    if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
-        return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
-
-    def modelled(steps: int, factor: float) -> DescentChoice:
-        batch = at.n // steps
-        threshold = at.gradient_bound + factor * root
-        bias = root / ASSUMED_SYMMETRY / factor**2
-        if threshold >= at.lipschitz:
-            threshold, bias = at.lipschitz, 0.0
-        energy = min(at.batch_energy / batch**2, at.record_energy / batch)
-        spread = at.space.kappa * at.variance / batch + 4 * threshold**2 * energy
-        weight = at.smoothness + math.sqrt(steps * spread / (2 * at.divergence))
-        value = weight * at.divergence / steps + at.diameter * bias
-        if spread > 0:
-            value += spread / (2 * (weight - at.smoothness))
-        return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=value)
-
-    def best(steps: int) -> DescentChoice:
-        return min((modelled(steps, f) for f in PRACTICAL_FACTORS), key=lambda c: c.value)
-
-    return best(best_count(lambda t: best(t).value, at.n))
+    batch, root = at.n // steps, math.sqrt(at.variance)
+    threshold, bias = at.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2
+    if threshold >= at.lipschitz:
+        threshold, bias = at.lipschitz, 0.0
+    energy = min(at.batch_energy / batch**2, at.record_energy / batch)
+    spread = at.space.kappa * at.variance / batch + 4 * threshold**2 * energy
+    room = math.sqrt(steps * spread / (2 * at.divergence))
+    value = (at.smoothness + room) * at.divergence / steps + at.diameter * bias
+    value += spread / (2 * room) if spread > 0 else 0.0
+    weight = at.smoothness + room
+    return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=value)
 
 
 @dataclass(frozen=True, kw_only=True)

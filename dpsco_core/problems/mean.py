@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.data.base import Distribution
+from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.laws import mean_inside
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,8 +70,12 @@ class MeanEstimation:
         """Return the point of the set that is nearest to `estimate`, shape (d,).
 
         On the l2 ball the estimate itself: published estimators use the bound on the norm alone.
+        And on a hard instance, unless every mean of its prior is in the set: a projection would
+        move the estimate away from a mean outside.
         """
-        return estimate if self.geometry == L2 else self.constraint.project(estimate)
+        law = self.distribution
+        hidden = isinstance(law, TwoPoint) and not mean_inside(law, self.constraint)
+        return estimate if self.geometry == L2 or hidden else self.constraint.project(estimate)
 
     def error(self, estimate: NDArray[np.float64]) -> float:
         """Return the l2 distance of `estimate`, shape (d,), to the true mean."""

@@ -88,11 +88,11 @@ class PointSample:
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
                 norm = float(self.points.norms()[i])
+                point = point if norm <= FARTHEST else np.zeros_like(point)
                 if self.limit_exponent != 2:
-                    point = point if norm <= FARTHEST else np.zeros_like(point)
                     norm = lq_norm(point, self.limit_exponent)
                 if norm > self.limit:
-                    point = _scaled(point, norm, self.limit)
+                    point = point * (self.limit / norm)
             return self.loss.gradient(w, point)
 
     def mean_gradient(self, w: Vector) -> Vector:
@@ -147,8 +147,3 @@ class PointSample:
             total += np.ones(len(kept)) @ kept
         total /= self.n
         return total
-
-
-def _scaled(point: Vector, norm: float, limit: float) -> Vector:
-    """Return a point of the given norm, shrunk to `limit`; 0 where it is broken."""
-    return point * (limit / norm) if norm <= FARTHEST else np.zeros_like(point)
