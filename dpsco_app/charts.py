@@ -382,8 +382,10 @@ def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:
     if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
         return
     figure.add_vline(x=value, line={"color": look.ink, "width": 1, "dash": "dot"}, opacity=0.6)
+    at_end = value == scenario.grid[-1] and len(scenario.grid) > 1
     figure.add_annotation(
         text=f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
+        xanchor="right" if at_end else "center",
         x=math.log10(value) if scenario.axis != "p" else value,
         y=1.0,
         yref="paper",

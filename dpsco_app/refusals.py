@@ -15,7 +15,7 @@ from dpsco_core.catalogue import (
     methods_for,
 )
 from dpsco_core.errors import NotApplicable
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 from dpsco_core.study import Outcome, canonical
 
 Changes = tuple[tuple[str, float | str | None], ...]
@@ -80,8 +80,8 @@ def with_names(text: str) -> str:
 def changed(scenario: Scenario, found: Refusal) -> Scenario:
     """Return the scenario with the change of a refusal, its methods among those that run.
 
-    On the scenario's axis the points that are too small go. A new problem keeps the methods that
-    serve it.
+    On the scenario's axis the points that are too small go; an axis of exponents becomes one of
+    records, at the exponent that is chosen. A new problem keeps the methods that serve it.
     """
     values: dict[str, Any] = dict(found.changes)
     wanted = (*scenario.methods, *(m for m in found.methods if m not in scenario.methods))
@@ -93,8 +93,12 @@ def changed(scenario: Scenario, found: Refusal) -> Scenario:
     values["methods"] = chosen or default_methods(values["problem"])
     if values.get("delta") is not None and scenario.rho is not None:
         values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}
+    if values.get("geometry", scenario.geometry) != "lq":
+        values["q"] = None
     axis = scenario.axis
-    if axis is not None and axis in values:
+    if axis == "q" and "q" in values:  # it applies to one side of an exponent only
+        values |= {"axis": "n", "grid": DEFAULT_GRIDS["n"]}
+    elif axis is not None and axis in values:
         smallest = float(values[axis] or 0)
         values["grid"] = tuple(x for x in scenario.grid if x >= smallest) or (smallest,)
         values[axis] = max(getattr(scenario, axis), values[axis])

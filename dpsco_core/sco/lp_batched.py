@@ -68,4 +68,5 @@ class BatchedMirrorDescent:
         self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the batched variant."""
-        return run_mirror(self.plan(setting), sample, setting, ledger, rng)
+        plan = self.plan(setting)
+        return run_mirror(plan, sample, setting, ledger, rng, two_accountings=False)

@@ -281,9 +281,18 @@ def _check_applicable(setting: Setting) -> None:
 
 
 def run_mirror(
-    plan: MirrorPlan, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    plan: MirrorPlan,
+    sample: Sample,
+    setting: Setting,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    two_accountings: bool = True,
 ) -> Release:
-    """Run the pass; nothing but the noisy means of batches depends on the records."""
+    """Run the pass; nothing but the noisy means of batches depends on the records.
+
+    A method with `two_accountings` says which one it has used.
+    """
     check_sample(sample, setting)
     noise, n, d = plan.open(ledger), sample.n, sample.d
     mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
@@ -302,7 +311,7 @@ def run_mirror(
         value=total / plan.steps,
         ledger=ledger,
         diagnostics=plan.diagnostics,
-        notes=(ACCOUNTINGS[plan.accounting], *ledger.flaws),
+        notes=(*((ACCOUNTINGS[plan.accounting],) if two_accountings else ()), *ledger.flaws),
         iterates=path.points,
         iterate_steps=path.steps,
     )

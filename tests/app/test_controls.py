@@ -12,6 +12,7 @@ from dpsco_app.controls import ALL_CONTROLS, NOTION, PREFIX
 from dpsco_app.options import VIEWS
 from dpsco_core.scenario import DEFAULT_GRIDS
 from tests.app.pages import (
+    checked,
     chosen,
     figures,
     is_stale,
@@ -197,3 +198,21 @@ def test_hard_data_are_not_called_easier_than_the_worst() -> None:
     assert "**Fano** line" in texts(page)
     page = press(open_page(), "Run the hardest input instead")
     assert chosen(page).distribution == "hypercube" and result(page).done
+
+
+def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
+    page = open_page(
+        problem="logistic",
+        methods="lp.regularized-mirror-descent",
+        geometry="lq",
+        axis="q",
+        grid="1.5,8",
+        n="500",
+        trials="1",
+    )
+    assert any("q=8" in o.not_applicable for o in result(page).outcomes if o.not_applicable)
+    (button,) = [b for b in page.button if b.key == "change_0"]
+    checked(button.click().run())
+    scenario = chosen(page)
+    assert scenario.axis == "n" and scenario.q in (None, 2.0)
+    assert not any(o.not_applicable for o in result(page).outcomes)
