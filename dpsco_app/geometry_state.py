@@ -128,13 +128,13 @@ class Scene:
 SCENES = (
     Scene(
         name="Corners make zeros",
-        look_for="The l1 ball in space has corners on the axes and edges between them: many points "
+        look_for="The ℓ₁ ball in space has corners on the axes and edges between them: many points "
         "are nearest to one of those, where coordinates are exactly 0.",
         changes={"geometry": "l1", "dimensions": 3, "x1": 1.4, "x2": 0.2, "x3": 0.3},
     ),
     Scene(
         name="Round keeps all",
-        look_for="The l2 ball shrinks the point towards 0 and keeps its direction.",
+        look_for="The ℓ₂ ball shrinks the point towards 0 and keeps its direction.",
         changes={"geometry": "l2", "dimensions": 3, "x1": 1.4, "x2": 0.2, "x3": 0.3},
     ),
     Scene(
@@ -149,7 +149,7 @@ SCENES = (
         changes={"geometry": "group-l1", "dimensions": 3, "x1": 0.3, "x2": 0.2, "x3": 1.6},
     ),
     Scene(
-        name="Nearly l1",
+        name="Nearly ℓ₁",
         look_for="At q = 1.1 the corners are rounded off: coordinates become small, never 0.",
         changes={"geometry": "lq", "q": 1.1, "dimensions": 2, "x1": 1.4, "x2": 0.2},
     ),

@@ -25,31 +25,31 @@ class SetWords:
 
 SETS = {
     "l2": SetWords(
-        name="l2 ball",
+        name="ℓ₂ ball",
         formula=r"\|w\|_2 \le 1",
         what="All points within Euclidean distance 1 of the centre. Round: no direction is "
         "special.",
-        polar="the l2 ball again: the only norm that is its own dual",
+        polar="the ℓ₂ ball again: the only norm that is its own dual",
     ),
     "l1": SetWords(
-        name="l1 ball",
+        name="ℓ₁ ball",
         formula=r"|w_1| + \dots + |w_d| \le 1",
         what="All points whose coordinates' sizes add up to at most 1. Its corners lie on the "
         "axes: sparse points.",
-        polar="the box of the largest size, l∞",
+        polar="the box of the largest size, ℓ∞",
     ),
     "lq": SetWords(
         name="lq ball",
         formula=r"|w_1|^q + \dots + |w_d|^q \le 1",
-        what="q runs from 1, the l1 ball with its corners on the axes, over 2, the round ball, to "
+        what="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round ball, to "
         "∞, the box with its corners on the diagonals.",
         polar="the ball of the dual exponent q′ = q/(q − 1)",
     ),
     "linf": SetWords(
-        name="l∞ box",
+        name="ℓ∞ box",
         formula=r"|w_j| \le 1 \text{ for every } j",
         what="Every coordinate lies between −1 and 1, on its own.",
-        polar="the l1 ball, where sizes add up",
+        polar="the ℓ₁ ball, where sizes add up",
     ),
     "simplex": SetWords(
         name="simplex",
@@ -65,7 +65,7 @@ SETS = {
         polar="every y with all coordinates at most 1; it goes on for ever, and is no norm's ball",
     ),
     "group-l1": SetWords(
-        name="group l1 ball",
+        name="group ℓ₁ ball",
         formula=r"\textstyle\sum_g \|w_g\|_2 \le 1",
         what="Coordinates come in groups; the groups' Euclidean lengths add up to at most 1. Here "
         "the first two are one group and the third, in space, is alone.",
@@ -74,16 +74,16 @@ SETS = {
     "sparse": SetWords(
         name="sparse vectors' hull",
         formula=r"\|w\|_1 \le \sqrt{s},\ \|w\|_2 \le 1",
-        what="The round ball cut by an l1 ball: it holds the vectors of length 1 with at most s "
+        what="The round ball cut by an ℓ₁ ball: it holds the vectors of length 1 with at most s "
         "entries that are not 0, and little more. Here s = d − 1.",
         polar="the smallest convex body around the box of size 1/√s and the round ball",
     ),
     "capped": SetWords(
-        name="capped l1 ball",
+        name="capped ℓ₁ ball",
         formula=r"\|w\|_1 \le c,\ \|w\|_\infty \le 1",
-        what="The box cut by an l1 ball: sizes at most 1 that add up to at most c (1.5 in the "
+        what="The box cut by an ℓ₁ ball: sizes at most 1 that add up to at most c (1.5 in the "
         "plane, 2 in space).",
-        polar="the smallest convex body around the l1 ball and the box of size 1/c",
+        polar="the smallest convex body around the ℓ₁ ball and the box of size 1/c",
     ),
     "ellipsoid": SetWords(
         name="ellipsoid",
@@ -109,7 +109,7 @@ def exponent_text(q: float) -> str:
 def set_name(view: View) -> str:
     """Return the name of the chosen set, with its exponent."""
     if view.geometry == "lq":
-        return f"l{exponent_text(view.q)} ball"
+        return f"ℓ{exponent_text(view.q)} ball"
     return SETS[view.geometry].name
 
 
@@ -127,7 +127,7 @@ def plane_note(view: View) -> str:
     if view.geometry == "group-l1":
         return " In the plane there is one group, and the set is the round disc: look in space."
     if view.geometry == "sparse":
-        return " In the plane s is 1, and the set is the l1 ball: look in space."
+        return " In the plane s is 1, and the set is the ℓ₁ ball: look in space."
     return ""
 
 
@@ -143,8 +143,8 @@ def projection_title(found: Nearest) -> str:
 
 
 def headed(name: str) -> str:
-    """Return a name as a sentence starts; "l1 ball" keeps its letter."""
-    return name if name[0] == "l" else name[0].upper() + name[1:]
+    """Return a name as a sentence starts; "ℓ₁ ball" keeps its letter."""
+    return name if name[0] == "ℓ" else name[0].upper() + name[1:]
 
 
 def coordinates(values: Sequence[float]) -> str:
@@ -262,7 +262,7 @@ LOOK_AT_INTERVAL = (
     "probability 95 % at any one number of draws; it shrinks like one over the root of the draws."
 )
 LOOK_AT_GROWTH = (
-    "Look for: sets with few corners (l1, simplex, groups) stay near the guide √(2 ln d), round "
+    "Look for: sets with few corners (ℓ₁, simplex, groups) stay near the guide √(2 ln d), round "
     "ones grow like √d, and the box like d. Objective perturbation's error grows with the width "
     "instead of with √d. All have radius 1; groups of 5 coordinates, at most 5 entries in sparse "
     "vectors, a cap at 5, half-axes 1/j. A band: two proven bounds; the line is the upper one. "

@@ -116,7 +116,7 @@ def _choose(view: View) -> None:
                 "q",
                 Q_OPTIONS,
                 format_func=exponent_text,
-                help="1 is the l1 ball, 2 the round ball, ∞ the box.",
+                help="1 is the ℓ₁ ball, 2 the round ball, ∞ the box.",
             )
         elif view.geometry == "ellipsoid":
             st.slider("Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=PREFIX + "half_axis")

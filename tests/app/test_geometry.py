@@ -219,7 +219,7 @@ def test_a_link_restores_the_whole_page() -> None:
 def test_values_between_the_options_are_kept() -> None:
     page = open_geometry(geometry="lq", q="1.33", draws="77", noise_q="1.234", noise_d="33")
     assert page.query_params["q"] == "1.33" and not page.warning
-    assert "l1.33 ball" in texts(page)
+    assert "ℓ1.33 ball" in texts(page)
     assert "After 77 draws" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
     assert "At q = 1.234 in 33 dimensions" in page.get("plotly_chart")[-1].proto.alt
 
@@ -271,7 +271,7 @@ def test_controls_move_the_figures_and_the_address() -> None:
 def test_what_a_hidden_control_holds_is_kept() -> None:
     page = set_field(open_geometry(geometry="lq", q="3"), "geometry", "l2")
     assert not any(s.label == "Exponent q of the norm" for s in page.select_slider)
-    assert "l3 ball" in texts(set_field(page, "geometry", "lq"))
+    assert "ℓ3 ball" in texts(set_field(page, "geometry", "lq"))
 
 
 def test_draw_again_takes_another_seed() -> None:
@@ -311,7 +311,7 @@ def test_the_set_opens_in_explore_where_a_scenario_knows_it() -> None:
 
 def test_words_follow_the_numbers() -> None:
     assert set(SETS) == set(KINDS)
-    assert set_name(View(geometry="lq", q=math.inf)) == "l∞ ball"
+    assert set_name(View(geometry="lq", q=math.inf)) == "ℓ∞ ball"
     assert "look in space" in plane_note(View(geometry="group-l1"))
     assert plane_note(View(geometry="group-l1", dimensions=3)) == ""
     shape = Shape(kind="l1")
