@@ -20,7 +20,7 @@ from dpsco_core import __version__
 from dpsco_core.catalogue import problem_card
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, require
-from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.parsing import shorten
 from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.scenario import Scenario
@@ -148,7 +148,8 @@ def _run(scenario: Scenario, as_json: bool) -> None:
     budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
     name = problem_card(scenario.problem).name
     what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
-    print(f"{what}, {trials}, {budget}, replace-one\n")
+    place = "" if scenario.geometry == "l2" else f" on the set {_set_of(scenario)}"
+    print(f"{what}{place}, {trials}, {budget}, replace-one\n")
     print(_errors(scenario, cells))
     shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
     if shares:
@@ -193,6 +194,11 @@ def _slopes(fitted: pd.DataFrame) -> str:
         for row in fitted.to_dict("records")
     ]
     return _table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
+
+
+def _set_of(scenario: Scenario) -> str:
+    swept = scenario.axis == "q"
+    return "lq" if swept else str(Geometry(kind=scenario.geometry, q=scenario.q))
 
 
 def _bounds(scenario: Scenario, as_json: bool) -> None:

@@ -156,3 +156,16 @@ def test_a_sweep_over_q_has_a_curve_for_each_method_where_it_applies() -> None:
 def test_cards_name_their_geometry() -> None:
     for method in APPLIES:
         assert (method_card(method).geometry == "lq") == method.startswith("lp.")
+
+
+def test_the_command_line_says_on_which_set_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--problem quadratic --n 200 --d 5 --trials 1 --method sco.erm"
+    for more, said in (
+        ("--geometry simplex", "on the set simplex,"),
+        ("--geometry lq --q 1.5", "on the set l1.5,"),
+        ("--geometry lq --axis q --grid 1.5,2", "on the set lq,"),
+    ):
+        assert main(["run", *flags.split(), *more.split()]) == 0
+        assert said in capsys.readouterr().out.splitlines()[0]
+    assert main(["run", *flags.split()]) == 0
+    assert "on the set" not in capsys.readouterr().out
