@@ -63,6 +63,10 @@ class CappedL1Ball(Symmetric):
         total = self.sparsity * r
         if float((clipped / r).sum()) <= self.sparsity:
             return np.copysign(clipped, w)
+        # tau is below the s-th largest size by r at most: what is farther than r from that is full
+        # or 0, however far, and no digits are lost to it.
+        rank = self.d - self.sparsity
+        size = np.clip(size - float(np.partition(size, rank)[rank]), -r, r)
         # In t = max - tau: entry j starts to grow at its gap to the largest, and ends r later.
         gap = float(size.max()) - size
         knots = np.concatenate([gap, gap + r])

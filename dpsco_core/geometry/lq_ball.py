@@ -19,6 +19,8 @@ from dpsco_core.geometry.width import chi_mean, lq_ball_width_bounds
 
 Vector = NDArray[np.float64]
 
+CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class LqBall(Symmetric):
@@ -142,6 +144,6 @@ def lq_ball(d: int, exponent: float, radius: float) -> L1Ball | Ball | LqBall | 
         return L1Ball(d=d, radius=radius)
     if exponent == 2:
         return Ball(d=d, radius=radius)
-    if math.isinf(exponent) and exponent > 0:
+    if exponent >= CUBE:
         return Box.cube(d, radius)
     return LqBall(d=d, exponent=exponent, radius=radius)

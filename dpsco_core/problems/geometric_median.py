@@ -18,7 +18,6 @@ from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
@@ -86,7 +85,7 @@ class GeometricMedian(PointProblem):
         """A minimiser over the constraint set, shape (d,)."""
         law = self.distribution
         if isinstance(law, TwoPoint):
-            return _two_point_minimiser(law, self.constraint)
+            return _two_point_minimiser(self)
         return np.full(law.d, self._coordinate())
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
@@ -207,7 +206,7 @@ def _free_coordinate(law: Distribution) -> float:
 
 
 @lru_cache(maxsize=64)
-def _two_point_minimiser(law: TwoPoint, constraint: ConstraintSet) -> Vector:
+def _two_point_minimiser(problem: GeometricMedian) -> Vector:
     r"""Minimise :math:`(1-q)\|w\| + q\|w-a\|` over the set, shape (d,); read only.
 
     Without a constraint it is 0 or the record a, and on the l2 ball the projection of that.
@@ -221,6 +220,8 @@ def _two_point_minimiser(law: TwoPoint, constraint: ConstraintSet) -> Vector:
     with :math:`T \ge t` at its start and :math:`T \le t` at its end holds one: it is halved. (0
     itself is a fixed point, and a trap for the iteration where 0 is in the set but no minimiser.)
     """
+    law, constraint = problem.distribution, problem.constraint
+    assert isinstance(law, TwoPoint)
     q, spike = law.spike_probability, spike_of(law)
     free = np.zeros(law.d) if q <= 0.5 else spike
     best = constraint.project(free)

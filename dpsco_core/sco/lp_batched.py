@@ -31,7 +31,8 @@ class BatchedMirrorDescent:
     ----------
     calibration : {"tight", "paper"}
         ``"tight"``: the exact curve of Gaussian noise, or the best conversion from zCDP.
-        ``"paper"``: Lemma 3 with the printed kappa; epsilon at most 1.
+        ``"paper"``: Lemma 3 with the printed kappa; epsilon at most 1. Where kappa is printed too
+        small and the budget has no room for that, the release is marked as flawed.
     tuning : {"practical", "theory"}
         ``"theory"``: the note's section 2.6; ``"practical"``: a model of typical data. See
         `dpsco_core.sco.lp_mirror.mirror_plan`.

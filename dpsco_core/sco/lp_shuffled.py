@@ -47,7 +47,8 @@ class ShuffledMirrorDescent:
         ``"tight"``: amplification by the exact divergence of the clones, and the exact curve of
         Gaussian noise (for other noise the best conversion from zCDP). ``"paper"``: the clones'
         closed form and Lemma 3 with the printed kappa, which is Theorem 9 with its constant made
-        explicit; epsilon at most 1.
+        explicit; epsilon at most 1. Where kappa is printed too small and the budget has no room
+        for that, the release is marked as flawed.
     tuning : {"practical", "theory"}
         ``"theory"``: Theorem 10; ``"practical"``: a model of typical data. See
         `dpsco_core.sco.lp_mirror.mirror_plan`.

@@ -232,6 +232,11 @@ def open_distance(setting: Setting, accuracy: float, ridge: float) -> float:
     step of length 1/M, M the smoothness: :math:`2\lambda D \le \|\rho\| + e + (2M + 2\lambda)\tau`
     with an error tau of the projection. What is projected is no longer than R plus a gradient's
     size over M, so that :math:`M\tau` is at most twice `projection_accuracy` of that size.
+
+    A point outside the set by a relative 1e-14 (tested, as for projections of whatever length) may
+    pass :math:`\theta_1` by as much: a certificate by the gap hides up to
+    :math:`10^{-14}R\|\nabla J(\theta_1)\|`. It adds as much at w for its own rounding, so that
+    this is at most another alpha, and :math:`2\lambda D^2 \le 2\alpha` is what is used above.
     """
     body = setting.body
     rounding = mean_gradient_rounding(setting.n, setting.d) + SPHERE

@@ -5,7 +5,8 @@ Objective perturbation is private only if its minimiser keeps a promised accurac
 set, so that `minimise_strongly_convex` returns nothing that is not certified.
 
 All is proven as if projections were exact. What their errors can hide from `residual_bound` is the
-business of who relies on it (`objective_plan.open_distance`); `certificate` needs none.
+business of who relies on it (`objective_plan.open_distance`); `certificate` needs only that points
+lie in the set, and they do to `ROUNDING`.
 """
 
 from __future__ import annotations

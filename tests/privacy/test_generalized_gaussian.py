@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,12 @@ DRAWS = 20_000
 CASES = [(2, 4.0), (5, 1.0), (20, 7.0), (60, 10.21), (8, math.inf), (3, 2.0), (1, 5.0), (4, 1e4)]
 SPACE = RegularSpace(d=6, exponent=1.5)
 ZERO = np.zeros(6)
+
+QUADRATURE = [
+    ApproxDP(epsilon=1.0, delta=0.05),
+    ApproxDP(epsilon=0.3, delta=0.02),
+    ApproxDP(epsilon=1.0, delta=1e-5),
+]
 
 Matrix = NDArray[np.float64]
 
@@ -278,6 +285,37 @@ def test_worst_neighbours_are_within_the_share_at_every_order() -> None:
         assert divergence <= 2 * rho
 
 
+@pytest.mark.parametrize("q", [1.0, 1.2, 1.5, 1.8])
+@pytest.mark.parametrize("claim", QUADRATURE, ids=str)
+def test_generalized_noise_meets_its_claim_by_quadrature(q: float, claim: ApproxDP) -> None:
+    """In two dimensions, over shifts of dual norm 1; half the noise does not."""
+    space = RegularSpace(d=2, exponent=q)
+    rho = zcdp_rho(claim.epsilon, claim.delta)
+    angles = np.linspace(0, math.pi / 4, 5)
+    shifts = [np.array([math.cos(a), math.sin(a)]) for a in angles]
+    shifts = [v / lq_norm(v, space.dual) for v in shifts]
+    for share, meets in ((rho, True), (4 * rho, False)):
+        scale = Shaped(space, 1.0, share).noise_scale
+        worst = max(divergence(space.smooth_exponent, scale, v, claim.epsilon) for v in shifts)
+        assert (worst <= claim.delta) is meets
+
+
+def divergence(exponent: float, scale: float, shift: Matrix, epsilon: float) -> float:
+    """Return delta at epsilon between generalized Gaussian noise and itself, shifted."""
+    ends = 9 * scale + 1.5
+    line = np.linspace(-ends, ends, 401)
+    grid = np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2)
+    ball = 4 * math.gamma(1 + 1 / exponent) ** 2 / math.gamma(1 + 2 / exponent)
+    cell = (line[1] - line[0]) ** 2 / (2 * ball * scale**2)
+    one, two = (
+        cell * np.exp(-(row_norms(grid - v, exponent) ** 2) / (2 * scale**2))
+        for v in (np.zeros(2), shift)
+    )
+    assert one.sum() == pytest.approx(1, abs=1e-6)
+    # The noise is symmetric, so that the other direction is the same.
+    return float(np.maximum(one - math.exp(epsilon) * two, 0).sum())
+
+
 @pytest.mark.parametrize("splits", [1, 2, 7, 100])
 def test_equal_shares_spend_an_approximate_budget_by_the_zcdp_conversion(splits: int) -> None:
     budget = ApproxDP(epsilon=1.0, delta=1e-6)
@@ -289,6 +327,39 @@ def test_equal_shares_spend_an_approximate_budget_by_the_zcdp_conversion(splits:
     assert ledger.bound_by() == ("zcdp",)
     with pytest.raises(BudgetExceeded):
         release(ledger, rho * 1e-6)
+
+
+@pytest.mark.parametrize("noise", ["generalized gaussian", "gaussian"])
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 50.0])
+@pytest.mark.parametrize("delta", [1e-30, 0.1, 0.9])
+def test_tiny_and_large_budgets_are_spent_to_the_last_bit(
+    noise: str, epsilon: float, delta: float
+) -> None:
+    """Where delta pays for nearly all, epsilon turns on the last digits of rho."""
+    budget = ApproxDP(epsilon=epsilon, delta=delta)
+    rho = (gaussian_rho if noise == "gaussian" else zcdp_rho)(epsilon, delta)
+    for splits in (1, 7):
+        ledger = Ledger(budget)
+        for _ in range(splits):
+            release(ledger, rho / splits, noise=noise)
+        assert ledger.spent() == budget
+    ledger = Ledger(budget)
+    release(ledger, rho * (1 - 1e-8), noise=noise)
+    assert ledger.spent() != budget, "what is spent is not the budget wherever it is close"
+
+
+def test_the_printed_kappa_may_be_accounted_for_where_there_is_room() -> None:
+    space = RegularSpace(d=100, exponent=1.05)
+    printed = Shaped(space, 0.5, 0.2, calibration="paper")
+    ratio = space.kappa / space.printed_kappa
+    found = printed.proven(0.2 * ratio)
+    assert found.calibration == "tight" and found.rho == 0.2 * ratio
+    assert found.noise_scale == pytest.approx(printed.noise_scale, rel=1e-14)
+    assert not found.entry(np.zeros(100), "x").flawed
+    assert printed.proven(0.2 * ratio * (1 - 1e-9)) is printed
+    assert printed.entry(np.zeros(100), "x").flawed
+    for tight in (replace(printed, calibration="tight"), Shaped(space, 0.5, 0.2, "gaussian")):
+        assert tight.proven(1e9) is tight
 
 
 def test_the_gaussian_curve_is_for_gaussian_noise_only() -> None:

@@ -91,6 +91,23 @@ def test_the_closed_form_is_the_notes_table(
     assert certificate.amplified and certificate.curve == "zcdp"
 
 
+@pytest.mark.parametrize("n", [100, 1000, 10**5])
+def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: int) -> None:
+    """And by what the failures of approximate steps cost in the derivation of the note to Arora et
+    al., section 2.5, which is more than Feldman et al. print for a small local epsilon."""
+    confirmed = 0
+    for epsilon, delta in itertools.product((0.003, 0.03, 0.3, 1.0), (1e-2, 1e-6, 1e-12)):
+        found = lemma_3_steps(n, epsilon, delta)
+        if found is None:
+            continue
+        local = found.epsilon_step
+        assert zcdp_epsilon(found.rho_step, found.delta_step) <= local
+        failures = (1 + math.exp(epsilon)) * (2 * (n - 1) * math.exp(-local) + 1)
+        assert clones_delta(local, n, epsilon) + failures * found.delta_step <= delta
+        confirmed += 1
+    assert confirmed >= 2
+
+
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "zcdp"), NUMERICAL)
 def test_the_numerical_clones_are_the_notes(
     n: int, epsilon: float, delta: float, local: float, zcdp: float

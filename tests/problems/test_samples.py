@@ -13,6 +13,7 @@ import pytest
 from dpsco_core.data import DenseRows, Gaussian
 from dpsco_core.data.rows import ScaledRows
 from dpsco_core.errors import InvalidInput
+from dpsco_core.geometry.norms import row_norms
 from dpsco_core.mean.base import clipped_mean
 from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample, PointSample
 from dpsco_core.problems.links import FARTHEST
@@ -264,3 +265,75 @@ def test_distances_to_far_points_keep_their_digits() -> None:
     for far in (1e8, 1e100, 1e300):
         at = with_records(sample, np.tile(far * direction, (3, 1)))
         assert at.risk(w) == pytest.approx(-float(w @ direction), abs=1e-7)
+
+
+EXPONENTS = (1.0, 1.33, 2.0, 3.0, 11.0, 1e6, math.inf)
+ADVERSARIES = (
+    *BROKEN,
+    [-1e300, 1e-320, 1e-320, 1e-320, 1e-320],
+    [1e-320] * 5,
+    [-1e150, 0.0, 0.0, 0.0, 0.0],  # as long as a record that is kept can be
+    [4e149] * 5,  # in the l1 norm it would be too long
+    [1e149, -1e-149, 1.0, 0.0, 1e-300],
+    [1e-160] * 5,
+    [-1.0, 0.0, 0.0, 0.0, 0.0],
+    [1.0] * 5,
+    [-3.0, 5.0, 0.1, 2.0, 0.0],
+)
+
+
+def every_path(sample: Any, w: Any) -> dict[str, Any]:
+    """Return the gradient of every record, by every way that there is to it."""
+    rows, n = sample.gradients(w), sample.n
+    parts = [
+        f.base if f.coefficients is None else f.coefficients[:, None] * f.base
+        for f in rows.factors()
+    ]
+    return {
+        "blocks": dense(rows),
+        "take": rows.take(np.arange(n)),
+        "factors": np.concatenate(parts),
+        "single": np.array([sample.gradient(w, i) for i in range(n)]),
+        "mean": np.array([sample.part(i, i + 1).mean_gradient(w) for i in range(n)]),
+        "part": np.concatenate(
+            [dense(sample.part(i, min(i + 3, n)).gradients(w)) for i in range(0, n, 3)]
+        ),
+    }
+
+
+# Their gradients at 0 are minus the records; those of the models are slopes in [-1, 1] times them.
+BOUNDED = (*POINTS[:2], *(m for m in MODELS if m.card.slug != "least-squares"))
+
+
+@pytest.mark.parametrize("exponent", EXPONENTS)
+@pytest.mark.parametrize("problem", BOUNDED)
+def test_every_record_is_bounded_in_every_norm_on_every_path(problem: Any, exponent: float) -> None:
+    """What a method in l_q is private by: the dual norm of a record, whatever its entries."""
+    sample, w = sampled(problem, n=len(ADVERSARIES), d=5)
+    w = 0.0 * w if problem in POINTS else w
+    targets = np.resize([1.0, math.nan, -math.inf, 1e300, 0.0, -1.0], len(ADVERSARIES))
+    seen = with_records(sample, np.array(ADVERSARIES), targets)
+    for radius in (1e-100, 0.7, 1e90):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = every_path(seen.bounded(radius, exponent), w)
+        for path, rows in found.items():
+            assert np.isfinite(rows).all(), path
+            longest = float(row_norms(rows, exponent).max())
+            assert longest <= radius * (1 + 1e-12), path
+            np.testing.assert_allclose(rows, found["blocks"], rtol=1e-9, atol=1e-300, err_msg=path)
+        if problem in POINTS:  # the bound is reached, and what is shorter is left as it is
+            assert longest >= radius * (1 - 1e-12)
+            last = np.array(ADVERSARIES[-3:])
+            short = row_norms(last, exponent) <= radius
+            np.testing.assert_array_equal(found["blocks"][-3:][short], -last[short])
+
+
+def test_a_second_bound_in_another_norm_keeps_the_first_or_is_refused() -> None:
+    sample, w = sampled(MODELS[1], n=50, d=5)
+    both = dense(sample.bounded(0.5, 1.0).bounded(0.4, math.inf).gradients(w))
+    assert row_norms(both, 1.0).max() <= 0.5 * (1 + 1e-12)
+    assert row_norms(both, math.inf).max() <= 0.4 * (1 + 1e-12)
+    points, _ = sampled(POINTS[1], n=50, d=5)
+    with pytest.raises(InvalidInput, match=r"^exponent must be that of the first bound, 1,"):
+        points.bounded(0.5, 1.0).bounded(0.4, math.inf)

@@ -1,9 +1,6 @@
-r"""Empirical audits of the Lipschitz methods: worst neighbours, many runs, an event that tells.
+"""Empirical audits of the Lipschitz methods: worst neighbours, many runs, an event that tells.
 
-Of a statistic of what is released, every event {statistic > t} and {statistic <= t}, in both
-directions, must keep :math:`P[M(X)] \le e^\varepsilon P[M(X')] + \delta`. The thresholds are the
-quantiles of a first part of the runs; on the rest Clopper and Pearson's bounds are taken at a level
-that adds up to a false-alarm rate of 1e-6 over all events. Deliberate faults must be flagged.
+See `tests.sco.audit_helpers`. Deliberate faults must be flagged.
 """
 
 from __future__ import annotations
@@ -27,10 +24,11 @@ from dpsco_core.sco.objective_perturbation import ObjectivePerturbation
 from dpsco_core.sco.phased_sgd import PhasedSgd
 from dpsco_core.sco.private_sgd import PrivateSgd
 from dpsco_core.sco.tuning import Descent
-from tests.sco.losses import FALSE_ALARM, Array, sample, setting
+from tests.sco.audit_helpers import excess
+from tests.sco.losses import Array, sample, setting
 
 CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
-RUNS, PILOT, THRESHOLDS = 2000, 200, 15
+RUNS = 2000
 FAR = 1e6  # a record that is shrunk to 1
 Pair = tuple[float, float]  # a record of a logistic loss: feature and label
 
@@ -121,26 +119,6 @@ def statistics(audit: Audit, first: float, runs: int, seed: int) -> Array:
             for _ in range(runs)
         ]
     )
-
-
-def excess(one: Array, two: Array, claim: ApproxDP, thresholds: int = THRESHOLDS) -> float:
-    """Return the largest certified P - e^epsilon Q - delta; above 0 the claim is refuted."""
-    pilot = np.concatenate([one[:PILOT], two[:PILOT]])
-    cuts = np.unique(np.quantile(pilot, np.linspace(0, 1, thresholds + 2)[1:-1]))
-    one, two = one[PILOT:], two[PILOT:]
-    level = FALSE_ALARM / (2 * 4 * thresholds)
-    worst = -math.inf
-    for cut in cuts:
-        for p, q in (
-            ((one > cut).sum(), (two > cut).sum()),
-            ((one <= cut).sum(), (two <= cut).sum()),
-            ((two > cut).sum(), (one > cut).sum()),
-            ((two <= cut).sum(), (one <= cut).sum()),
-        ):
-            low = 0.0 if p == 0 else float(stats.beta.ppf(level, p, len(one) - p + 1))
-            high = 1.0 if q == len(two) else float(stats.beta.isf(level, q + 1, len(two) - q))
-            worst = max(worst, low - math.exp(claim.epsilon) * high - claim.delta)
-    return worst
 
 
 def audited(audit: Audit, runs: int = RUNS) -> float:

@@ -13,7 +13,15 @@ import pytest
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.hull import Hull
-from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    PureDP,
+    amplify,
+    shuffle_steps,
+    zcdp_epsilon,
+    zcdp_rho,
+)
 from dpsco_core.problems.lq_descent import PRACTICAL_FACTORS, modelled, practical_choice
 from dpsco_core.problems.lq_plans import descent
 from dpsco_core.scenario import Scenario
@@ -29,6 +37,7 @@ from tests.sco.mirror_helpers import (
     GG,
     REDUCED,
     SHUFFLED,
+    forced,
     run,
     sample,
     setting,
@@ -43,6 +52,8 @@ GOLDEN: dict[str, Any] = {
     "variance_trace": 1.0,
 }
 GOLDEN_BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
+# epsilon, the order of the records, and whether the printed noise is too small in the example below
+FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False))
 
 
 def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
@@ -190,9 +201,44 @@ def test_a_release_says_which_accounting_it_used() -> None:
 def test_a_flaw_of_the_printed_kappa_is_said() -> None:
     where = setting(1.0, n=300, d=30, budget=CONCENTRATED)
     result = run(BATCHED(calibration="paper"), where, sample(where, "mean", records(300, 30)[0]))
-    assert len(result.notes) == 2 and "less private than claimed" in result.notes[1]
-    assert result.ledger.flaws == result.notes[1:]
+    (note,) = result.notes
+    assert "less private than claimed" in note
+    assert result.ledger.flaws == result.notes
     assert not run(BATCHED(), where, sample(where, "mean", records(300, 30)[0])).ledger.flaws
+
+
+@pytest.mark.parametrize(("epsilon", "order", "flawed"), FLAWS)
+def test_a_printed_kappa_is_a_flaw_only_where_the_budget_has_no_room_for_it(
+    epsilon: float, order: str, flawed: bool
+) -> None:
+    """In 100 dimensions at q = 1.05 it is 1.59 times too small; Lemma 3 asks for up to 1.8 times
+    what the best conversion does. The noise is the printed one, and what it spends the proven."""
+    n, d = 20_000, 100
+    budget = ApproxDP(epsilon=epsilon, delta=1e-6)
+    where = setting(1.05, n=n, d=d, budget=budget)
+    method = (BATCHED if order == "public" else SHUFFLED)(calibration="paper")
+    with forced(order):
+        result = run(method, where, sample(where, "linear", np.zeros((n, d))))
+        plan = method.plan(where)
+    (entry,) = result.ledger.entries
+    assert entry.flawed is flawed is bool(result.ledger.flaws)
+    local, delta, allowed = epsilon, budget.delta, zcdp_rho(epsilon, budget.delta)
+    if order == "shuffled":
+        found = amplify(n, epsilon, delta, "closed")
+        assert found is not None
+        local, delta = found.epsilon_group, found.delta_group
+        allowed = shuffle_steps(n, epsilon, budget.delta, "zcdp").rho_step
+    space, sensitivity = plan.space, 2 * plan.threshold
+    printed = 2 * space.printed_kappa * math.log(1 / delta) * (sensitivity / local) ** 2
+    assert entry.noise**2 == pytest.approx(printed, rel=1e-9)
+    proven = space.kappa * sensitivity**2 / (2 * entry.noise**2)
+    assert (proven > allowed) is flawed
+    spent = result.ledger.spent()
+    assert isinstance(spent, ApproxDP) and spent.delta == budget.delta
+    if order == "shuffled":
+        assert spent == budget
+    elif not flawed:
+        assert spent.epsilon == pytest.approx(zcdp_epsilon(proven, delta), rel=1e-9)
 
 
 def test_the_noise_left_open_is_the_published_one_with_the_papers_calibration_only() -> None:

@@ -1,0 +1,71 @@
+"""Users with several items: their mean gradients, item by item and from the means alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.data import DenseRows
+from dpsco_core.errors import InvalidInput
+from dpsco_core.problems import OPTIMISATION_PROBLEMS
+from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
+from dpsco_core.problems.user_sample import ItemSample, MeanSample
+from tests.problems.cases import ORDINARY, make
+
+
+@pytest.mark.parametrize("problem", OPTIMISATION_PROBLEMS, ids=lambda p: p.card.slug)
+@pytest.mark.parametrize(("users", "items", "d"), [(7, 5, 3), (3, 1, 2), (2, 40_000, 4)])
+def test_a_users_gradient_is_the_mean_over_its_items(
+    problem: Any, users: int, items: int, d: int
+) -> None:
+    made = make(problem, ORDINARY[0], d=d)
+    records = made.sample(users * items, np.random.default_rng(0))
+    sample = ItemSample(records=records, items=items)
+    w = np.full(d, 0.3)
+    found = sample.user_gradients(w)
+    assert found.shape == (users, d)
+    every = np.concatenate(list(records.gradients(w).blocks()))
+    expected = every.reshape(users, items, d).mean(axis=1)
+    assert np.allclose(found, expected, rtol=1e-10, atol=1e-12 * np.abs(every).max())
+    part = sample.part(1, users)
+    assert np.array_equal(part.user_gradients(w), found[1:])
+    assert (part.users, part.items) == (users - 1, items)
+
+
+@pytest.mark.parametrize("loss", [HalfSquaredDistance(), NegativeProduct()])
+def test_the_means_alone_give_the_same_gradients(loss: Any) -> None:
+    rng = np.random.default_rng(1)
+    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=3)
+    x = rng.standard_normal((6, 10, 3))
+    means = MeanSample(
+        means=DenseRows(x.mean(axis=1)), items=10, loss=loss, constraint=made.constraint
+    )
+    w = np.array([0.1, -0.2, 0.3])
+    expected = loss.gradients(w, x.reshape(60, 3)).reshape(6, 10, 3).mean(axis=1)
+    assert np.allclose(means.user_gradients(w), expected, rtol=1e-12)
+    assert np.array_equal(means.part(2, 4).user_gradients(w), means.user_gradients(w)[2:4])
+
+
+def test_another_user_changes_its_own_row_only() -> None:
+    made = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
+    records = made.sample(20, np.random.default_rng(2))
+    before = ItemSample(records=records, items=4).user_gradients(np.ones(2))
+    records.features.x[8:12] = np.array([np.nan, np.inf])
+    after = ItemSample(records=records, items=4).user_gradients(np.ones(2))
+    assert np.array_equal(before[[0, 1, 3, 4]], after[[0, 1, 3, 4]])
+
+
+def test_what_is_no_user_sample_is_refused() -> None:
+    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
+    records = made.sample(10, np.random.default_rng(0))
+    with pytest.raises(InvalidInput, match="m must be a divisor of the 10 records, got m=3"):
+        ItemSample(records=records, items=3)
+    with pytest.raises(InvalidInput, match="loss must be one whose gradient is linear"):
+        MeanSample(
+            means=DenseRows(np.zeros((2, 2))),
+            items=3,
+            loss=Distance(),
+            constraint=made.constraint,
+        )
