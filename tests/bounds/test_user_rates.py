@@ -39,9 +39,9 @@ def slope(value, name, factor=4):
 )
 def test_the_orientation_values(n, m, d, optimal, linear, group):
     at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
-    assert sum(user_rates.optimal(at)) == pytest.approx(optimal, rel=1.5e-5)
-    assert sum(user_rates.linear_time(at)) == pytest.approx(linear, rel=1.5e-5)
-    assert sum(user_rates.group_privacy(at)) == pytest.approx(group, rel=3e-5)
+    assert sum(user_rates.optimal(at)) == pytest.approx(optimal, rel=5e-5)
+    assert sum(user_rates.linear_time(at)) == pytest.approx(linear, rel=5e-5)
+    assert sum(user_rates.group_privacy(at)) == pytest.approx(group, rel=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(r
         assert total(diameter=5.0) == pytest.approx(5 * here)
 
 
-@pytest.mark.parametrize("rate", (user_rates.optimal, user_rates.linear_time, user_rates.strong))
+@pytest.mark.parametrize("rate", [user_rates.optimal, user_rates.linear_time, user_rates.strong])
 def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate):
     with_logs, without = rate(AT), rate(AT, logs=False)
     assert with_logs[0] == without[0]
@@ -113,13 +113,11 @@ def test_the_second_term_of_the_linear_rate_dominates_up_to_d_logs():
 
 
 def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
-    for epsilon, better in ((0.1, True), (0.9, True)):
+    for epsilon in (0.1, 0.9, 1.1):
         at = replace(AT, epsilon=epsilon)
-        proven, stated = (
-            user_rates.linear_time_proven(at)[1],
-            user_rates.linear_time(at, logs=False)[1],
-        )
-        assert (proven < stated) == better
+        proven = user_rates.linear_time_proven(at)[1]
+        stated = user_rates.linear_time(at, logs=False)[1]
+        assert (proven < stated) == (epsilon < 1)
         assert stated / proven == pytest.approx(epsilon**-0.5)
 
 

@@ -1,0 +1,343 @@
+r"""The recommended schedules at user level: calibrated Algorithms 1 and 3, and two baselines.
+
+They halve the users from phase to phase, start with the full step size, and take their noise from
+`user_filter` (note, sections 2.1 to 2.3). The baselines spend no budget on a test: N1 is phased SGD
+with one chain, N2 phased ERM with full batches, each with the sensitivity of a user's whole block
+(note, section 2.7). No parameter looks at data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from dpsco_core.errors import NotApplicable, require
+from dpsco_core.problems.user_filter import (
+    WEIGHTS,
+    Filter,
+    FilterPlan,
+    group_count,
+    least_points,
+    single_test,
+    sparse_test,
+)
+from dpsco_core.problems.user_level import (
+    UserLevel,
+    gaussian_multiplier,
+    gradient_spread,
+    iterate_spread,
+    uniform_gradient_spread,
+)
+from dpsco_core.problems.user_schedules import (
+    ErmPhase,
+    ErmSchedule,
+    SgdPhase,
+    SgdSchedule,
+    erm_steps,
+    printed_regulariser,
+    printed_step,
+)
+
+# "proven": no point is removed but with a stated probability. "typical": enough in practice.
+Radius = Literal["proven", "typical"]
+# What the radius of a phase, and its test on perfectly concentrated points, may fail with.
+SPREAD_FAILURE = 0.01
+GROUPS_HALT = 0.005
+USERS_HALT = 0.01
+
+
+def halving(n: int, phases: int) -> tuple[int, ...]:
+    r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i, the last with all that remain.
+
+    Examples
+    --------
+    >>> halving(100, 3), halving(5, 1)
+    ((50, 25, 25), (5,))
+    """
+    require(phases >= 1, "phases", "a positive integer", phases)
+    if n < 1 << (phases - 1):
+        raise NotApplicable(
+            f"Every phase needs a user: {phases} phases that halve need {1 << (phases - 1)} users.",
+            changes=(("n", 1 << (phases - 1)),),
+        )
+    early = [n >> i for i in range(1, phases)]
+    return (*early, n - sum(early))
+
+
+def sgd_radius(
+    at: UserLevel,
+    step: float,
+    steps: float,
+    groups: int,
+    radius: Radius,
+    failure: float = SPREAD_FAILURE,
+) -> float:
+    r"""Return :math:`\tau_i`: twice (R2) for C groups, or :math:`2.5\,\eta_iL\sqrt{T_i}`."""
+    if radius == "typical":
+        return 2.5 * step * at.lipschitz * math.sqrt(steps)
+    return 2 * iterate_spread(step, at.lipschitz, steps, failure / groups)
+
+
+def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
+    r"""Return :math:`\min(R,2\eta_iLm)/C`: of a plain average of C averages of iterates.
+
+    A user owns m of the steps of one group, and all others do not expand distances, for
+    :math:`\eta_i\le2/\beta`.
+    """
+    return min(at.diameter, 2 * step * at.lipschitz * at.m) / groups
+
+
+def calibrated_sgd(
+    at: UserLevel,
+    *,
+    phases: int = 3,
+    decay: float = 1.25,
+    step: float | None = None,
+    radius: Radius = "proven",
+    filter: Filter = WEIGHTS,
+    halt: float = GROUPS_HALT,
+    spread_failure: float = SPREAD_FAILURE,
+) -> SgdSchedule:
+    r"""Calibrated Algorithm 1 (note, section 2.1).
+
+    :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, and
+    :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
+
+    Parameters
+    ----------
+    at : UserLevel
+    phases, decay : int, float
+        Number of phases l and p.
+    step : float, optional
+        :math:`\eta`, at most :math:`2/\beta`; None for
+        :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
+    radius : "proven" or "typical"
+        See `sgd_radius`.
+    filter : Filter
+    halt, spread_failure : float
+        What the test and the proven radius of a phase may fail with.
+
+    Raises
+    ------
+    NotApplicable
+        If a phase has fewer users than groups.
+    """
+    groups = group_count(at.epsilon, at.delta, halt=halt)
+    plan = single_test(groups, at.epsilon, at.delta, halt=halt, filter=filter)
+    size = _step(at, step)
+    found = []
+    for i, users in enumerate(halving(at.n, phases)):
+        members = users // groups
+        if members < 1:
+            least = groups << (phases - 1)
+            raise NotApplicable(
+                f"Phase {i + 1} has {users} users for C={groups} groups.",
+                nearest=f"set n={least}",
+                changes=(("n", least),),
+            )
+        eta, steps = size * math.pow(2, -decay * i), members * at.m
+        tau = sgd_radius(at, eta, steps, groups, radius, spread_failure)
+        found.append(_sgd_phase(users, members, steps, eta, tau, plan.noise * tau))
+    return SgdSchedule(groups=groups, items=at.m, phases=tuple(found))
+
+
+def one_chain(
+    at: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
+) -> SgdSchedule:
+    r"""N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
+    size, multiplier = _step(at, step), gaussian_multiplier(at.epsilon, at.delta)
+    found = []
+    for i, users in enumerate(halving(at.n, phases)):
+        eta = size * math.pow(2, -decay * i)
+        noise = plain_sensitivity(at, eta, 1) * multiplier
+        found.append(_sgd_phase(users, users, users * at.m, eta, math.inf, noise))
+    return SgdSchedule(groups=1, items=at.m, phases=tuple(found))
+
+
+def _step(at: UserLevel, step: float | None) -> float:
+    if step is None:
+        step = printed_step(at)
+        return min(step, 1 / at.smoothness) if at.smoothness > 0 else step
+    require(step > 0, "step", "positive", step)
+    require(step * at.smoothness <= 2 * (1 + 1e-9), "step", "at most 2/beta", step)
+    return step
+
+
+def _sgd_phase(
+    users: int, members: int, steps: int, eta: float, tau: float, noise: float
+) -> SgdPhase:
+    return SgdPhase(
+        users=users,
+        group_users=members,
+        steps=steps,
+        step_size=eta,
+        score_radius=tau,
+        noise_std=noise,
+    )
+
+
+def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
+    r"""Return :math:`\tau`: (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
+    if radius == "typical":
+        return 3 * at.lipschitz / math.sqrt(at.m)
+    return uniform_gradient_spread(at, failure)
+
+
+def stable_radius(at: UserLevel, steps: int) -> float:
+    r"""Return (R1) with :math:`\gamma=\gamma_0/(nT)`: for points that do not depend on the data.
+
+    By the stability of user-level privacy a user's gradient leaves it at a private point with
+    probability at most :math:`e^\varepsilon\gamma+\delta` (note, section 3.9).
+    """
+    return gradient_spread(at.m, at.lipschitz, SPREAD_FAILURE / (at.n * steps))
+
+
+def full_batch(
+    at: UserLevel,
+    *,
+    phases: int = 3,
+    decay: float = 3.0,
+    regulariser: float | None = None,
+    steps_factor: float = 1.0,
+    radius: Radius | None = "typical",
+    filter: Filter = WEIGHTS,
+    halt: float = USERS_HALT,
+    spread_failure: float = SPREAD_FAILURE,
+) -> ErmSchedule:
+    r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
+
+    :math:`K_i=n_i`, :math:`\lambda_i=\lambda2^{p(i-1)}` and
+    :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `sparse_test`; without a filter
+    :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (note, sections 2.2, 2.7).
+
+    Parameters
+    ----------
+    at : UserLevel
+        With a finite smoothness.
+    phases, decay : int, float
+        Number of phases l and p, which must exceed 2.
+    regulariser : float, optional
+        :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    steps_factor : float
+        :math:`c_T`.
+    radius : "proven", "typical" or None
+        See `erm_radius`; None is the baseline without a filter.
+    filter : Filter
+    halt, spread_failure : float
+        What the test of a phase, and the proven radius of all of them, may fail with.
+
+    Raises
+    ------
+    NotApplicable
+        If the loss is not smooth, or a phase has too few users for the test.
+    """
+    if not math.isfinite(at.smoothness):
+        raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")
+    require(decay > 2, "decay", "above 2", decay)
+    tau = math.inf if radius is None else erm_radius(at, radius, spread_failure)
+
+    def noise_of(users: int, steps: int) -> float:
+        r""":math:`\sigma_i/\sqrt{T_i}`."""
+        if radius is None:
+            multiplier = gaussian_multiplier(at.epsilon, at.delta)
+            return 2 * at.lipschitz / users * multiplier
+        plan = sparse_test(users, steps, at.epsilon, at.delta, halt=halt, filter=filter)
+        return 2 * tau * plan.total_noise
+
+    split = halving(at.n, phases)
+    try:
+        return _full_batch(at, split, decay, regulariser, steps_factor, tau, noise_of)
+    except NotApplicable as refused:
+        if radius is None:
+            raise
+        base = printed_regulariser(at) if regulariser is None else regulariser
+        steps = erm_steps(at, base, steps_factor)
+        least = full_batch_users(at, phases=phases, steps=2 * steps, filter=filter, halt=halt)
+        raise NotApplicable(
+            refused.reason, nearest=f"set n={least}", changes=(("n", least),)
+        ) from refused
+
+
+def _full_batch(
+    at: UserLevel,
+    split: tuple[int, ...],
+    decay: float,
+    regulariser: float | None,
+    steps_factor: float,
+    tau: float,
+    noise_of: Callable[[int, int], float],
+) -> ErmSchedule:
+    base = printed_regulariser(at) if regulariser is None else regulariser
+    if regulariser is None:
+        first = noise_of(split[0], erm_steps(at, base, steps_factor))
+        sampling = at.lipschitz**2 / at.total
+        base = math.sqrt(sampling + at.d * first**2) / at.diameter
+    found = []
+    for i, users in enumerate(split):
+        weight = base * math.pow(2, decay * i)
+        total = replace(at, smoothness=at.smoothness + weight)
+        steps = erm_steps(total, weight, steps_factor)
+        found.append(
+            ErmPhase(
+                users=users,
+                regulariser=weight,
+                steps=steps,
+                batch=users,
+                noise_std=noise_of(users, steps) * math.sqrt(steps),
+            )
+        )
+    return ErmSchedule(tau=tau, items=at.m, phases=tuple(found))
+
+
+def full_batch_users(
+    at: UserLevel, *, phases: int, steps: int, filter: Filter = WEIGHTS, halt: float = USERS_HALT
+) -> int:
+    """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
+
+    def plan(users: int) -> FilterPlan:
+        return sparse_test(users, steps, at.epsilon, at.delta, halt=halt, filter=filter)
+
+    return least_points(plan) << (phases - 1)
+
+
+def stage_lengths(
+    steps: int, smoothness: float, regulariser: float, variance: float, gap: float
+) -> tuple[int, ...]:
+    r"""Return the lengths of the restarts of AC-SA, which add up to `steps` (note, section 2.2).
+
+    .. math:: N_k=\Big\lceil\max\Big\{4\sqrt{L_F/\lambda},\
+        \frac{32V^2}{\lambda V_02^{-(k-1)}}\Big\}\Big\rceil
+
+    Each halves the bound on the gap. A remainder that is too short joins the last.
+
+    Parameters
+    ----------
+    steps : int
+        T, of all stages together: what privacy counts.
+    smoothness : float
+        :math:`L_F`, of the regularised objective.
+    regulariser, variance, gap : float
+        :math:`\lambda`, :math:`V^2` and :math:`V_0`.
+
+    Examples
+    --------
+    >>> stage_lengths(100, 16.0, 1.0, 0.0, 1.0), stage_lengths(50, 16.0, 1.0, 9.0, 1.0)
+    ((16, 16, 16, 16, 16, 20), (50,))
+    """
+    require(steps >= 1, "steps", "a positive integer", steps)
+    lengths: list[int] = []
+    left = steps
+    while left > 0:
+        noise = 32 * variance / (regulariser * gap * 2.0 ** -len(lengths))
+        wanted = math.ceil(max(4 * math.sqrt(smoothness / regulariser), min(noise, 2.0 * steps)))
+        if wanted > left:
+            if lengths:
+                lengths[-1] += left
+            else:
+                lengths.append(left)
+            break
+        lengths.append(wanted)
+        left -= wanted
+    return tuple(lengths)
