@@ -21,6 +21,7 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 from dpsco_core.privacy.composition import Entry, compose
+from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.shuffled_steps import (
     ShuffledSteps,
@@ -28,6 +29,7 @@ from dpsco_core.privacy.shuffled_steps import (
     shuffled_steps_delta,
 )
 from dpsco_core.privacy.steps import BudgetExceeded, Steps
+from dpsco_core.privacy.subsampling import subsample
 
 __all__ = [
     "ZCDP",
@@ -36,10 +38,13 @@ __all__ = [
     "BudgetExceeded",
     "Entry",
     "Ledger",
+    "NoisyTest",
     "PureDP",
     "ShuffleAmplification",
     "ShuffledSteps",
     "Steps",
+    "TestedGaussian",
+    "TestedSteps",
     "amplify",
     "clones_delta",
     "clones_epsilon",
@@ -52,6 +57,7 @@ __all__ = [
     "pure_epsilon",
     "shuffle_steps",
     "shuffled_steps_delta",
+    "subsample",
     "zcdp_epsilon",
     "zcdp_rho",
 ]

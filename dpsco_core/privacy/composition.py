@@ -20,6 +20,7 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 
 # What may be lost to rounding when shares such as rho/T are summed.
 ROUNDING = 1e-12
@@ -36,6 +37,8 @@ Mechanism = Literal[
     "objective perturbation",
     "generalized gaussian",
     "shuffled generalized gaussian",
+    "noisy test",
+    "tested gaussian",
 ]
 
 
@@ -98,9 +101,42 @@ class Entry:
         )
 
 
-APPROXIMATE = ("shuffled gaussian", "shuffled generalized gaussian", "objective perturbation")
+PURE = ("laplace", "noisy test")
+APPROXIMATE = (  # (epsilon, delta)-DP as a whole
+    "shuffled gaussian",
+    "shuffled generalized gaussian",
+    "objective perturbation",
+    "tested gaussian",
+)
 # What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
 CONCENTRATED = {"gaussian", "generalized gaussian"}
+
+
+def gaussian_entry(
+    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
+) -> Entry:
+    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    return Entry(
+        mechanism="gaussian",
+        label=label,
+        sensitivity=l2_sensitivity,
+        proven_sensitivity=l2_sensitivity,
+        noise=gaussian_noise_std(l2_sensitivity, rho),
+        size=size,
+        rho=rho,
+        disjoint_blocks=disjoint_blocks,
+    )
+
+
+def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
+    """Say that `entries` do not fit into `budget`."""
+    rho, epsilon, delta = (
+        sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
+    )
+    return (
+        f"{entries[0].label}: a share of rho={rho:.6g}, epsilon={epsilon:.6g}, "
+        f"delta={delta:.6g} does not fit into what is left of {budget}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +159,7 @@ def _share(entry: Entry) -> Shares:
     other = entry.mechanism == "generalized gaussian"
     return (
         0.0 if other else entry.rho,
-        entry.epsilon if entry.mechanism == "laplace" else 0.0,
+        entry.epsilon if entry.mechanism in PURE else 0.0,
         entry.epsilon if approximate else 0.0,
         entry.delta if approximate else 0.0,
         entry.rho if other else 0.0,
@@ -143,9 +179,9 @@ class Tally:
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
 
-    def totals(self, entry: Entry | None = None) -> Totals:
-        """Return the totals so far, with `entry` added if it is given."""
-        extra = NOTHING if entry is None else self._growth(entry)
+    def totals(self, *entries: Entry) -> Totals:
+        """Return the totals so far, with `entries` added, which are all of the same part."""
+        extra = self._growth(*entries) if entries else NOTHING
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
         return Totals(
             rho=values[0],
@@ -168,13 +204,16 @@ class Tally:
             dearest = self._dearest.get(partition, NOTHING)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
 
-    def _growth(self, entry: Entry) -> Shares:
-        """By how much `entry` would raise each total."""
-        share = _share(entry)
-        if entry.part is None:
+    def _growth(self, *entries: Entry) -> Shares:
+        """By how much `entries`, all of the same part, would raise each total."""
+        share, part = _share(entries[0]), entries[0].part
+        for entry in entries[1:]:
+            a, b, c, d, e = (x + y for x, y in zip(share, _share(entry), strict=True))
+            share = (a, b, c, d, e)
+        if part is None:
             return share
-        dearest = self._dearest.get(entry.part[0], NOTHING)
-        block = self._blocks.get(entry.part)
+        dearest = self._dearest.get(part[0], NOTHING)
+        block = self._blocks.get(part)
         own = (
             share if block is None else tuple(t.value(x) for t, x in zip(block, share, strict=True))
         )
@@ -294,4 +333,17 @@ def snap(spent: Budget, budget: Budget) -> Budget:
     # The exact Gaussian curve is inverted numerically: its round trip is good to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING
     same = all(math.isclose(a, b, rel_tol=tolerance) for a, b in pairs)
-    return budget if same else spent
+    return budget if same or _same_rho(spent, budget) else spent
+
+
+def _same_rho(spent: Budget, budget: Budget) -> bool:
+    """Whether two approximate budgets of one delta stand for the same rho, to rounding.
+
+    Where delta pays for nearly all of it, a tiny epsilon turns on the last digits of rho.
+    """
+    if not (isinstance(spent, ApproxDP) and isinstance(budget, ApproxDP)):
+        return False
+    if spent.delta != budget.delta or not 0.5 < spent.epsilon / budget.epsilon < 2:
+        return False
+    one, two = gaussian_allowance(spent), gaussian_allowance(budget)
+    return math.isclose(one, two, rel_tol=10 * ROUNDING)

@@ -103,6 +103,32 @@ class Shaped:
         unit = d * self.sensitivity**2 / (2 * self.rho)
         return unit * min(direct, through_smooth)
 
+    def proven(self, allowed: float) -> Shaped:
+        r"""Return the same noise with the rho that is proven of it, if that is at most `allowed`.
+
+        With the printed kappa it is :math:`\rho\kappa/\kappa_{printed}`. A paper's calibration may
+        leave room for the ratio; where it does not, the release stays as it is, and is flawed.
+
+        Parameters
+        ----------
+        allowed : float
+            What the release may spend.
+
+        Examples
+        --------
+        >>> space = RegularSpace(d=100, exponent=1.05)
+        >>> printed = Shaped(space, 1.0, lemma_3_rho(0.1, 1e-6), calibration="paper")
+        >>> found = printed.proven(allowed=3.2e-4)
+        >>> found.calibration, round(found.rho / printed.rho, 4)
+        ('tight', 1.5896)
+        >>> math.isclose(found.noise_scale, printed.noise_scale)
+        True
+        """
+        if self.calibration == "tight":
+            return self
+        rho = self.rho * (self.norm.kappa / self.norm.printed_kappa)
+        return replace(self, rho=rho, calibration="tight") if rho <= allowed else self
+
     def entry(self, value: Vector, label: str) -> Entry:
         """Return what a ledger records of the release of `value`, shape (d,)."""
         require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)

@@ -18,7 +18,17 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.composition import CONCENTRATED, Entry, Tally, compose, fits, snap
+from dpsco_core.privacy.composition import (
+    CONCENTRATED,
+    Entry,
+    Tally,
+    compose,
+    fits,
+    gaussian_entry,
+    over_budget,
+    snap,
+)
+from dpsco_core.privacy.filtered import TestedGaussian, TestedSteps
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
@@ -271,6 +281,14 @@ class Ledger:
             steps=steps, size=entry.size, noise_std=entry.noise, exponent=release.noise_exponent
         )
 
+    def tested_gaussian(
+        self, release: TestedGaussian, *, size: int, rng: np.random.Generator, label: str
+    ) -> TestedSteps:
+        """Open Gaussian releases of `size` coordinates, each behind a noisy test: two entries."""
+        check_count("size", size)
+        self._record(*release.entries(size, label))
+        return TestedSteps(release=release, size=size, rng=rng)
+
     def objective_noise(
         self,
         *,
@@ -368,32 +386,14 @@ class Ledger:
         concentrated = used <= CONCENTRATED or not isinstance(self.budget, ApproxDP)
         return (*pure, "zcdp") if concentrated else pure
 
-    def _record(self, entry: Entry) -> None:
+    def _record(self, *entries: Entry) -> None:
+        """Record all of `entries`, or none of them."""
         if self._parent is not None:
-            entry = replace(entry, part=self._part)
-            self._parent._record(entry)
-            self._entries.append(entry)
-            return
-        if not fits(self._tally.totals(entry), self.budget):
-            raise BudgetExceeded(
-                f"{entry.label}: a share of rho={entry.rho:.6g}, epsilon={entry.epsilon:.6g}, "
-                f"delta={entry.delta:.6g} does not fit into what is left of {self.budget}"
-            )
-        self._tally.add(entry)
-        self._entries.append(entry)
-
-
-def gaussian_entry(
-    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
-) -> Entry:
-    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
-    return Entry(
-        mechanism="gaussian",
-        label=label,
-        sensitivity=l2_sensitivity,
-        proven_sensitivity=l2_sensitivity,
-        noise=gaussian_noise_std(l2_sensitivity, rho),
-        size=size,
-        rho=rho,
-        disjoint_blocks=disjoint_blocks,
-    )
+            entries = tuple(replace(entry, part=self._part) for entry in entries)
+            self._parent._record(*entries)
+        elif not fits(self._tally.totals(*entries), self.budget):
+            raise BudgetExceeded(over_budget(entries, self.budget))
+        else:
+            for entry in entries:
+                self._tally.add(entry)
+        self._entries.extend(entries)
