@@ -32,6 +32,7 @@ from dpsco_core.scenario import Scenario
 AXIS_TITLES = {
     "n": "Number of records n",
     "d": "Dimension d",
+    "m": "Items a user m",
     "epsilon": "Privacy budget ε (epsilon)",
     "p": "Tail index p",
     "q": "Exponent q of the norm",

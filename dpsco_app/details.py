@@ -29,7 +29,7 @@ from dpsco_core.tables import frame, slopes, summary
 
 Start = Callable[[Scenario], None]
 
-LATEX = {"n": "n", "d": "d", "epsilon": r"\varepsilon", "p": "p", "q": "q"}
+LATEX = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "p": "p", "q": "q"}
 
 
 def draw_details(result: Result, start: Start) -> None:
@@ -58,7 +58,7 @@ def draw_details(result: Result, start: Start) -> None:
             _show_table(numbers(result.beside))
         st.caption(_about_numbers(result))
     with st.expander("Bounds at the chosen point"):
-        if bounds_for(scenario.problem):
+        if bounds_for(scenario.problem, scenario.level):
             _show_table(bounds_table(scenario))
         else:
             st.caption("The catalogue has no bound for this problem yet.")
@@ -66,6 +66,8 @@ def draw_details(result: Result, start: Start) -> None:
         st.markdown(HOW_TO_READ)
         if scenario.problem != MEAN:
             st.markdown(HOW_TO_READ_RISKS)
+        if scenario.level == "user":
+            st.markdown(HOW_TO_READ_USERS)
 
 
 def _take_apart(scenario: Scenario) -> None:
@@ -180,7 +182,7 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
         st.markdown(preset.look_for)
     proven_here = [
         card
-        for card in lower_cards(scenario.problem)
+        for card in lower_cards(scenario.problem, scenario.level)
         if card.constant == "explicit"
         and is_instance(card, scenario.problem, scenario.distribution)
         and (scenario.problem == MEAN or scenario.geometry == "l2")
@@ -307,6 +309,7 @@ def _three_digits(value: float) -> str:
 def bounds_table(scenario: Scenario) -> pd.DataFrame:
     """Return every bound at the chosen point of the scenario."""
     point = replace(scenario, axis=None, grid=())
+    chosen = bounds_for(scenario.problem, scenario.level)
     rows = [
         {
             "Bound": e.bound.card.name,
@@ -319,7 +322,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
             "In words": e.bound.card.summary,
         }
-        for e in evaluations(point, tuple(b.card.slug for b in bounds_for(scenario.problem)))
+        for e in evaluations(point, tuple(b.card.slug for b in chosen))
     ]
     return pd.DataFrame(rows)
 
@@ -362,7 +365,8 @@ HOW_TO_READ = """
 - **Faded**: a condition of the theorem fails there; hover to read which.
 - Under an (ε, δ) budget the lower bounds for concentrated DP are drawn at the ρ of the Gaussian
   noise that is used. They bind those methods; an (ε, δ) guarantee alone is not bound by them.
-- Neighbouring data sets differ by replacing one record. The data are synthetic.
+- Neighbouring data sets differ by replacing one record, at user level all items of one user. The
+  data are synthetic.
 """
 HOW_TO_READ_RISKS = """
 - **Excess population risk**: the expected loss of the answer on fresh data, minus that of the best
@@ -371,4 +375,11 @@ HOW_TO_READ_RISKS = """
   data and has perfect privacy. A method above it has made things worse.
 - A lower bound is a worst case over convex losses and distributions: it binds on the linear loss
   (for strongly convex losses: the squared distance) with the data of the hypercube, not on yours.
+"""
+HOW_TO_READ_USERS = """
+- **Lower bounds at user level**: whoever hides all items of a user hides each of them, so that the
+  bounds for single records bind here too, as if every item were a record. The rate at user level
+  is larger, but its constant is not known.
+- Counts of **item gradients** are bounds on work, not on the excess risk: they are in the table of
+  bounds only.
 """

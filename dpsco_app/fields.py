@@ -71,6 +71,18 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
         ),
     ),
     (
+        "Size",
+        (
+            Control(field="n", kind="slider", label="Records n", help="Number of people."),
+            Control(
+                field="d",
+                kind="slider",
+                label="Dimension d",
+                help="Number of coordinates of a record.",
+            ),
+        ),
+    ),
+    (
         "Geometry",
         (
             Control(
@@ -94,18 +106,6 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 kind="slider",
                 label=lambda s: words_for(s.problem).diameter,
                 help=lambda s: words_for(s.problem).diameter_help,
-            ),
-        ),
-    ),
-    (
-        "Size",
-        (
-            Control(field="n", kind="slider", label="Records n", help="Number of people."),
-            Control(
-                field="d",
-                kind="slider",
-                label="Dimension d",
-                help="Number of coordinates of a record.",
             ),
         ),
     ),

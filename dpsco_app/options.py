@@ -18,6 +18,7 @@ def series(low: int, high: int) -> list[float]:
 OPTIONS: dict[str, list[float]] = {
     "n": series(2, 6),
     "d": series(0, 3),
+    "m": [1, 3, 10, 30, 100, 300, 1000, 10_000, 100_000, 1_000_000],
     "epsilon": [*series(-2, 1), 20],
     "delta": [1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3],
     "rho": [*series(-4, 1)],
@@ -37,7 +38,7 @@ SHOW = "show"  # the state and the URL parameter of the views
 AGAINST = "against"  # and of the set that is drawn beside
 NO_SET = "none"
 VIEWS = ("lower bounds", "rates", "upper bounds")
-SYMBOL = {"n": "n", "d": "d", "epsilon": "ε", "p": "p", "q": "q"}
+SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
 
 
 def number_text(value: float) -> str:

@@ -73,8 +73,8 @@ def planes_for(scenario: Scenario) -> tuple[str, ...]:
 
 def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
     """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'."""
-    lower = (c.slug for c in lower_cards(scenario.problem) if c.constant == "rate")
-    return (*rates(scenario), *lower)
+    cards = lower_cards(scenario.problem, scenario.level)
+    return (*rates(scenario), *(c.slug for c in cards if c.constant == "rate"))
 
 
 def first_terms(slugs: tuple[str, ...]) -> str:

@@ -7,35 +7,37 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from dpsco_app.problem_words import words_for
-from dpsco_core.card import BoundCard
+from dpsco_core.card import BoundCard, Level
 from dpsco_core.catalogue import bounds_for, method_card
 from dpsco_core.scenario import Scenario
 
 # One lower bound of each kind and privacy: their variants are in the table below the figure.
-DRAWN_LOWER = re.compile(r"lower\.[a-z-]+\.(fano|hypercube|rate)-(cdp|pure)")
+DRAWN_LOWER = re.compile(r"lower\.[a-z-]+\.(fano|hypercube|rate)-(cdp|pure)|lower\.user\.rate")
 
 
-def cards(problem: str) -> tuple[BoundCard, ...]:
+def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the cards of the problem's bounds on what its figure shows."""
     quantity = words_for(problem).quantity
-    return tuple(b.card for b in bounds_for(problem) if b.card.quantity == quantity)
+    return tuple(b.card for b in bounds_for(problem, level) if b.card.quantity == quantity)
 
 
 @lru_cache
-def lower_cards(problem: str) -> tuple[BoundCard, ...]:
+def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw.
 
     Those of the smallest class that holds the problem: strongly convex losses before convex ones.
     """
-    found = [c for c in cards(problem) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug)]
+    found = [
+        c for c in cards(problem, level) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug)
+    ]
     smallest = min((len(c.problems) for c in found), default=0)
     return tuple(c for c in found if len(c.problems) == smallest)
 
 
 @lru_cache
-def floors(problem: str) -> tuple[str, ...]:
+def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the lower bounds with proven constants, which the sentence compares with."""
-    return tuple(c.slug for c in lower_cards(problem) if c.constant == "explicit")
+    return tuple(c.slug for c in lower_cards(problem, level) if c.constant == "explicit")
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
@@ -46,10 +48,13 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
     """
     methods = [method_card(m) for m in scenario.methods]
     privacies = {m.privacy for m in methods}
+    if any(m.privacy != "none" for m in methods):
+        privacies.add("approx")  # what every budget but a pure one asks for at least
     rates = {m.rate for m in methods}
-    lower = {c.slug for c in lower_cards(scenario.problem) if c.privacy in privacies}
+    cards_here = lower_cards(scenario.problem, scenario.level)
+    lower = {c.slug for c in cards_here if c.privacy in privacies}
     chosen = []
-    for card in cards(scenario.problem):
+    for card in cards(scenario.problem, scenario.level):
         explicit = card.constant == "explicit"
         if card.kind == "lower":
             view = "lower bounds" if explicit else "rates"
@@ -65,5 +70,5 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
 
 def rates(scenario: Scenario) -> tuple[str, ...]:
     """Return the rates of the scenario's methods, in their order."""
-    known = {c.slug for c in cards(scenario.problem)}
+    known = {c.slug for c in cards(scenario.problem, scenario.level)}
     return tuple(r for r in (method_card(m).rate for m in scenario.methods) if r in known)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Privacy = Literal["none", "pure", "zcdp", "approx"]
-Quantity = Literal["l2 error", "squared l2 error", "excess risk"]
+Level = Literal["item", "user"]
+Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,6 +140,43 @@ CHAUDHURI_2011 = Paper(
     year=2011,
     venue="JMLR 2011",
 )
+LOWY_2024 = Paper(
+    key="Lowy-Liu-Asi 2024",
+    title="Faster Algorithms for User-Level Private Stochastic Convex Optimization",
+    authors="Andrew Lowy, Daogao Liu, Hilal Asi",
+    year=2024,
+    venue="NeurIPS 2024",
+)
+LEVY_2021 = Paper(
+    key="Levy et al. 2021",
+    title="Learning with User-Level Privacy",
+    authors="Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
+    "Ananda Theertha Suresh",
+    year=2021,
+    venue="NeurIPS 2021",
+)
+BASSILY_SUN_2023 = Paper(
+    key="Bassily-Sun 2023",
+    title="User-level Private Stochastic Convex Optimization with Optimal Rates",
+    authors="Raef Bassily, Ziteng Sun",
+    year=2023,
+    venue="ICML 2023",
+)
+GHAZI_2023 = Paper(
+    key="Ghazi et al. 2023",
+    title="On User-Level Private Convex Optimization",
+    authors="Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
+    year=2023,
+    venue="ICML 2023",
+)
+ASI_LIU_2024 = Paper(
+    key="Asi-Liu 2024",
+    title="User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
+    "with Optimal Rates",
+    authors="Hilal Asi, Daogao Liu",
+    year=2024,
+    venue="AISTATS 2024",
+)
 AMID_2022 = Paper(
     key="Amid et al. 2022",
     title="Public Data-Assisted Mirror Descent for Private Model Training",
@@ -196,7 +234,7 @@ class MethodCard(Card):
 
     privacy: Privacy
     geometry: str = "l2"
-    level: Literal["item", "user"] = "item"
+    level: Level = "item"
     problems: tuple[str, ...] = ("mean",)
     rate: str = ""
     caveat: str = ""
@@ -227,6 +265,9 @@ class BoundCard(Card):
         Slug of the distribution on which a lower bound binds; empty if the catalogue has none.
     instance_problem : str
         Slug of the problem that makes the hard instance, with that distribution.
+    level : {"item", "user"}
+        What a neighbour replaces in the statement. A bound at item level sees the n m items of n
+        users as records.
     problems : tuple of str
         Slugs of the problems beside which the bound is drawn.
     """
@@ -240,4 +281,5 @@ class BoundCard(Card):
     method: str = ""
     instance: str = ""
     instance_problem: str = "mean"
+    level: Level = "item"
     problems: tuple[str, ...] = ("mean",)

@@ -6,8 +6,14 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpsco_core.bounds import MEAN_BOUNDS, SCO_BOUNDS, Bound, best_spike_probability
-from dpsco_core.card import Card, MethodCard
+from dpsco_core.bounds import (
+    MEAN_BOUNDS,
+    SCO_BOUNDS,
+    USER_BOUNDS,
+    Bound,
+    best_spike_probability,
+)
+from dpsco_core.card import Card, Level, MethodCard
 from dpsco_core.data import (
     DISTRIBUTIONS,
     Distribution,
@@ -33,6 +39,7 @@ from dpsco_core.mean import (
     SimpleClipping,
 )
 from dpsco_core.mean.base import Calibration, Tuning
+from dpsco_core.parsing import one_of
 from dpsco_core.privacy.budget import Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     Absolute,
@@ -67,6 +74,7 @@ from dpsco_core.sco import (
     StrongCoordinatewiseDescent,
     UnconstrainedPhasedSgd,
 )
+from dpsco_core.users.base import UserOptimiser
 
 ESTIMATORS: tuple[type[MeanEstimator], ...] = (
     SampleMean,
@@ -97,7 +105,10 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-METHODS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (*ESTIMATORS, *OPTIMISERS)
+USER_OPTIMISERS: tuple[type[UserOptimiser], ...] = ()
+Method = MeanEstimator | Optimiser | UserOptimiser
+METHODS: tuple[type[MeanEstimator] | type[Optimiser] | type[UserOptimiser], ...]
+METHODS = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)
 
 # Problems whose records are points, and those whose records are features with a target.
 POINT_PROBLEMS: tuple[type[Quadratic | Linear | GeometricMedian], ...]
@@ -115,7 +126,7 @@ PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
     Absolute,
     GeometricMedian,
 )
-BOUNDS: tuple[Bound, ...] = (*MEAN_BOUNDS, *SCO_BOUNDS)
+BOUNDS: tuple[Bound, ...] = (*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS)
 STRONG = (Quadratic.card.slug, LeastSquares.card.slug)  # strongly convex population risks
 DEFAULT_METHODS = (
     "mean.sample",
@@ -138,7 +149,7 @@ BOUND_SLUGS = tuple(b.card.slug for b in BOUNDS)
 
 def method_card(slug: str) -> MethodCard:
     """Return the card of a method; raises `InvalidInput` for an unknown slug."""
-    require(slug in METHOD_SLUGS, "method", f"one of {', '.join(METHOD_SLUGS)}", slug)
+    one_of("method", slug, METHOD_SLUGS)
     return METHODS[METHOD_SLUGS.index(slug)].card
 
 
@@ -167,9 +178,20 @@ def methods_for(problem: str) -> tuple[str, ...]:
     return tuple(m.card.slug for m in METHODS if problem in m.card.problems)
 
 
-def bounds_for(problem: str) -> tuple[Bound, ...]:
-    """Return the bounds that are drawn beside a problem, in order."""
-    return tuple(b for b in BOUNDS if problem in b.card.problems)
+def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
+    """Return the bounds that are drawn beside a problem, in order.
+
+    At user level those of item level that hold there too, at n m records: lower bounds, because
+    whoever hides a user hides each item, and upper bounds without privacy.
+    """
+    fitting = (b for b in BOUNDS if problem in b.card.problems)
+    if level == "item":
+        return tuple(b for b in fitting if b.card.level == "item")
+    return tuple(
+        b
+        for b in fitting
+        if b.card.level == "user" or b.card.kind == "lower" or b.card.privacy == "none"
+    )
 
 
 def default_methods(problem: str) -> tuple[str, ...]:
@@ -248,9 +270,16 @@ def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optim
     raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
 
 
-def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEstimator | Optimiser:
+def make_user_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> UserOptimiser:
+    """Return a user-level optimiser in the given calibration and tuning."""
+    slugs = ", ".join(m.card.slug for m in USER_OPTIMISERS)
+    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
+
+
+def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
     """Return a method of the catalogue; raises `InvalidInput` for an unknown slug."""
-    method_card(slug)
+    if method_card(slug).level == "user":
+        return make_user_optimiser(slug, calibration, tuning)
     if slug.startswith("mean."):
         return make_estimator(slug, calibration, tuning)
     return make_optimiser(slug, calibration, tuning)

@@ -30,7 +30,7 @@ from dpsco_core.tables import frame, slopes, summary
 HELP = {
     "problem": "slug of the problem",
     "distribution": "slug of the distribution",
-    "n": "number of records",
+    "n": "number of records, or of users",
     "d": "dimension",
     "m": "items a user (1 at item level)",
     "epsilon": "privacy budget epsilon",
@@ -42,7 +42,7 @@ HELP = {
     "q": "exponent of the norm for the geometry lq, at least 1; inf is allowed",
     "diameter": "diameter of the constraint set, or of the set that holds the mean, in its norm",
     "offset": "norm in the geometry of the true mean, or of the true parameter",
-    "axis": "what to sweep: n, d, epsilon, p, or q with the geometry lq",
+    "axis": "what to sweep: n, d, m, epsilon, p, or q with the geometry lq",
     "grid": "values on the axis, separated by commas",
     "trials": "repetitions",
     "seed": "the one seed",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
 RHO_MIN = EPSILON_MIN**2
+M_MAX = 10_000_000
+ITEM_BLOCKS = 5  # times `elements`: what all items of all users may hold
 P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from dpsco_core.errors import InvalidInput, require
@@ -14,6 +15,8 @@ OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
 
 LONGEST_NUMBER = 40  # characters
 LONGEST_SHOWN = 60
+LONGEST_LIST = 220
+LISTED = 5  # of a longer list
 
 
 def parse_field(name: str, value: Any) -> Any:
@@ -110,8 +113,24 @@ def str_of(value: object) -> str:
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Raise `InvalidInput` unless `value` is one of `allowed`."""
-    must = f"one of {', '.join(allowed)}" if len(allowed) > 1 else allowed[0]
-    require(value in allowed, name, must, shorten(value))
+    require(value in allowed, name, among(allowed, value), shorten(value))
+
+
+def among(allowed: tuple[str, ...], value: object) -> str:
+    """Return "one of ..." with every allowed value, or the most similar ones of a long list.
+
+    Examples
+    --------
+    >>> among(("n", "d"), "x")
+    'one of n, d'
+    """
+    if len(allowed) == 1:
+        return allowed[0]
+    every = ", ".join(allowed)
+    if len(every) <= LONGEST_LIST:
+        return f"one of {every}"
+    near = get_close_matches(shorten(value), allowed, n=LISTED, cutoff=0.0)
+    return f"one of {len(allowed)} slugs such as {', '.join(near)} (all: dpsco catalogue)"
 
 
 def is_real(value: object) -> TypeGuard[float]:

@@ -57,7 +57,8 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
     """Return every bound of the problem (or those in `slugs`) at every point of the scenario."""
-    chosen = bounds_for(scenario.problem) if slugs is None else tuple(bound(s) for s in slugs)
+    own = bounds_for(scenario.problem, scenario.level)
+    chosen = own if slugs is None else tuple(bound(s) for s in slugs)
     return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
 
 
@@ -82,6 +83,7 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
             "constant": b.card.constant,
             "guarantee": b.card.guarantee,
             "privacy": b.card.privacy,
+            "level": b.card.level,
             "method": b.card.method or None,
             "instance": b.card.instance or None,
             "problems": list(b.card.problems),

@@ -10,10 +10,11 @@ from typing import Any, Literal
 from dpsco_core import catalogue
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
-from dpsco_core.limits import EPSILON_MIN, LIBRARY, P_MAX, RHO_MIN, SEED_MAX, Limits
+from dpsco_core.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
 from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.parsing import (
     INTEGERS,
+    among,
     is_real,
     one_of,
     parse_field,
@@ -24,13 +25,15 @@ from dpsco_core.parsing import (
     whole,
 )
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
-from dpsco_core.problems import Setting
+from dpsco_core.problems import MeanEstimation, Setting
+from dpsco_core.problems.user_sample import check_size
 
-Axis = Literal["n", "d", "epsilon", "p", "q"]
-AXES: tuple[str, ...] = ("n", "d", "epsilon", "p", "q")
+Axis = Literal["n", "d", "m", "epsilon", "p", "q"]
+AXES: tuple[str, ...] = ("n", "d", "m", "epsilon", "p", "q")
 DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
     "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
     "d": (2, 5, 10, 20, 50, 100),
+    "m": (1, 3, 10, 30, 100),
     "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
     "p": (2, 2.5, 3, 4, 6, 10),
     "q": (1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
@@ -57,7 +60,7 @@ class Scenario:
     methods : tuple of str
         Slugs of the catalogue.
     n, d, m : int
-        Records, dimension, items a user (1 at item level).
+        Records (users, where they have several items), dimension, items a user (1 at item level).
     epsilon, delta : float or None
         The budget: delta > 0 is approximate DP, delta = 0 pure DP.
     rho : float or None
@@ -76,7 +79,7 @@ class Scenario:
     offset : float
         Norm in the geometry of the true mean, or of the true parameter of a linear model, at most
         diameter/2 (`dpsco_core.geometry.Geometry.point`); hard instances have a mean of their own.
-    axis : {"n", "d", "epsilon", "p", "q"} or None
+    axis : {"n", "d", "m", "epsilon", "p", "q"} or None
         What the study sweeps; None is a single point.
     grid : tuple of float
         Its values, increasing; empty without an axis.
@@ -146,9 +149,16 @@ class Scenario:
     def setting(self) -> Setting:
         """What methods and bounds may know at this point."""
         instance = self.instance
-        return instance.problem.setting(
-            self.n, self.budget, spike_probability=instance.spike_probability
-        )
+        problem, probability = instance.problem, instance.spike_probability
+        if isinstance(problem, MeanEstimation):
+            return problem.setting(self.n, self.budget, spike_probability=probability)
+        return problem.setting(self.n, self.budget, m=self.m, spike_probability=probability)
+
+    @property
+    def level(self) -> Literal["item", "user"]:
+        """What a neighbour replaces: a user's whole block where users have several items."""
+        user = any(catalogue.method_card(slug).level == "user" for slug in self.methods)
+        return "user" if user or self.m > 1 else "item"
 
     def at(self, x: float) -> Scenario:
         """Return the single point at the value `x` of the axis."""
@@ -181,8 +191,8 @@ class Scenario:
         sampling : bool
             False for bounds only, where n times d costs nothing.
         """
+        one_of("problem", self.problem, catalogue.PROBLEM_SLUGS)
         self._validate_choices()
-        whole("m", self.m, 1, 1)
         whole("trials", self.trials, 1, limits.trials)
         whole("seed", self.seed, 0, SEED_MAX)
         real("margin", self.margin, 1e-6, 100)
@@ -202,15 +212,20 @@ class Scenario:
         return self
 
     def _validate_choices(self) -> None:
-        one_of("problem", self.problem, catalogue.PROBLEM_SLUGS)
+        whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
         one_of("distribution", self.distribution, catalogue.DISTRIBUTION_SLUGS)
         for name in ("methods", "grid"):
             value = getattr(self, name)
             require(isinstance(value, tuple), name, "a tuple", shorten(value))
         fitting = catalogue.methods_for(self.problem)
+        several = self.m > 1 or self.axis == "m"
         for slug in self.methods:
             one_of("method", slug, catalogue.METHOD_SLUGS)
-            for_it = f"one of {', '.join(fitting)} for the problem {self.problem}"
+            card = catalogue.method_card(slug)
+            protects = card.level == "user" or card.privacy == "none"
+            must = "one at user level, or without privacy, where users have several items"
+            require(protects or not several, "method", must, slug)
+            for_it = f"{among(fitting, slug)} for the problem {self.problem}"
             require(slug in fitting, "method", for_it, slug)
         distinct = len(set(self.methods)) == len(self.methods)
         require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
@@ -260,17 +275,15 @@ class Scenario:
     def _validate_point(self, limits: Limits, sampling: bool) -> None:
         whole("n", self.n, 1, limits.n)
         whole("d", self.d, 1, limits.d)
+        whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
         real("p", self.p, 2, P_MAX)
         if self.geometry == "lq":
             known = self.q is not None and self.q >= 1
             require(known, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
         if self.epsilon is not None:
             real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
-        if sampling and self.n * self.d > limits.elements:
-            raise InvalidInput(
-                f"n times d must be at most {limits.elements:,} for {limits.where}, "
-                f"got n={self.n:,} and d={self.d:,}."
-            )
+        if sampling:
+            check_size(self.instance.problem, self.n, self.m, limits)
         Geometry(kind=self.geometry, q=self.q).check_dimension(self.d)
         if self.distribution == "spike":
             require(self.d >= 2, "d", "at least 2 for the distribution spike", self.d)

@@ -18,15 +18,24 @@ from itertools import islice
 import numpy as np
 
 from dpsco_core.card import Privacy
-from dpsco_core.catalogue import make_estimator, make_method, make_optimiser
+from dpsco_core.catalogue import (
+    make_estimator,
+    make_method,
+    make_optimiser,
+    make_user_optimiser,
+    method_card,
+)
 from dpsco_core.data import DenseRows
 from dpsco_core.errors import NotApplicable
+from dpsco_core.mean.base import Release
 from dpsco_core.parsing import to_text
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
+from dpsco_core.problems.user_sample import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.scenario import Scenario
 
+Drawn = Sample | ItemSample | MeanSample
 AHEAD = 64  # cells that an executor is given before their results are read
 
 
@@ -124,7 +133,7 @@ def run_cell(cell: Cell) -> Outcome:
     """Run one cell: sample, release through a ledger, measure the error."""
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
-    setting = point.setting
+    setting = own_setting(point, cell.method)
     ledger = Ledger(point.budget)
     try:
         method.plan(setting)  # before any sampling
@@ -150,9 +159,8 @@ def run_cell(cell: Cell) -> Outcome:
         found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
         problem, sample = _draw_sample(data_point, cell.trial)
-        optimiser = make_optimiser(cell.method, point.calibration, point.tuning)
         started = time.perf_counter()
-        release = optimiser.release(sample, setting, ledger, noise)
+        release = _optimise(cell, sample, setting, ledger, noise)
         seconds = time.perf_counter() - started
         found = problem.excess_risk(release.value)
     return Outcome(
@@ -167,6 +175,33 @@ def run_cell(cell: Cell) -> Outcome:
         flaws=ledger.flaws,
         notes=release.notes,
         diagnostics=release.diagnostics,
+    )
+
+
+def own_setting(point: Scenario, method: str) -> Setting:
+    """Return the setting of a method: one without privacy pools the items of all users."""
+    setting = point.setting
+    if point.m == 1 or method_card(method).level == "user":
+        return setting
+    records = point.n * point.m if fits(point.n, point.m, point.d) else point.n
+    return replace(setting, n=records, m=1)
+
+
+def _optimise(
+    cell: Cell, sample: Drawn, setting: Setting, ledger: Ledger, noise: np.random.Generator
+) -> Release:
+    """Run an optimiser on records, or on users with their items."""
+    calibration, tuning = cell.point.calibration, cell.point.tuning
+    if method_card(cell.method).level == "item":
+        optimiser = make_optimiser(cell.method, calibration, tuning)
+        return optimiser.release(pooled(sample), setting, ledger, noise)
+    users = (
+        sample
+        if isinstance(sample, ItemSample | MeanSample)
+        else ItemSample(records=sample, items=1)
+    )
+    return make_user_optimiser(cell.method, calibration, tuning).release(
+        users, setting, ledger, noise
     )
 
 
@@ -215,12 +250,14 @@ def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, DenseRows]:
 
 
 @lru_cache(maxsize=1)
-def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
+def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Drawn]:
     """As `_draw_data`, for an optimisation problem."""
     rng = stream(point.seed, f"data {_text(point)}", trial)
     problem = point.instance.problem
     assert not isinstance(problem, MeanEstimation)
     drawn = problem.draw(rng)
+    if point.m > 1:
+        return drawn, sample_users(drawn, point.n, point.m, rng)
     return drawn, drawn.sample(point.n, rng)
 
 

@@ -156,8 +156,14 @@ def names(comparisons: list[Comparison]) -> set[str]:
     return {c.bound.removeprefix("lower.mean.") for c in comparisons}
 
 
+# They need a generalised linear loss; those of the hard instances are linear and quadratic.
+NOT_ON_HARD_INSTANCES = ("lp.regularized-mirror-descent", "lp.phased-sgd")
+
+
 def promised(method: str) -> set[str]:
     """The bounds that a private optimiser must meet on the hard instances."""
+    if method in NOT_ON_HARD_INSTANCES:
+        return set()
     areas = ("sco-strong",) if "strong" in method else ("sco", "sco-strong")
     return {f"lower.{area}.{form}-cdp" for area in areas for form in ("hypercube", "fano")}
 
@@ -203,7 +209,8 @@ def test_no_private_optimiser_beats_a_lower_bound_anywhere_on_the_grid(
     made = check(grid, method, calibration, tuning, trials=5 if slow else 60)
     if (calibration, tuning) == ("tight", "practical"):
         assert {c.bound for c in made} == promised(method)
-        assert len(made) >= (4 if slow else 7 if "strong" in method else 14)
+        least = 4 if slow else 7 if "strong" in method else 14
+        assert len(made) >= (least if promised(method) else 0)
 
 
 @pytest.mark.slow

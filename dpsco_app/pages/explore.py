@@ -235,7 +235,7 @@ def _say(result: Result, sentence: DeltaGenerator) -> tuple[pd.DataFrame, str]:
     """Write the sentence of what has finished; return its summary and the figure's headline."""
     scenario = result.scenario
     table = summary(frame(result.outcomes))
-    lower = evaluations(scenario, floors(scenario.problem))
+    lower = evaluations(scenario, floors(scenario.problem, scenario.level))
     binding = {o.method: o.bound_by for o in result.outcomes}
     said = words.state(scenario, table, lower, binding)
     sentence.markdown((said.sentence or said.headline) + _beside_in_words(result, table))

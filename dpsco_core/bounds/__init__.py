@@ -7,6 +7,7 @@ from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.mean import MEAN_BOUNDS
 from dpsco_core.bounds.sco import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
 from dpsco_core.bounds.upper_mean import UPPER_MEAN_BOUNDS
+from dpsco_core.bounds.users import UPPER_USER_BOUNDS, USER_BOUNDS
 
 __all__ = [
     "LOWER_MEAN_BOUNDS",
@@ -15,6 +16,8 @@ __all__ = [
     "SCO_BOUNDS",
     "UPPER_MEAN_BOUNDS",
     "UPPER_SCO_BOUNDS",
+    "UPPER_USER_BOUNDS",
+    "USER_BOUNDS",
     "Bound",
     "Hypothesis",
     "Terms",

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_core.card import BoundCard
 from dpsco_core.problems.base import Setting
 
 Terms = Mapping[str, float]
+
+
+def pooled(setting: Setting) -> Setting:
+    """Return `setting` with the m items of all n users as n m records."""
+    return setting if setting.m == 1 else replace(setting, n=setting.n * setting.m, m=1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +49,12 @@ class Bound:
     hypotheses : tuple of Hypothesis
         Conditions of the statement. The value is still given where one fails, and said to be
         outside its hypotheses.
+
+    Notes
+    -----
+    A bound at item level is evaluated at n m records where users have m items. A lower bound is
+    then one on user-level algorithms too: whoever hides a user's whole block hides each item of it,
+    so that user-level privacy is item-level privacy of the n m i.i.d. items at the same budget.
     """
 
     card: BoundCard
@@ -53,12 +64,17 @@ class Bound:
 
     def terms(self, setting: Setting) -> dict[str, float]:
         """Return the terms of the bound by name."""
-        return dict(self.evaluate(setting))
+        return dict(self.evaluate(self.seen(setting)))
+
+    def seen(self, setting: Setting) -> Setting:
+        """Return the setting as the statement counts records: users, or all of their items."""
+        return setting if self.card.level == "user" else pooled(setting)
 
     def value(self, setting: Setting) -> float:
         """Return the bound, in the units of ``card.quantity``; infinite where it is void."""
-        return float(self.combine(tuple(self.evaluate(setting).values())))
+        return float(self.combine(tuple(self.terms(setting).values())))
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
         """Return one sentence for every hypothesis that fails at `setting`."""
-        return tuple(s for s in (h.check(setting) for h in self.hypotheses) if s)
+        seen = self.seen(setting)
+        return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)

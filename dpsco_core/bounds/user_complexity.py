@@ -126,20 +126,20 @@ def _bassily_sun_fails(at: UserLevel) -> tuple[str, ...]:
     largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
     items = max(math.sqrt(d), n * at.epsilon**2 / math.sqrt(d))
     return _failing(
-        (at.condition < largest, f"beta R/L < {largest:.4g}"),
-        (n >= math.sqrt(d) / at.epsilon, f"n >= {math.sqrt(d) / at.epsilon:.4g}"),
-        (m <= items, f"m <= {items:.4g}"),
+        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
+        (n >= math.sqrt(d) / at.epsilon, f"n >= {math.sqrt(d) / at.epsilon:.4g}, and n={n}"),
+        (m <= items, f"m <= {items:.4g}, and m={m}"),
     )
 
 
 def _asi_liu_fails(at: UserLevel) -> tuple[str, ...]:
     users = math.log(at.m * at.d) / at.epsilon
-    return _failing((at.n >= users, f"n >= {users:.4g}"))
+    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
 
 
 def _ghazi_fails(at: UserLevel) -> tuple[str, ...]:
     users = math.log(at.d) / at.epsilon
-    return _failing((at.n >= users, f"n >= {users:.4g}"))
+    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
 
 
 def _algorithm_3_fails(at: UserLevel) -> tuple[str, ...]:
@@ -156,9 +156,9 @@ def _local_fails(at: UserLevel) -> tuple[str, ...]:
     largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
     middle = d / epsilon**2
     return _failing(
-        (at.condition < largest, f"beta R/L < {largest:.4g}"),
-        (m <= middle, f"m <= {middle:.4g}"),
-        (middle <= n, f"n >= {middle:.4g}"),
+        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
+        (m <= middle, f"m <= {middle:.4g}, and m={m}"),
+        (middle <= n, f"n >= {middle:.4g}, and n={n}"),
     )
 
 

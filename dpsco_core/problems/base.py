@@ -227,6 +227,8 @@ class OptimisationProblem(Protocol):
         """Return the excess population risk of the finite parameter `w`, shape (d,)."""
         ...
 
-    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
-        """Return what methods and bounds may know about this problem at n records."""
+    def setting(
+        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
+    ) -> Setting:
+        """Return what methods and bounds may know about this problem at n users of m items."""
         ...

@@ -156,10 +156,13 @@ class LinearModelProblem(ABC):
         margins = np.concatenate([block @ w for block in rows.blocks()])
         return average(self.conditional_excess(margins, true_margins))
 
-    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
-        """Return what methods and bounds may know about this problem at n records."""
+    def setting(
+        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
+    ) -> Setting:
+        """Return what methods and bounds may know about this problem at n users of m items."""
         return Setting(
             n=n,
+            m=m,
             d=self.features.d,
             moment_order=self.moment_order,
             budget=budget,

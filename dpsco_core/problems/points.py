@@ -95,10 +95,13 @@ class PointProblem(ABC):
             points=self.distribution.sample(n, rng), loss=self.loss, constraint=self.constraint
         )
 
-    def setting(self, n: int, budget: Budget, *, spike_probability: float | None = None) -> Setting:
-        """Return what methods and bounds may know about this problem at n records."""
+    def setting(
+        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
+    ) -> Setting:
+        """Return what methods and bounds may know about this problem at n users of m items."""
         return Setting(
             n=n,
+            m=m,
             d=self.distribution.d,
             moment_order=self.distribution.moment_order,
             budget=budget,

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
-from dpsco_core.errors import require
+from dpsco_core.errors import InvalidInput, require
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.problems.point_sample import PointLoss
+from dpsco_core.limits import ITEM_BLOCKS, Limits
+from dpsco_core.problems.base import OptimisationProblem
+from dpsco_core.problems.laws import spike_of
+from dpsco_core.problems.links import FARTHEST
+from dpsco_core.problems.mean import MeanEstimation
+from dpsco_core.problems.point_sample import PointLoss, PointSample
+from dpsco_core.problems.points import PointProblem
 from dpsco_core.problems.sample import Sample
 
 Vector = NDArray[np.float64]
+MOST_ELEMENTS = 20_000_000  # n m d of the items that are held at once: 160 MB
 
 
 class UserSample(Protocol):
@@ -50,6 +61,10 @@ class UserSample(Protocol):
 
     def part(self, start: int, stop: int) -> UserSample:
         """Return users `start` to `stop` alone, without copying their items."""
+        ...
+
+    def bounded(self, radius: float) -> UserSample:
+        """Return the sample with every item, or every user's mean item, shrunk to norm `radius`."""
         ...
 
 
@@ -165,3 +180,91 @@ class MeanSample:
     def part(self, start: int, stop: int) -> MeanSample:
         """Return users `start` to `stop` alone."""
         return replace(self, means=DenseRows(self.means.x[start:stop]))
+
+    def bounded(self, radius: float) -> MeanSample:
+        """Return the sample with the users' means shrunk to norm `radius`; broken ones become 0.
+
+        The mean of items in a ball is in it: users whose items are, stay as they are.
+        """
+        require(0 < radius < math.inf, "radius", "finite and above 0", radius)
+        norms = self.means.norms()
+        safe = np.where((norms <= FARTHEST)[:, None], self.means.x, 0.0)
+        factors = radius / np.maximum(np.where(norms <= FARTHEST, norms, 0.0), radius)
+        return replace(self, means=DenseRows(factors[:, None] * safe))
+
+
+def pooled(sample: Sample | ItemSample | MeanSample) -> Sample:
+    """Return all items as one sample of records; of users' means, a record a user."""
+    if isinstance(sample, ItemSample):
+        return sample.records
+    if isinstance(sample, MeanSample):
+        return PointSample(points=sample.means, loss=sample.loss, constraint=sample.constraint)
+    return sample
+
+
+def has_exact_means(problem: OptimisationProblem) -> bool:
+    """Whether the law of a user's mean item is known, and is all that the loss needs."""
+    if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
+        return False
+    return isinstance(problem.distribution, Gaussian | TwoPoint)
+
+
+def fits(n: int, m: int, d: int) -> bool:
+    """Whether all items of n users are held at once."""
+    return n * m * d <= MOST_ELEMENTS
+
+
+def check_size(
+    problem: OptimisationProblem | MeanEstimation, n: int, m: int, limits: Limits
+) -> None:
+    """Refuse samples that a place does not hold: all items, or the means where they have a law."""
+    d = problem.constraint.d
+    if m == 1:
+        if n * d > limits.elements:
+            raise InvalidInput(
+                f"n times d must be at most {limits.elements:,} for {limits.where}, "
+                f"got n={n:,} and d={d:,}."
+            )
+        return
+    most = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
+    means = not isinstance(problem, MeanEstimation) and has_exact_means(problem)
+    if n * m * d > most and not (means and n * d <= limits.elements):
+        raise InvalidInput(
+            f"n times m times d must be at most {most:,} for {limits.where}, "
+            f"got n={n:,}, m={m:,} and d={d:,}."
+        )
+
+
+def sample_users(
+    problem: OptimisationProblem, n: int, m: int, rng: np.random.Generator
+) -> ItemSample | MeanSample:
+    """Return n users with m independent items each.
+
+    All items where they fit; otherwise the users' means, from their exact law: a normal mean has
+    a normal law, and the mean of m records of a hard instance is a binomial count times its spike.
+
+    Raises
+    ------
+    InvalidInput
+        If the items do not fit and their means have no such law.
+    """
+    if fits(n, m, problem.constraint.d):
+        return ItemSample(records=problem.sample(n * m, rng), items=m)
+    require(has_exact_means(problem), "m", "smaller, for n m d items to fit", m)
+    assert isinstance(problem, PointProblem)
+    return MeanSample(
+        means=DenseRows(_means(problem.distribution, n, m, rng)),
+        items=m,
+        loss=problem.loss,
+        constraint=problem.constraint,
+    )
+
+
+def _means(law: Distribution, n: int, m: int, rng: np.random.Generator) -> Vector:
+    """Draw the means of m independent records of `law`, shape (n, d)."""
+    if isinstance(law, TwoPoint):
+        counts = rng.binomial(m, law.spike_probability, size=n)
+        return (counts / m)[:, None] * spike_of(law)
+    assert isinstance(law, Gaussian)
+    means: Vector = law.mean + law.scale / math.sqrt(m) * rng.standard_normal((n, law.d))
+    return means

@@ -125,11 +125,11 @@ class RobustFilter:
         Otherwise all K^2 distances, at most 1 MB of them at once (or one row).
         """
         count = check_points(points)
-        scaled, broken = self._scaled(points)
-        if not broken.any() and self._concentrated(scaled):
+        broken = self._broken(points)
+        if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examined(score=float(count), counts=counts, inclusion=np.ones(count))
-        near, counts = self._neighbours(scaled, broken)
+        near, counts = self._neighbours(points, broken)
         inclusion = self.inclusion_of(counts)
         return Examined(score=int(near.sum()) / count, counts=counts, inclusion=inclusion)
 
@@ -157,15 +157,15 @@ class RobustFilter:
         used = np.flatnonzero(weights)
         if not len(used):
             return np.zeros(points.shape[1])
-        scaled, broken = self._scaled(points)
-        require(not broken[used].any(), "weights", "0 for broken points", "a positive weight")
-        anchor = scaled[used[0]]
+        clean = not self._broken(points)[used].any()
+        require(clean, "weights", "0 for broken points", "a positive weight")
+        anchor = points[used[0]]
         total = np.zeros(points.shape[1])
         size = max(1, BLOCK // points.shape[1])
         for low in range(0, len(used), size):
             block = used[low : low + size]
-            total += weights[block] @ (scaled[block] - anchor)
-        found: Vector = np.ldexp(anchor + total / weights[used].sum(), self._exponent)
+            total += weights[block] @ (points[block] - anchor)
+        found: Vector = anchor + total / weights[used].sum()
         return found
 
     def filtered_mean(
@@ -178,44 +178,36 @@ class RobustFilter:
         assert rng is not None
         return self.mean(points, self.members(inclusion, rng))
 
-    @property
-    def _exponent(self) -> int:
-        return math.frexp(self.score_radius)[1]
+    def _broken(self, points: Matrix) -> NDArray[np.bool_]:
+        """Return which points, shape (K, d), are broken; a NaN compares as false."""
+        farthest = FARTHEST * self.score_radius
+        usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
+        return np.asarray(~usable)
 
-    def _scaled(self, points: Matrix) -> tuple[Matrix, NDArray[np.bool_]]:
-        """Return points / 2^e, the score radius being in [1/2, 1) then, and which are broken."""
-        with np.errstate(over="ignore"):
-            scaled = np.ldexp(points, -self._exponent)
-        broken = ~(np.abs(scaled).max(axis=1, initial=0.0) <= FARTHEST)
-        if broken.any():
-            scaled[broken] = 0.0
-        return scaled, broken
-
-    def _concentrated(self, scaled: Matrix) -> bool:
+    def _concentrated(self, points: Matrix) -> bool:
         """Whether all are within half the score radius of one point; any point will do."""
-        radius = math.ldexp(self.score_radius, -self._exponent) * (1 - SLACK) / 2
-        centre = scaled.mean(axis=0)[None, :]
-        size = max(1, BLOCK // scaled.shape[1])
-        blocks = (scaled[low : low + size] for low in range(0, len(scaled), size))
+        radius = self.score_radius * (1 - SLACK) / 2
+        centre = points.mean(axis=0)[None, :]
+        size = max(1, BLOCK // points.shape[1])
+        blocks = (points[low : low + size] for low in range(0, len(points), size))
         return all(bool((cdist(block, centre) <= radius).all()) for block in blocks)
 
     def _neighbours(
-        self, scaled: Matrix, broken: NDArray[np.bool_]
+        self, points: Matrix, broken: NDArray[np.bool_]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Count those within the two radii, shape (K,) each.
 
         Broken points keep their row and column, so that every other distance is computed as it
         would be without them.
         """
-        count = len(scaled)
+        count = len(points)
         near, within = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-        score_radius = math.ldexp(self.score_radius, -self._exponent)
-        filter_radius = math.ldexp(self.filter_radius, -self._exponent) * (1 + SLACK)
+        filter_radius = self.filter_radius * (1 + SLACK)
         size = max(1, BLOCK // count)
         for low in range(0, count, size):
-            distances = cdist(scaled[low : low + size], scaled)
+            distances = cdist(points[low : low + size], points)
             distances[:, broken] = math.inf
-            near[low : low + size] = np.count_nonzero(distances <= score_radius, axis=1)
+            near[low : low + size] = np.count_nonzero(distances <= self.score_radius, axis=1)
             within[low : low + size] = np.count_nonzero(distances <= filter_radius, axis=1)
         near[broken] = within[broken] = 1  # itself
         return near, within

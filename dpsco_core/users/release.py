@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -281,16 +281,8 @@ def _attempt(
         sensitivity = proven(keep, count, floor)
     if kept < tuning.least_kept * count or math.isinf(sensitivity):
         return None
-    test = NoisyTest(
-        kind=kind,
-        steps=steps,
-        threshold=threshold,
-        epsilon=epsilon_test,
-        failure=failure,
-        sensitivity=SCORE_SENSITIVITY,
-    )
     release = TestedGaussian(
-        test=test,
+        test=replace(unshifted, threshold=threshold),
         l2_sensitivity=sensitivity,
         epsilon=epsilon - epsilon_test,
         delta=failure,

@@ -276,8 +276,8 @@ def test_bounds_are_chosen_by_their_cards() -> None:
 
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dpsco_app.shown_bounds.bounds_for", lambda _: ())
-    monkeypatch.setattr("dpsco_app.details.bounds_for", lambda _: ())
+    monkeypatch.setattr("dpsco_app.shown_bounds.bounds_for", lambda *_: ())
+    monkeypatch.setattr("dpsco_app.details.bounds_for", lambda *_: ())
     lower_cards.cache_clear()
     floors.cache_clear()
     try:

@@ -11,7 +11,8 @@ from dpsco_core.data import DenseRows
 from dpsco_core.errors import InvalidInput
 from dpsco_core.problems import OPTIMISATION_PROBLEMS
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
-from dpsco_core.problems.user_sample import ItemSample, MeanSample
+from dpsco_core.problems.user_sample import ItemSample, MeanSample, sample_users
+from dpsco_core.scenario import Scenario
 from tests.problems.cases import ORDINARY, make
 
 
@@ -69,3 +70,40 @@ def test_what_is_no_user_sample_is_refused() -> None:
             loss=Distance(),
             constraint=made.constraint,
         )
+
+
+@pytest.mark.parametrize("law", ["gaussian", "hypercube", "spike"])
+def test_means_that_are_drawn_have_the_moments_of_means_of_items(law: str) -> None:
+    """Mean and covariance of a user's mean item, from m = 10^6 items; six standard errors."""
+    scenario = Scenario(problem="quadratic", distribution=law, methods=(), n=20_000, d=4)
+    rng = np.random.default_rng(3)
+    problem = scenario.instance.problem.draw(rng)
+    m = 10**6
+    sample = sample_users(problem, 20_000, m, rng)  # type: ignore[arg-type]
+    assert isinstance(sample, MeanSample) and sample.items == m
+    x = sample.means.x
+    mean = problem.distribution.mean
+    spread = np.sqrt(problem.distribution.moment(2) / m)
+    assert np.abs(x.mean(axis=0) - mean).max() <= 6 * spread / np.sqrt(len(x))
+    active = mean != 0 if law == "spike" else np.ones(4, dtype=bool)
+    ratio = x[:, active].var(axis=0) / spread**2
+    assert np.abs(ratio - 1).max() <= 6 * np.sqrt(3 / len(x))
+
+
+def test_items_that_fit_are_drawn_and_those_that_do_not_are_refused() -> None:
+    problem = make(OPTIMISATION_PROBLEMS[3], ORDINARY[0], d=2)
+    rng = np.random.default_rng(0)
+    assert isinstance(sample_users(problem, 10, 5, rng), ItemSample)
+    with pytest.raises(InvalidInput, match="m must be smaller, for n m d items to fit"):
+        sample_users(problem, 1000, 100_000, rng)
+
+
+def test_bounding_the_means_leaves_honest_users_and_zeroes_broken_ones() -> None:
+    made = make(OPTIMISATION_PROBLEMS[0], ORDINARY[0], d=2)
+    x = np.array([[0.3, 0.4], [3.0, 4.0], [np.nan, 1.0], [1e300, 0.0]])
+    sample = MeanSample(
+        means=DenseRows(x), items=9, loss=HalfSquaredDistance(), constraint=made.constraint
+    )
+    found = sample.bounded(1.0).means.x
+    assert np.array_equal(found[0], x[0])
+    assert np.allclose(found[1], [0.6, 0.8]) and np.array_equal(found[2:], np.zeros((2, 2)))

@@ -32,7 +32,7 @@ def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
     """Return s, h and p by their definitions, pair by pair; a broken point is near itself only."""
     count = len(points)
     near, within = np.zeros(count), np.zeros(count, dtype=int)
-    far = 2.0**29 * keep.score_radius
+    far = 2.0**30 * keep.score_radius
     usable = [bool(np.isfinite(x).all() and np.abs(x).max() <= far) for x in points]
     for j in range(count):
         for k in range(count):

@@ -272,8 +272,8 @@ def test_the_shortcut_agrees_with_all_pairs_exactly(
     x = np.random.default_rng(d).normal(size=(50, d))
     x *= 0.4999 * keep.score_radius / np.linalg.norm(x - x.mean(axis=0), axis=1).max()
     short = keep.examine(x)
-    assert keep._concentrated(keep._scaled(x)[0])
-    monkeypatch.setattr(RobustFilter, "_concentrated", lambda self, scaled: False)
+    assert keep._concentrated(x)
+    monkeypatch.setattr(RobustFilter, "_concentrated", lambda self, points: False)
     monkeypatch.setattr(filter, "BLOCK", 120)  # two rows a block
     full = keep.examine(x)
     assert short.score == full.score == 50

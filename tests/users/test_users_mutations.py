@@ -118,7 +118,7 @@ def shortcut_taken_too_soon(patch: Patch) -> None:
     patch.setattr(
         RobustFilter,
         "_concentrated",
-        lambda self, scaled: bool(np.abs(scaled - scaled.mean(axis=0)).max() <= 9),
+        lambda self, points: bool(np.abs(points - points.mean(axis=0)).max() <= 9),
     )
 
 
