@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsco_app.controls import Panel
-from dpsco_app.fields import DETAILS, GROUPS, Control
+from dpsco_app.fields import DETAILS, GROUPS, Control, single_items
 from dpsco_app.link import Address
 from dpsco_core.anatomy import FACTORS
 from dpsco_core.card import SCO_PROBLEMS
@@ -46,7 +46,9 @@ _REPETITION = (
     ),
 )
 _SHARED = tuple(
-    (title, group) for title, group in GROUPS if title in ("Problem", "Data", "Geometry", "Size")
+    (title, single_items(group))
+    for title, group in GROUPS
+    if title in ("Problem", "Data", "Geometry", "Size")
 )
 _PRIVACY = tuple((title, group) for title, group in GROUPS if title == "Privacy")
 
@@ -79,9 +81,10 @@ def anatomy_query(scenario: Scenario) -> dict[str, str]:
 
     Of clipped gradients if they are among its methods, otherwise of the first private method.
     """
-    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    cards = (method_card(m) for m in scenario.methods)
+    private = [c.slug for c in cards if c.privacy != "none" and c.level == "item"]
     clipped = BASE.methods[0]
     method = private[0] if private and clipped not in private else clipped
     axis, grid = BASE.axis, BASE.grid
-    point = replace(scenario, methods=(method,), axis=axis, grid=grid, trials=BASE.trials)
+    point = replace(scenario, m=1, methods=(method,), axis=axis, grid=grid, trials=BASE.trials)
     return ADDRESS.query(point, ADDRESS.extras)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
 from dpsco_app.fields import ALL_CONTROLS, CHOICES, DETAILS, GROUPS, Control, text
 from dpsco_app.options import NOTIONS, OPTIONS, SYMBOL, number_text
-from dpsco_app.problem_words import geometry_name
+from dpsco_app.problem_words import MEAN, geometry_name
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
@@ -109,6 +109,8 @@ class Panel:
         values["grid"] = tuple(sorted(values["grid"])) if values["axis"] else ()
         if values["geometry"] != "lq":
             values["q"] = None
+        if values["problem"] == MEAN:
+            values["m"] = 1
         if state[self.notion] == "zcdp":
             values |= {"epsilon": None, "delta": None}
         else:
@@ -158,13 +160,15 @@ class Panel:
         state = st.session_state
         grid = default_grid(state[self.prefix + "axis"], state[self.prefix + "geometry"])
         state[self.prefix + "grid"] = list(grid)
+        self.set_problem()
 
     def set_problem(self) -> None:
         """Give a new problem its default methods, unless the chosen ones serve it as well."""
         state = st.session_state
         key = self.prefix + "methods"
         problem = state[self.prefix + "problem"]
-        default, known = default_methods(problem), methods_for(problem)
+        level = self._level()
+        default, known = default_methods(problem, level), methods_for(problem, level)
         if isinstance(state[key], list):
             if not state[key] or not set(state[key]) <= set(known):
                 state[key] = list(default)
@@ -185,6 +189,12 @@ class Panel:
             if state.get(prefix + "axis") == "d":
                 kept = [x for x in state[prefix + "grid"] if x % GROUP_SIZE == 0]
                 state[prefix + "grid"] = kept or list(default_grid("d", geometry))
+
+    def _level(self) -> Literal["item", "user"]:
+        """Whether users have several items; a mean has none of them."""
+        state, prefix = st.session_state, self.prefix
+        several = state.get(prefix + "m", 1) > 1 or state.get(prefix + "axis") == "m"
+        return "user" if several and state[prefix + "problem"] != MEAN else "item"
 
     def _keep_axis_possible(self) -> None:
         """A zCDP budget has no epsilon to sweep."""
@@ -207,7 +217,10 @@ class Panel:
                     options = [o for o in options if o <= scenario.diameter / 2] or [0]
                     if value not in options:
                         st.session_state[key] = options[-1]
-                st.select_slider(label, options, format_func=number_text, key=key, help=words)
+                changed = self.set_problem if control.field == "m" else None
+                st.select_slider(
+                    label, options, format_func=number_text, key=key, help=words, on_change=changed
+                )
             case "problem":
                 self._select(label, self.problems, _problem_name, key, words, self.set_problem)
                 st.caption(problem_card(scenario.problem).summary)
@@ -216,7 +229,7 @@ class Panel:
             case "geometry":
                 self._select(label, GEOMETRIES, geometry_name, key, words, self.set_geometry)
             case "method":
-                self._select(label, methods_for(scenario.problem), _method_name, key, words)
+                self._select(label, tuple(_offered(scenario)), _method_name, key, words)
             case "choice":
                 st.segmented_control(
                     label,
@@ -230,7 +243,7 @@ class Panel:
             case "methods":
                 st.pills(
                     label,
-                    list(methods_for(scenario.problem)),
+                    _offered(scenario),
                     format_func=_method_name,
                     selection_mode="multi",
                     key=key,
@@ -282,7 +295,16 @@ def _choices(field: str, scenario: Scenario) -> list[Any]:
     without = {"epsilon"} if scenario.rho is not None else set()
     if scenario.geometry != "lq":
         without.add("q")
+    if scenario.problem == MEAN:
+        without.add("m")
     return [c for c in CHOICES[field] if c not in without]
+
+
+def _offered(scenario: Scenario) -> list[str]:
+    """Return the methods to choose from: those of the level, and those that are chosen."""
+    several = scenario.m > 1 or scenario.axis == "m"
+    known = methods_for(scenario.problem, "user" if several else "item")
+    return [m for m in METHOD_SLUGS if m in known or m in scenario.methods]
 
 
 def _grid_values(scenario: Scenario, chosen: list[float]) -> list[float]:

@@ -73,7 +73,20 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
     (
         "Size",
         (
-            Control(field="n", kind="slider", label="Records n", help="Number of people."),
+            Control(
+                field="n",
+                kind="slider",
+                label=lambda s: "Users n" if s.m > 1 or s.axis == "m" else "Records n",
+                help="Number of people.",
+            ),
+            Control(
+                field="m",
+                kind="slider",
+                label="Items a user m",
+                help="At 1 every record is a person. Beyond, a person has m records, and privacy "
+                "hides all of them at once: neighbours replace a whole user.",
+                shown=lambda s: s.problem != "mean",
+            ),
             Control(
                 field="d",
                 kind="slider",
@@ -202,8 +215,15 @@ DETAILS: tuple[Control, ...] = (
     ),
 )
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "axis": ("n", "d", "epsilon", "p", "q", None),
+    "axis": ("n", "d", "m", "epsilon", "p", "q", None),
     "tuning": ("practical", "theory"),
     "calibration": ("tight", "paper"),
 }
+
+
+def single_items(controls: tuple[Control, ...]) -> tuple[Control, ...]:
+    """Return the controls of a page on which every record is its own user."""
+    return tuple(c for c in controls if c.field != "m")
+
+
 ALL_CONTROLS = tuple(c for _, group in GROUPS for c in group) + DETAILS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 # One colour a method everywhere: (light theme, dark theme). Families are shades, shared by an
-# estimator and the optimisers that use it, which no figure shows together.
+# estimator and the optimisers that use it, and by the two levels, which no figure shows together.
 GREY = ("#5f6368", "#b8bcc2")
 PALE_GREY = ("#7b828a", "#8a9199")
 BLUE = ("#0b57d0", "#7fb1ff")
@@ -53,6 +53,12 @@ COLOURS: dict[str, tuple[str, str]] = {
     "lp.batched-mirror-descent": TEAL,
     "lp.euclidean-reduction": PLUM,
     "lp.noisy-mirror-descent": CLAY,
+    "user.phased-sgd": GOLD,
+    "user.accelerated": BLUE,
+    "user.accelerated-strong": GREEN,
+    "user.accelerated-nonsmooth": PURPLE,
+    "user.group-privacy": ORANGE,
+    "user.clipped-means": MAGENTA,
 }
 SYMBOLS = {
     "mean.sample": "circle",
@@ -80,6 +86,12 @@ SYMBOLS = {
     "lp.batched-mirror-descent": "hourglass",
     "lp.euclidean-reduction": "hexagram",
     "lp.noisy-mirror-descent": "hexagon-open",
+    "user.phased-sgd": "cross",
+    "user.accelerated": "square",
+    "user.accelerated-strong": "diamond",
+    "user.accelerated-nonsmooth": "star",
+    "user.group-privacy": "triangle-up",
+    "user.clipped-means": "hexagon",
 }
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from dpsco_app.controls import Panel
-from dpsco_app.fields import DETAILS, GROUPS
+from dpsco_app.fields import DETAILS, GROUPS, single_items
 from dpsco_app.link import BASE as EXPLORE_BASE
 from dpsco_app.link import EXPLORE, Address, views_text
 from dpsco_app.options import VIEWS
@@ -41,7 +41,7 @@ ADDRESS = Address(
 PANEL = Panel(
     name="regimes",
     prefix="regimes_",
-    groups=tuple((title, group) for title, group in GROUPS if title != "Study"),
+    groups=tuple((title, single_items(group)) for title, group in GROUPS if title != "Study"),
     details=tuple(c for c in DETAILS if c.field == "margin"),
 )
 

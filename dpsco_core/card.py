@@ -217,9 +217,10 @@ class MethodCard(Card):
 
     Parameters
     ----------
-    privacy : {"none", "pure", "zcdp"}
+    privacy : {"none", "pure", "zcdp", "approx"}
         The notion in which the method is private of itself. A zCDP method also serves an
-        (epsilon, delta) budget; under a pure budget only ``"pure"`` methods run.
+        (epsilon, delta) budget, an ``"approx"`` one serves nothing else; under a pure budget only
+        ``"pure"`` methods run.
     geometry : str
         ``"l2"`` or another norm.
     level : {"item", "user"}

@@ -74,6 +74,7 @@ from dpsco_core.sco import (
     StrongCoordinatewiseDescent,
     UnconstrainedPhasedSgd,
 )
+from dpsco_core.users import USER_OPTIMISERS
 from dpsco_core.users.base import UserOptimiser
 
 ESTIMATORS: tuple[type[MeanEstimator], ...] = (
@@ -105,7 +106,6 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-USER_OPTIMISERS: tuple[type[UserOptimiser], ...] = ()
 Method = MeanEstimator | Optimiser | UserOptimiser
 METHODS: tuple[type[MeanEstimator] | type[Optimiser] | type[UserOptimiser], ...]
 METHODS = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)
@@ -135,6 +135,8 @@ DEFAULT_METHODS = (
     "sco.erm",
     "sco.clipped",
     "sco.cwme",
+    "user.clipped-means",
+    "user.accelerated",
 )
 HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug)
 
@@ -173,9 +175,16 @@ def problem_card(slug: str) -> Card:
     return PROBLEMS[PROBLEM_SLUGS.index(slug)].card
 
 
-def methods_for(problem: str) -> tuple[str, ...]:
-    """Return the slugs of the methods that are made for a problem, in order."""
-    return tuple(m.card.slug for m in METHODS if problem in m.card.problems)
+def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
+    """Return the slugs of the methods that are made for a problem, in order.
+
+    With a level only those that serve it: user-level ones, where users have several items, and
+    those without privacy, which pool the items.
+    """
+    fitting = (m.card for m in METHODS if problem in m.card.problems)
+    if level is None:
+        return tuple(card.slug for card in fitting)
+    return tuple(c.slug for c in fitting if c.level == level or c.privacy == "none")
 
 
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
@@ -194,9 +203,9 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     )
 
 
-def default_methods(problem: str) -> tuple[str, ...]:
+def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
-    known = methods_for(problem)
+    known = methods_for(problem, level)
     return tuple(slug for slug in DEFAULT_METHODS if slug in known)
 
 
@@ -272,8 +281,9 @@ def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optim
 
 def make_user_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> UserOptimiser:
     """Return a user-level optimiser in the given calibration and tuning."""
-    slugs = ", ".join(m.card.slug for m in USER_OPTIMISERS)
-    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
+    known = {m.card.slug: m for m in USER_OPTIMISERS}
+    one_of("method", slug, tuple(known))
+    return known[slug](calibration=calibration, tuning=tuning)
 
 
 def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:

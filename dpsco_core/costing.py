@@ -13,13 +13,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpsco_core.catalogue import HARD_INSTANCES, make_optimiser
+from dpsco_core.catalogue import HARD_INSTANCES, make_method
 from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits
+from dpsco_core.problems.user_sample import fits
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
+from dpsco_core.study import own_setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +82,12 @@ RUN = {
     "sco.private-sgd": Coefficients(fixed=1e5, per_row=5600, per_element=15),
     "sco.objective-perturbation": Coefficients(fixed=2.5e5, per_row=250, per_element=8.7),
     "sco.objective-perturbation-strong": Coefficients(fixed=6e4, per_row=11, per_element=1.8),
+    "user.phased-sgd": Coefficients(fixed=3e7, per_row=60, per_element=12),
+    "user.accelerated": Coefficients(fixed=2e7, per_row=120, per_element=12),
+    "user.accelerated-strong": Coefficients(fixed=6e7, per_row=250, per_element=24),
+    "user.accelerated-nonsmooth": Coefficients(fixed=2e7, per_row=200, per_element=25),
+    "user.group-privacy": Coefficients(fixed=2e7, per_row=3000, per_element=5),
+    "user.clipped-means": Coefficients(fixed=1e7, per_row=300, per_element=20),
     "lp.phased-sgd": Coefficients(fixed=6e4, per_row=3300, per_element=1.2),
     "lp.shuffled-mirror-descent": Coefficients(fixed=3.9e5, per_row=140, per_element=5.1),
     "lp.batched-mirror-descent": Coefficients(fixed=3e5, per_row=140, per_element=4.8),
@@ -118,7 +126,8 @@ def cost(scenario: Scenario) -> Cost:
     speed = machine_speed()
     total = largest = 0.0
     for _, point in scenario.points():
-        sampling = SAMPLING[point.distribution].seconds(point.n, point.d)
+        items = point.m if fits(point.n, point.m, point.d) else 1
+        sampling = SAMPLING[point.distribution].seconds(point.n * items, point.d)
         exact = point.problem in EXACT or point.distribution in HARD_INSTANCES
         evaluation = 0.0 if exact else EVALUATION
         runs = [release_seconds(point, slug) for slug in scenario.methods]
@@ -137,10 +146,12 @@ def release_seconds(point: Scenario, slug: str) -> float:
     n, d = point.n, point.d
     if slug in RELEASE:
         return RELEASE[slug].seconds(n, d)
+    setting = own_setting(point, slug)
     try:
-        plan = make_optimiser(slug, point.calibration, point.tuning).plan(point.setting)
+        plan = make_method(slug, point.calibration, point.tuning).plan(setting)
     except NotApplicable:
         return 0.0
+    n = setting.n * (setting.m if fits(setting.n, setting.m, d) else 1)  # items that are visited
     if slug in STEP:
         return planned_steps(plan) * STEP[slug].seconds(n, d)
     return RUN[slug].seconds(n, d)

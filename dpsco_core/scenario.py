@@ -377,9 +377,12 @@ class Scenario:
             parsed["grid"] = default_grid(parsed["axis"], geometry)
         problem = parsed.get("problem", start.problem)
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
-            fitting = catalogue.methods_for(problem)
+            items = parsed.get("m", start.m)
+            several = items > 1 or parsed.get("axis", start.axis) == "m"
+            level: Literal["item", "user"] = "user" if several else "item"
+            fitting = catalogue.methods_for(problem, level if several else None)
             if not set(start.methods) <= set(fitting):
-                parsed["methods"] = catalogue.default_methods(problem)
+                parsed["methods"] = catalogue.default_methods(problem, level)
         if (
             parsed.get("rho") is None
             and parsed.get("epsilon") is not None

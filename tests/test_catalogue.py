@@ -55,6 +55,17 @@ MEAN_METHODS = {
     "mean.cwme-pure",
     "mean.smoothed",
 }
+USER_OPTIMISERS = {
+    f"user.{name}"
+    for name in (
+        "phased-sgd",
+        "accelerated",
+        "accelerated-strong",
+        "accelerated-nonsmooth",
+        "group-privacy",
+        "clipped-means",
+    )
+}
 LP_OPTIMISERS = {
     f"lp.{name}"
     for name in (
@@ -81,6 +92,17 @@ OPTIMISERS = {
         "private-sgd",
         "objective-perturbation",
         "objective-perturbation-strong",
+    )
+}
+USER_METHODS = {
+    f"user.{name}"
+    for name in (
+        "phased-sgd",
+        "accelerated",
+        "accelerated-strong",
+        "accelerated-nonsmooth",
+        "group-privacy",
+        "clipped-means",
     )
 }
 RISKS = {
@@ -175,13 +197,18 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
     card = which.card
     assert card.latex
     assert balanced(card.latex)
-    areas = ("mean",) if card.problems == ("mean",) else ("sco", "sco-strong", "lp")
+    areas: tuple[str, ...] = ("sco", "sco-strong", "lp")
+    if card.level == "user":
+        areas = ("user",)
+    elif card.problems == ("mean",):
+        areas = ("mean",)
     assert card.slug.split(".")[:2] in [[card.kind, area] for area in areas]
     assert card.problems
     assert set(card.problems) <= set(PROBLEM_SLUGS)
     assert card.instance_problem in PROBLEM_SLUGS
     assert card.instance in ("", *HARD_INSTANCES)
-    assert card.method in ("", *METHOD_SLUGS)
+    assert card.method in ("", *METHOD_SLUGS, *USER_METHODS)
+    assert not card.method or (card.level == "user") == card.method.startswith("user.")
     assert bool(card.method) <= (card.kind == "upper")
     assert all(h.text for h in which.hypotheses)
 
@@ -277,16 +304,32 @@ def test_every_problem_has_methods_and_bounds_of_its_own(problem: str) -> None:
     assert set(default_methods(problem)) <= set(fitting)
     kinds = {b.card.kind for b in bounds_for(problem)}
     assert kinds == {"upper", "lower"}
-    assert {b.card.slug for b in BOUNDS if problem in b.card.problems} == {
-        b.card.slug for b in bounds_for(problem)
-    }
+    fits = [b for b in BOUNDS if problem in b.card.problems]
+    assert {b for b in fits if b.card.level == "item"} == set(bounds_for(problem))
     assert problem_card(problem).slug == problem
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_at_user_level_no_private_method_for_records_has_a_bound(problem: str) -> None:
+    here = [b.card for b in bounds_for(problem, "user")]
+    users = {c.slug for c in here if c.level == "user"}
+    promised = {c.slug for c in (b.card for b in BOUNDS) if problem in c.problems}
+    assert users == {slug for slug in promised if ".user." in slug}
+    assert bool(users) == (problem != "mean")
+    carried = [c for c in here if c.level == "item"]
+    assert all(c.kind == "lower" or c.privacy == "none" for c in carried)
+    # Whoever hides users hides their items: every lower bound for records is one for users.
+    lower = {b.card.slug for b in bounds_for(problem) if b.card.kind == "lower"}
+    assert lower <= {c.slug for c in carried}
+    quantities = {c.quantity for c in here}
+    assert ("item gradients" in quantities) == (problem != "mean")
+    assert "item gradients" not in {b.card.quantity for b in bounds_for(problem)}
 
 
 def test_methods_for_the_mean_are_not_methods_for_risks() -> None:
     risks = [set(methods_for(problem)) for problem in PROBLEM_SLUGS if problem != "mean"]
     assert set(methods_for("mean")) == MEAN_METHODS
-    assert set.union(*risks) == OPTIMISERS | LP_OPTIMISERS
+    assert set.union(*risks) == OPTIMISERS | LP_OPTIMISERS | USER_OPTIMISERS
 
 
 def test_the_hard_instances_are_the_laws_that_are_not_ordinary() -> None:

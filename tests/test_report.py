@@ -84,13 +84,16 @@ def test_the_catalogue_has_the_stated_keys() -> None:
         assert (row["problems"] == ["mean"]) == row["slug"].startswith("mean.")
     assert [row["slug"] for row in found["problems"]] == list(PROBLEM_SLUGS)
     for row in found["bounds"]:
-        assert row.keys() >= {"kind", "quantity", "constant", "latex", "problems"}
+        assert row.keys() >= {"kind", "quantity", "constant", "latex", "level", "problems"}
         assert row["problems"]
         assert set(row["problems"]) <= set(PROBLEM_SLUGS)
-        assert (row["quantity"] == "excess risk") == ("mean" not in row["problems"])
+        of_risks = row["quantity"] in ("excess risk", "item gradients")
+        assert of_risks == ("mean" not in row["problems"])
+        assert row["quantity"] != "item gradients" or row["level"] == "user"
         assert row["kind"] in ("upper", "lower")
         assert row["constant"] in ("explicit", "rate")
-        assert row["method"] is None or row["method"] in METHOD_SLUGS
+        known = row["method"] is None or row["method"] in METHOD_SLUGS
+        assert known or row["method"].startswith("user.")
     assert [row["slug"] for row in found["methods"]] == list(METHOD_SLUGS)
     assert [row["slug"] for row in found["bounds"]] == list(BOUND_SLUGS)
 
@@ -123,7 +126,9 @@ def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem
     scenario = replace(SMALL_RISK, problem=problem, methods=())
     found = strict(bounds_json(scenario))["bounds"]
     chosen = {
-        row["slug"] for row in strict(catalogue_json())["bounds"] if problem in row["problems"]
+        row["slug"]
+        for row in strict(catalogue_json())["bounds"]
+        if problem in row["problems"] and row["level"] == "item"
     }
     assert chosen
     assert [row["slug"] for row in found] == [s for s in BOUND_SLUGS if s in chosen]
@@ -131,6 +136,20 @@ def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem
     assert quantity == ({"l2 error", "squared l2 error"} if problem == "mean" else {"excess risk"})
     assert all(row["value"] is None or row["value"] >= 0 for row in found)
     assert all(row["failures"] for row in found if row["value"] is None)
+
+
+def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
+    several = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
+    found = strict(bounds_json(several))["bounds"]
+    own = {b.card.slug for b in bounds_for("logistic", "user")}
+    assert {row["slug"] for row in found} == own
+    assert {row["quantity"] for row in found} == {"excess risk", "item gradients"}
+    # A bound for records counts all n m items.
+    pooled = strict(bounds_json(replace(several, n=50 * several.n, m=1)))["bounds"]
+    values = {row["slug"]: row["value"] for row in pooled}
+    shared = [row for row in found if row["slug"] in values]
+    assert {row["kind"] for row in shared} == {"upper", "lower"}
+    assert all(row["value"] == values[row["slug"]] for row in shared)
 
 
 def test_a_bound_that_is_void_is_null() -> None:

@@ -17,6 +17,7 @@ from dpsco_core.bounds.rows_user_rates import (
     ASI_LIU_NEEDS,
     BASSILY_SUN_NEEDS,
     GHAZI_NEEDS,
+    ITEMS_STRONG,
     LOCAL_NEEDS,
     LOSSES,
     NEEDS,
@@ -28,7 +29,6 @@ from dpsco_core.bounds.rows_user_rates import (
 from dpsco_core.bounds.sco_conditions import (
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
-    STRONG_PROBLEMS,
     named,
     never,
 )
@@ -161,7 +161,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             summary="How many gradients of items it evaluates on strongly convex and smooth "
             "losses: as many as on convex ones. " + _ONE,
             method="user.accelerated-strong",
-            problems=STRONG_PROBLEMS,
+            problems=ITEMS_STRONG,
         ),
         user_complexity.smooth,
         REMARK_3_6,
@@ -229,7 +229,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             statement="as quoted by Lowy et al. 2024, Remark 3.6",
             summary="How many gradients of items the earlier optimal algorithm evaluates on "
             "strongly convex and smooth losses. " + _ONE,
-            problems=STRONG_PROBLEMS,
+            problems=ITEMS_STRONG,
         ),
         user_complexity.asi_liu,
         (*ASI_LIU_NEEDS, SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, AS_QUOTED),

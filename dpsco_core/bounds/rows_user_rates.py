@@ -18,7 +18,6 @@ from dpsco_core.bounds.sco_conditions import (
     LIPSCHITZ,
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
-    STRONG_PROBLEMS,
     Formula,
     approximate,
     named,
@@ -49,6 +48,7 @@ from dpsco_core.problems.user_level import UserLevel
 Rate = Callable[[UserLevel], tuple[float, float]]
 
 TERMS = ("sampling", "privacy")
+ITEMS_STRONG = ("quadratic",)  # the loss of every item is strongly convex
 NEEDS = ("lipschitz", "diameter")
 ANY_EPSILON = approximate(math.inf)
 SMALL_EPSILON = approximate(10.0)
@@ -256,7 +256,7 @@ USER_RATES: tuple[Bound, ...] = (
             "reduction of Feldman et al. 2020, section 5.1. " + _ONE,
             latex=r"\frac{L^2}\mu\Big(\frac1{nm}+\frac{d\ln(1/\delta)}{\varepsilon^2n^2m}\Big)",
             method="user.accelerated-strong",
-            problems=STRONG_PROBLEMS,
+            problems=ITEMS_STRONG,
         ),
         user_rates.strong,
         REMARK_3_6,
@@ -349,7 +349,7 @@ USER_LOWER: tuple[Bound, ...] = (
             latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
             r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
             instance_problem="quadratic",
-            problems=STRONG_PROBLEMS,
+            problems=ITEMS_STRONG,
         ),
         _lower_strong,
         (

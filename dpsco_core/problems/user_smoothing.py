@@ -71,7 +71,8 @@ class MovedLoss:
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
         """Return the gradient at a moved parameter."""
-        return self.gradients(w, point[None, :])[0]
+        moved: Vector = self.gradients(w, point[None, :])[0]
+        return moved
 
 
 def smoothed_user_gradients(

@@ -12,7 +12,7 @@ smaller for :math:`T \le 2\ln(1/\delta')` and is what a ledger does.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_core.errors import require
 from dpsco_core.privacy.budget import ApproxDP
@@ -58,7 +58,38 @@ class SeparateTests(NoisyTest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchGaussian(TestedGaussian):
+class PhaseGaussian(TestedGaussian):
+    """Certificate of a phase that a ledger records as one (epsilon, delta) share, tests included.
+
+    A ledger adds the dearest pure share of disjoint users to their dearest approximate one. Phases
+    that divide epsilon between tests and noise in different ways would seem to overspend.
+    """
+
+    def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
+        """Return what a ledger records; the share of the tests is in that of the releases."""
+        test = Entry(
+            mechanism="noisy test",
+            label=f"{label}: tests, whose share is in the next entry",
+            sensitivity=self.test.sensitivity,
+            proven_sensitivity=self.test.sensitivity,
+            noise=self.test.score_scale,
+            size=self.test.steps,
+        )
+        release = Entry(
+            mechanism="tested gaussian",
+            label=label,
+            sensitivity=self.l2_sensitivity,
+            proven_sensitivity=self.l2_sensitivity,
+            noise=self.noise_std,
+            size=size * self.test.steps,
+            epsilon=self.total_epsilon,
+            delta=self.total_delta,
+        )
+        return test, release
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchGaussian(PhaseGaussian):
     r"""Certificate of T single-test releases, each of a fresh secret batch.
 
     One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP (note,
@@ -101,27 +132,18 @@ class BatchGaussian(TestedGaussian):
         """What the whole transcript costs."""
         return self.test.steps * self.iteration.delta
 
-    def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
-        """Return what a ledger records; the share of the tests is in that of the releases."""
-        test = Entry(
-            mechanism="noisy test",
-            label=f"{label}: tests, accounted for in the next entry",
-            sensitivity=self.test.sensitivity,
-            proven_sensitivity=self.test.sensitivity,
-            noise=self.test.score_scale,
-            size=self.test.steps,
-        )
-        release = Entry(
-            mechanism="tested gaussian",
-            label=f"{label}, batches of {self.drawn} of {self.population} users",
-            sensitivity=self.l2_sensitivity,
-            proven_sensitivity=self.l2_sensitivity,
-            noise=self.noise_std,
-            size=size * self.test.steps,
-            epsilon=self.total_epsilon,
-            delta=self.total_delta,
-        )
-        return test, release
+
+def as_one_share(plan: FilterPlan) -> FilterPlan:
+    """Return a plan of AboveThreshold releases that a ledger records as one share."""
+    r = plan.release
+    whole = PhaseGaussian(
+        test=r.test,
+        l2_sensitivity=r.l2_sensitivity,
+        epsilon=r.epsilon,
+        delta=r.delta,
+        failure=r.failure,
+    )
+    return replace(plan, release=whole)
 
 
 def batch_plan(
@@ -165,14 +187,7 @@ def batch_plan(
     if kept < tuning.least_kept * drawn or math.isinf(sensitivity):
         return None
     release = BatchGaussian(
-        test=SeparateTests(
-            kind="sequence",
-            steps=steps,
-            threshold=threshold,
-            epsilon=test.epsilon,
-            failure=test.failure,
-            sensitivity=SCORE_SENSITIVITY,
-        ),
+        test=replace(test, threshold=threshold),
         l2_sensitivity=sensitivity,
         epsilon=step_epsilon - test.epsilon,
         delta=step_delta - test.failure / steps,

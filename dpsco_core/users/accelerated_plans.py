@@ -14,6 +14,7 @@ from dpsco_core.users.accelerated_model import STEP_COUNTS, Choice, Landscape, L
 from dpsco_core.users.accelerated_printed import capped_note, printed_filter, printed_phases
 from dpsco_core.users.accelerated_schedule import (
     MOST_PHASES,
+    MOST_USERS,
     AcceleratedPlan,
     calibrated_filter,
     chosen_phases,
@@ -51,7 +52,7 @@ def practical_plan(
     choice = practical_choice(at, land, calibration, layouts)
     if choice is None:
         needed = least_users(lambda users, steps: filter_of(calibration, at, tau, users, steps), 1)
-        raise too_few(at.n, 1, needed, at.n)
+        raise too_few(at.n, needed)
     phases = chosen_phases(
         choice, lambda users, steps: filter_of(calibration, at, tau, users, steps)
     )
@@ -129,13 +130,17 @@ def _no_theory(at: UserLevel) -> NotApplicable:
         where = replace(at.with_users(n), strong_convexity=0.0)
         return recommended_phases(where, lambda *a: calibrated_filter(where, *a), 2) is not None
 
-    high = max(8, 2 * at.n)
+    low, high = at.n, max(8, 2 * at.n)
     while not runs(high):
-        high *= 2
-        if high > 1 << 40:
-            return too_few(at.n // 2, 2, None, at.n)
-    low = max(4, at.n)
+        low, high = high, 2 * high
+        if high > MOST_USERS:
+            return too_few(at.n, None)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if runs(middle) else (middle, high)
-    return too_few(at.n // 2, 1, high, at.n)
+        low, high = (low, middle) if middle >= 4 and runs(middle) else (middle, high)
+    return NotApplicable(
+        f"The recommended schedule has two phases at least, and the tests that hide one of their "
+        f"users need {high} users; n={at.n}.",
+        nearest=f"set n={high}, or tuning=practical",
+        changes=(("n", high),),
+    )

@@ -17,7 +17,7 @@ from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_schedules import erm_steps, printed_regulariser
 from dpsco_core.sco.lipschitz import Losses
-from dpsco_core.users.accelerated_batches import batch_plan
+from dpsco_core.users.accelerated_batches import as_one_share, batch_plan
 from dpsco_core.users.accelerated_model import DECAY, Choice, Layout
 from dpsco_core.users.accelerated_sgd import Objective, stage_lengths
 from dpsco_core.users.dispersion import gradient_dispersion
@@ -29,6 +29,7 @@ FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients
 SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
 PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
 MOST_PHASES = 4
+MOST_USERS = 1 << 30  # beyond, no number of users is looked for
 MOST_SEPARATE = 8  # steps; beyond, AboveThreshold has less noise than tests of their own
 
 # Takes users and steps; returns the filter of a phase, None where there is none.
@@ -182,17 +183,18 @@ def _planned(
     if drawn:
         return batch_plan(users, drawn, steps, epsilon, delta, keep=keep, tuning=tuning)
     try:
-        return phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
+        plan = phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
     except NotApplicable:
         return None
+    return as_one_share(plan)
 
 
-def least_users(filters: Filters, steps: int, most: int = 1 << 40) -> int | None:
-    """Return the least users of a phase for which there is a filter; None beyond `most`."""
+def least_users(filters: Filters, steps: int) -> int | None:
+    """Return the least users of a phase for which there is a filter; None beyond `MOST_USERS`."""
     high = 2
     while filters(high, steps) is None:
         high *= 2
-        if high > most:
+        if high > MOST_USERS:
             return None
     low = high // 2
     while high - low > 1:
@@ -201,31 +203,19 @@ def least_users(filters: Filters, steps: int, most: int = 1 << 40) -> int | None
     return high
 
 
-def too_few(users: int, phases: int, needed: int | None, n: int) -> NotApplicable:
-    """Return the refusal of a phase whose test cannot hide one of its users.
-
-    Parameters
-    ----------
-    users, phases : int
-        Of the smallest phase, and the number of phases.
-    needed : int or None
-        The users that one phase needs.
-    n : int
-        Users there are.
-    """
+def too_few(n: int, needed: int | None) -> NotApplicable:
+    """Return the refusal where no test can hide one of `n` users; `needed` of them would do."""
     if needed is None:
         return NotApplicable(
-            f"The test that hides one of the {users} users of a phase leaves too few sure to be in "
-            "the mean, and so it does for a billion.",
+            f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "
+            "does one of a billion.",
             nearest="raise epsilon or delta",
         )
-    # Phases halve, so that the smallest has n/2^(phases-1), rounded down.
-    enough = max(needed << (phases - 1), n + 1)
     return NotApplicable(
-        f"The test that hides one of the {users} users of a phase leaves too few sure to be in the "
-        f"mean: a phase needs {needed}.",
-        nearest=f"set n={enough}, or raise epsilon",
-        changes=(("n", enough),),
+        f"A test that hides one of {n} users leaves too few sure to be in the mean; it needs "
+        f"{needed}.",
+        nearest=f"set n={needed}, or raise epsilon",
+        changes=(("n", needed),),
     )
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from dpsco_core.card import MethodCard, Paper
+from dpsco_core.card import LOWY_2024, MethodCard
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.mean.base import Release
 from dpsco_core.privacy.budget import ApproxDP
@@ -16,15 +16,6 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.sco.lipschitz import Losses, refuse_pure
-
-LOWY_2024 = Paper(
-    key="Lowy-Liu-Asi 2024",
-    title="Faster Algorithms for User-Level Private Stochastic Convex Optimization",
-    authors="Andrew Lowy, Daogao Liu, Hilal Asi",
-    year=2024,
-    venue="NeurIPS 2024",
-)
-
 
 class UserOptimiser(Protocol):
     """A user-level optimiser: a frozen object with its parameters, and one method.

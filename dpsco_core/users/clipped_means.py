@@ -104,7 +104,7 @@ class UserClippedMeans:
         privacy="zcdp",
         level="user",
         problems=SCO_PROBLEMS,
-        rate="upper.user.group-privacy",
+        rate="upper.user.clipped-means",
         caveat=BOUNDED_CAVEAT,
     )
 

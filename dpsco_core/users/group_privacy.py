@@ -108,11 +108,11 @@ class UserGroupPrivacy:
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")
         shape = _theorem_phases if self.tuning == "theory" else _practical_phases
-        phases = _resolved_phases(setting, losses, shape(setting, rho, losses))
-        total = phases[-1].stop * setting.m
-        first, smoothness = phases[0].step_size, losses.smoothness
-        batch = batch_size(setting.n, setting.m, setting.d, total, first, smoothness)
-        return ChainPlan(losses=losses, rho=rho, batch=batch, phases=phases)
+        phases = shape(setting, rho, losses)
+        total, first = phases[-1].stop * setting.m, phases[0].step_size
+        batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
+        kept = _resolved_phases(setting, losses, phases, batch)
+        return ChainPlan(losses=losses, rho=rho, batch=batch, phases=kept)
 
     def release(
         self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
@@ -234,15 +234,15 @@ def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Chain
 
 
 def _resolved_phases(
-    setting: Setting, losses: Losses, phases: tuple[ChainPhase, ...]
+    setting: Setting, losses: Losses, phases: tuple[ChainPhase, ...], batch: int
 ) -> tuple[ChainPhase, ...]:
-    """Return the first phases in which an item's pull stands out from the rounding."""
+    """Return the first phases in which a user's pull stands out from the rounding of the points."""
     reach = setting.constants.diameter / 2
     kept = 1
     while kept < len(phases):
         phase = phases[kept]
-        items = (phase.stop - phase.start) * setting.m
-        if not resolved(reach, losses, items, phase.step_size):
+        steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
+        if not resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz)):
             break
         kept += 1
     return phases[:kept]

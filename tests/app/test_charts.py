@@ -256,9 +256,10 @@ def test_a_single_point_without_any_outcome_or_with_refusals_only_is_drawn() -> 
 def test_every_method_has_its_own_colour_and_shape() -> None:
     assert set(COLOURS) == set(SYMBOLS) >= set(METHOD_SLUGS)
     for problem in PROBLEM_SLUGS:
-        methods = methods_for(problem)
-        for pairs in (COLOURS, SYMBOLS):
-            assert len({pairs[m] for m in methods}) == len(methods)
+        for level in ("item", "user"):  # no figure shows both
+            methods = methods_for(problem, level)  # type: ignore[arg-type]
+            for pairs in (COLOURS, SYMBOLS):
+                assert len({pairs[m] for m in methods}) == len(methods)
 
 
 def contrast(colour: str, page: str) -> float:

@@ -31,6 +31,7 @@ CHANGES: dict[str, tuple[dict[str, str], Any]] = {
     "offset": ({}, 0.5),
     "n": ({}, 2000),
     "d": ({}, 5),
+    "m": ({"problem": "quadratic"}, 10),
     "epsilon": ({}, 2),
     "delta": ({}, 1e-4),
     "rho": ({"rho": "0.1"}, 0.5),
@@ -64,7 +65,7 @@ def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(fi
     changed = getattr(chosen(page), field)
     assert (list(changed) if isinstance(changed, tuple) else changed) == value
     others = {f for f in CHANGES if getattr(chosen(page), f) != getattr(before.scenario, f)}
-    follows = {"axis": {"grid"}, "problem": {"methods"}}.get(field, set())
+    follows = {"axis": {"grid"}, "problem": {"methods"}, "m": {"methods"}}.get(field, set())
     assert others == {field} | follows
     assert is_stale(page)
     assert result(page) is before and trace_names(figures(page)[0]) == traces

@@ -1,0 +1,590 @@
+"""User-level accelerated ERM: sensitivity, noise, budget, limits, refusals, and what it learns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.geometry import Simplex
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.problems.user_requirements import best_decay, erm_condition
+from dpsco_core.problems.user_sample import sample_users
+from dpsco_core.scenario import Scenario
+from dpsco_core.users import accelerated_batches, accelerated_run, accelerated_schedule
+from dpsco_core.users.accelerated import UserAccelerated
+from dpsco_core.users.accelerated_model import Landscape, Layout, choose, responses
+from dpsco_core.users.accelerated_run import run_phases
+from dpsco_core.users.accelerated_schedule import calibrated_filter, theory_radius
+from dpsco_core.users.accelerated_strong import UserAcceleratedStrong, distances
+from dpsco_core.users.base import user_level
+from dpsco_core.users.filter import RobustFilter
+from dpsco_core.users.release import Tuning, phase_plan
+from dpsco_core.users.sensitivity import SCORE_SENSITIVITY
+from tests.sco.losses import CONCENTRATED, PURE
+from tests.users.accelerated_checks import (
+    check_batches,
+    check_draws,
+    check_noise,
+    check_replaced_user,
+    check_target,
+    check_worst_user,
+)
+from tests.users.accelerated_helpers import BUDGET, Recorder, items_of, means_of, run, where
+
+ONE = ApproxDP(epsilon=1.0, delta=1e-6)
+Patch = pytest.MonkeyPatch
+
+
+@pytest.mark.parametrize("kind", ["logistic", "mean", "huber", "linear"])
+@pytest.mark.parametrize("items", [1, 200])
+def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
+    monkeypatch: Patch, kind: str, items: int
+) -> None:
+    """Broken users included, at the queries of the first world."""
+    moved = check_replaced_user(monkeypatch, UserAccelerated(), kind, 150, 3, items)
+    assert moved > 0.01, "the bound is of the right size"
+
+
+def test_the_bound_is_of_the_right_size(monkeypatch: Patch) -> None:
+    check_worst_user(monkeypatch)
+
+
+@pytest.mark.parametrize("who", [5, 1500, 2900])
+def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, who: int) -> None:
+    method = UserAccelerated(tuning="theory")
+    assert len(method.plan(where("logistic", 3000, 4)).phases) >= 2
+    check_replaced_user(monkeypatch, method, "logistic", 3000, who)
+
+
+def test_noise_is_what_the_note_proves(monkeypatch: Patch) -> None:
+    check_noise(monkeypatch)
+
+
+def test_one_threshold_noise_a_phase() -> None:
+    check_draws()
+
+
+def test_batches_are_drawn_afresh_without_replacement(monkeypatch: Patch) -> None:
+    check_batches(monkeypatch)
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@pytest.mark.parametrize("kind", ["logistic", "mean", "linear"])
+def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning: str) -> None:
+    method = UserAccelerated(tuning=tuning)
+    for n, budget in itertools.product((20_000, 100_001), (ONE, BUDGET)):
+        at = where(kind, n, 50, budget=budget)
+        plan = method.plan(at)
+        stops = [phase.stop for phase in plan.phases]
+        assert [phase.start for phase in plan.phases] == [0, *stops[:-1]]
+        assert stops[-1] == n
+        for first, second in itertools.pairwise(plan.phases):
+            assert second.regulariser == pytest.approx(8 * first.regulariser)
+            assert first.users == n >> (1 + plan.phases.index(first))
+        for phase in plan.phases:
+            release = phase.filter.release
+            assert release.total_epsilon == pytest.approx(budget.epsilon, rel=1e-12)
+            assert release.total_delta == pytest.approx(budget.delta, rel=1e-12)
+            assert release.test.steps == phase.steps
+            assert release.test.sensitivity == SCORE_SENSITIVITY == 2.0
+        ledger = Ledger(budget)
+        users = means_of(np.zeros((n, 3)), 50) if kind == "mean" else None
+        if users is not None:
+            method.release(users, at, ledger, np.random.default_rng(0))
+            assert ledger.spent() == budget
+
+
+def test_the_theory_has_the_notes_schedule() -> None:
+    """(R1), lambda from the noise of the first phase, p = 3, halving users, four phases."""
+    at = where("logistic", 200_000, 30, budget=ONE)
+    plan = UserAccelerated(tuning="theory").plan(at)
+    level = user_level(at, ONE, plan.losses)
+    assert len(plan.phases) == 4
+    for phase in plan.phases:
+        radius = 2 / math.sqrt(30) * (1 + math.sqrt(2 * math.log(200_000 * phase.steps / 0.01)))
+        assert phase.filter.keep.score_radius == pytest.approx(radius)
+        assert phase.filter.keep.form == "B" and phase.filter.keep.upper == 1.0
+        ratio = (plan.losses.smoothness + phase.regulariser) / phase.regulariser
+        steps = math.ceil((1 + math.sqrt(ratio)) * math.log(200_000 * 3 * 30))
+        assert phase.steps == steps
+    guess = math.ceil(
+        (1 + math.sqrt(1 + 0.25 / _printed_regulariser(level))) * math.log(200_000 * 3 * 30)
+    )
+    opening = calibrated_filter(level, theory_radius(level, guess), 100_000, guess)
+    assert opening is not None
+    noise = 3 * opening.release.noise_std**2 / guess
+    expected = math.sqrt(1 / (200_000 * 30) + noise) / 2
+    assert plan.phases[0].regulariser == pytest.approx(expected)
+
+
+def _printed_regulariser(level: Any) -> float:
+    n, m, d, eps = level.n, level.m, level.d, level.epsilon
+    return 0.5 * (1 / math.sqrt(n * m) + math.sqrt(d) / (eps * n * math.sqrt(m)))
+
+
+def test_the_practical_radius_is_three_l_over_root_m() -> None:
+    for m in (1, 100):
+        plan = UserAccelerated().plan(where("mean", 3000, m))
+        assert plan.phases[0].filter.keep.score_radius == pytest.approx(2 * 3 * 2 / math.sqrt(m))
+
+
+def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
+    """Huge tau, 400 steps: each phase ends at its regularised minimiser, in closed form."""
+    Recorder(monkeypatch)
+    rng = np.random.default_rng(7)
+    means = 0.3 * rng.normal(size=(4000, 3)) + np.array([0.5, -0.2, 0.1])
+    at = where("mean", 4000, 5)
+    keep = RobustFilter(score_radius=1e6, filter_radius=1e6)
+    base = UserAccelerated().plan(at)
+    parts = [(0, 2000, 0.5), (2000, 3000, 4.0), (3000, 4000, 32.0)]
+    phases = tuple(
+        replace(
+            base.phases[0],
+            start=a,
+            stop=b,
+            regulariser=pull,
+            stages=(200, 200),
+            filter=phase_plan(b - a, 400, 4.0, 1e-6, keep=keep, tuning=Tuning()),
+        )
+        for a, b, pull in parts
+    )
+    plan = replace(base, smoothness=1.0, phases=phases, losses=replace(base.losses))
+    users = means_of(means, 5)
+    found = run_phases(plan, users, Ledger(BUDGET), np.random.default_rng(0))
+    bound = plan.losses.feature_bound
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    kept = means * np.minimum(1, bound / lengths)
+    x = np.zeros(3)
+    for a, b, pull in parts:
+        x = (kept[a:b].mean(axis=0) + pull * x) / (1 + pull)
+    assert np.allclose(found.value, x, atol=1e-7)
+    assert found.diagnostics["steps"] == 1200
+    assert found.diagnostics["gradient_calls"] == 400 * 5 * 4000
+
+
+def test_outliers_are_left_out(monkeypatch: Patch) -> None:
+    """A tenth per mille of users at the far end of the ball: the mean is that of the others."""
+    recorder = Recorder(monkeypatch)
+    means = np.zeros((5000, 2))
+    means[:3] = 0.99
+    at = where("mean", 5000, 10_000, d=2)
+    run(UserAccelerated(), at, means_of(means, 10_000))
+    assert np.abs(recorder.values[0]).max() == 0.0
+
+
+def test_scattered_users_halt_at_the_start() -> None:
+    rng = np.random.default_rng(8)
+    signs = rng.choice([-0.9, 0.9], size=(3000, 1)) * np.ones((3000, 3)) / math.sqrt(3)
+    found = run(UserAccelerated(), where("mean", 3000, 10**6), means_of(signs, 10**6))
+    assert np.array_equal(found.value, np.zeros(3))
+    assert found.diagnostics["halted_phase"] == 1.0
+    assert found.diagnostics["gradient_calls"] == 3000 * 10**6
+    assert "ended there" in found.notes[-1]
+
+
+def test_a_later_halt_returns_what_the_phases_before_released() -> None:
+    """The second phase's users are scattered: the result is the end of the first."""
+    method = UserAccelerated(tuning="theory")
+    at = where("mean", 3000, 10**6)
+    plan = method.plan(at)
+    first = plan.phases[0]
+    means = np.tile([0.3, 0.1, 0.0], (3000, 1))
+    quiet = run(method, at, means_of(means, 10**6))
+    means[first.stop :, 0] = np.linspace(-0.9, 0.9, 3000 - first.stop)
+    found = run(method, at, means_of(means, 10**6))
+    assert found.diagnostics["halted_phase"] == 2.0
+    assert found.diagnostics["steps"] == first.steps
+    assert quiet.diagnostics["halted_phase"] == 0.0
+    assert np.allclose(found.value, [0.3, 0.1, 0.0], atol=0.05)
+
+
+def test_honest_users_seldom_halt() -> None:
+    halts = 0.0
+    for seed in range(20):
+        at = where("logistic", 1500, 5)
+        users = items_of("logistic", 1500, 5, seed=seed)
+        halts += run(UserAccelerated(), at, users, seed).diagnostics["halted_phase"] > 0
+    assert halts <= 3  # 1 % each: 20 runs have more than 3 halts with probability 4e-5
+
+
+def test_a_simplex_is_no_obstacle() -> None:
+    at = where("mean", 3000, 100)
+    shape = Simplex(d=3, radius=1.0)
+    at = replace(at, constraint=shape)
+    users = replace(means_of(np.tile([1.0, 0.5, -1.0], (3000, 1)), 100), constraint=shape)
+    found = UserAccelerated().release(users, at, Ledger(BUDGET), np.random.default_rng(0))
+    assert shape.contains(found.value, 1e-9)
+    assert found.value[0] > 0.5
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 60])
+def test_too_few_users_are_refused_with_the_number_that_will_do(n: int) -> None:
+    method = UserAccelerated()
+    with pytest.raises(NotApplicable, match="too few sure to be in the mean; it needs") as refusal:
+        method.plan(where("logistic", n, 10, budget=ONE))
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int) and 100 < enough < 400
+    method.plan(where("logistic", enough, 10, budget=ONE))
+    with pytest.raises(NotApplicable):
+        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+
+
+def test_the_theory_names_the_users_of_two_phases() -> None:
+    method = UserAccelerated(tuning="theory")
+    with pytest.raises(NotApplicable, match="two phases at least") as refusal:
+        method.plan(where("logistic", 900, 10, budget=ONE))
+    ((_, enough),) = refusal.value.changes
+    assert isinstance(enough, int)
+    assert len(method.plan(where("logistic", enough, 10, budget=ONE)).phases) == 2
+    with pytest.raises(NotApplicable):
+        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    for budget in (PURE, CONCENTRATED):
+        with pytest.raises(NotApplicable):
+            UserAccelerated().plan(where("logistic", 5000, 3, budget=budget))
+    with pytest.raises(NotApplicable, match=r"kinks.*user\.accelerated-nonsmooth"):
+        UserAccelerated().plan(where("hinge", 5000, 3))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
+        UserAccelerated(tuning="theory").plan(where("logistic", 5000, 3, lipschitz=False))
+    with pytest.raises(InvalidInput, match="m must be the items of a user"):
+        run(UserAccelerated(), where("logistic", 5000, 3), items_of("logistic", 5000, 2))
+
+
+def test_the_printed_constants_are_refused_where_their_theorem_fails() -> None:
+    method = UserAccelerated(calibration="paper", tuning="theory")
+    at = where("logistic", 10_000, 2, budget=ONE)
+    with pytest.raises(NotApplicable, match=r"Theorem C\.1 needs.*would draw K=") as refusal:
+        method.plan(at)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int)
+    plan = method.plan(replace(at, n=enough))
+    with pytest.raises(NotApplicable):
+        method.plan(replace(at, n=enough - 1))
+    level = user_level(replace(at, n=enough), ONE, plan.losses)
+    left, right = erm_condition(level, best_decay(enough))
+    assert left > right
+    assert len(plan.phases) == math.floor(math.log2(enough))
+    tau = math.log(enough * 3 * 2) / math.sqrt(2)
+    for phase in plan.phases:
+        k, release = phase.users, phase.filter.release
+        assert release.test.threshold == pytest.approx(0.8 * k)
+        assert release.test.threshold_scale == pytest.approx(8.0)
+        assert release.test.score_scale == pytest.approx(16.0)
+        logarithm = math.log(enough * 3 * math.e / 1e-6)
+        printed = 1000 * tau * math.sqrt(phase.steps) * logarithm / k
+        assert phase.noise_std == pytest.approx(printed, rel=1e-9)
+        assert phase.filter.keep.inclusion == "coins"
+        assert release.total_epsilon == pytest.approx(1.0)
+        assert release.total_delta == pytest.approx(1e-6)
+    assert "every step uses all users" in plan.notes[0]
+    with pytest.raises(NotApplicable, match="at most 10"):
+        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=11.0, delta=1e-9)))
+    with pytest.raises(NotApplicable, match=r"below 1/\(nm\)"):
+        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6)))
+
+
+def test_printed_noise_on_the_practical_schedule_runs() -> None:
+    at = where("mean", 10_000, 3, budget=ONE)
+    found = run(UserAccelerated(calibration="paper"), at, means_of(np.zeros((10_000, 3)), 3))
+    assert found.diagnostics["score_threshold"] == pytest.approx(8000)
+    assert "As printed a step draws" in found.notes[0]
+
+
+def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None:
+    at = user_level(
+        where("logistic", 5000, 3),
+        BUDGET,
+        UserAccelerated().plan(where("logistic", 5000, 3)).losses,
+    )
+    few, many = calibrated_filter(at, 1.0, 5000, 1), calibrated_filter(at, 1.0, 5000, 16)
+    assert few is not None and many is not None
+    assert isinstance(few.release, accelerated_batches.BatchGaussian)
+    assert few.release.drawn == 5000
+    assert not isinstance(many.release, accelerated_batches.BatchGaussian)
+    assert many.release.test.threshold_scale > 0
+
+
+def test_the_model_is_acsa_on_a_quadratic() -> None:
+    """b, v and o by running the descent itself: from 1 without noise, and pulse by pulse."""
+    from dpsco_core.geometry.ball import Ball
+    from dpsco_core.users.accelerated_sgd import Objective, accelerated_descent
+
+    land = Landscape(
+        smallest=0.2,
+        largest=1.0,
+        smoothness=1.3,
+        strong_convexity=0.1,
+        distance=1.0,
+        sampling=0.0,
+        d=1,
+    )
+    pull, curve, steps = 0.4, 0.2, 9
+    b, v, o = responses(land, np.array([pull]), steps)
+    objective = Objective(strong_convexity=0.5, smoothness=1.7)
+    wide = Ball(d=1, radius=1e9)
+
+    def end(start: float, errors: np.ndarray) -> float:
+        def oracle(x: np.ndarray, t: int) -> np.ndarray:
+            return curve * x + pull * (x - start) + errors[t]
+
+        return float(
+            accelerated_descent(np.array([start]), steps, objective, wide, oracle).value[0]
+        )
+
+    assert b[steps, 0, 0] == pytest.approx(end(1.0, np.zeros(steps)))
+    pulses = [end(0.0, np.eye(steps)[t]) for t in range(steps)]
+    assert v[steps, 0, 0] == pytest.approx(np.square(pulses).sum())
+    assert o[steps, 0, 0] ** 2 == pytest.approx(np.sum(pulses) ** 2)
+
+
+def test_the_choice_is_the_least_modelled_risk() -> None:
+    land = Landscape(
+        smallest=0.3,
+        largest=1.0,
+        smoothness=1.0,
+        strong_convexity=0.0,
+        distance=1.0,
+        sampling=1.0,
+        d=4,
+    )
+    layouts = [Layout(users=(1000,), exponents=(0,)), Layout(users=(500, 500), exponents=(0, 3))]
+    quiet = choose(land, layouts, lambda users, steps: 1e-3 * math.sqrt(steps))
+    loud = choose(land, layouts, lambda users, steps: 1.0 * math.sqrt(steps))
+    assert quiet is not None and loud is not None
+    assert quiet.risk < 0.05 * land.start_risk < loud.risk <= land.start_risk
+    assert quiet.steps >= loud.steps
+    assert choose(land, layouts, lambda users, steps: math.inf) is None
+
+
+def test_the_private_error_falls_with_the_items() -> None:
+    """Half the squared distance, hypercube records: excess is noise squared, slope -1 in m."""
+    scenario = Scenario(problem="quadratic", distribution="hypercube", methods=(), n=3000, d=5)
+    sizes, found = (10, 100, 1000, 10_000), []
+    for m in sizes:
+        total = 0.0
+        for seed in range(25):
+            rng = np.random.default_rng([seed, m])
+            problem = scenario.instance.problem.draw(rng)
+            at = problem.setting(3000, BUDGET, m=m)
+            users = sample_users(problem, 3000, m, rng)
+            value = run(UserAccelerated(), at, users, seed).value
+            total += problem.excess_risk(value).value / 25
+        found.append(total)
+    slope = np.polyfit(np.log(sizes), np.log(found), 1)[0]
+    assert -1.35 < slope < -0.75
+    assert all(b < a for a, b in itertools.pairwise(found))
+
+
+def test_a_million_items_are_as_fast_as_one() -> None:
+    means = np.full((10_000, 5), 0.1)
+    seconds = []
+    for m in (1, 10**6):
+        at = where("mean", 10_000, m, d=5, budget=ONE)
+        method, best = UserAccelerated(), math.inf
+        steps = sum(phase.steps for phase in method.plan(at).phases)
+        for _ in range(5):
+            begun = time.perf_counter()
+            run(method, at, means_of(means, m))
+            best = min(best, time.perf_counter() - begun)
+        seconds.append(best / steps)
+    assert seconds[1] < 5 * seconds[0]
+
+
+def test_it_learns() -> None:
+    check_target()
+
+
+def test_the_target_of_the_dashboard() -> None:
+    """Logistic, n = 10,000, m = 10, d = 10, epsilon = 1: below half the start's, within 5 s."""
+    scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
+    rng = np.random.default_rng(0)
+    problem = scenario.instance.problem
+    at = problem.setting(10_000, ONE, m=10)
+    users = sample_users(problem, 10_000, 10, rng)
+    begun = time.perf_counter()
+    found = run(UserAccelerated(), at, users)
+    assert time.perf_counter() - begun < 5
+    start = problem.excess_risk(np.zeros(10)).value
+    assert problem.excess_risk(found.value).value < 0.5 * start
+
+
+def test_the_distances_of_the_stages_are_square_roots() -> None:
+    for first, limit in ((1000.0, 0.5), (3.0, 1.0)):
+        k = math.ceil(math.log2(math.log2(first / limit))) + 1
+        found = distances(first, limit, k)
+        for a, b in itertools.pairwise(found):
+            assert b / limit == pytest.approx(math.sqrt(a / limit))
+        assert found[-1] <= 2 * limit
+    assert distances(1.0, 4.0, 3) == (1.0, 1.0, 1.0)
+
+
+def test_strong_stages_have_users_of_their_own_and_shrinking_distances() -> None:
+    at = where("mean", 200_000, 10**4, budget=ONE)
+    plan = UserAcceleratedStrong(tuning="theory").plan(at)
+    stages = len(plan.phases) // 2
+    assert stages >= 2
+    stops = [phase.stop for phase in plan.phases]
+    assert [phase.start for phase in plan.phases] == [0, *stops[:-1]]
+    opening = [phase.regulariser for phase in plan.phases[::2]]
+    assert all(b > a for a, b in itertools.pairwise(opening))
+    run(UserAcceleratedStrong(tuning="theory"), at, means_of(np.zeros((200_000, 3)), 10**4))
+
+
+def test_strong_refuses_what_it_cannot_do() -> None:
+    with pytest.raises(NotApplicable, match="strongly convex loss for every item"):
+        UserAcceleratedStrong().plan(where("logistic", 5000, 3))
+    method = UserAcceleratedStrong(tuning="theory")
+    with pytest.raises(NotApplicable, match="stages of 2 phases") as refusal:
+        method.plan(where("mean", 500, 10, budget=ONE))
+    ((_, enough),) = refusal.value.changes
+    assert isinstance(enough, int)
+    method.plan(where("mean", enough, 10, budget=ONE))
+    with pytest.raises(NotApplicable):
+        UserAcceleratedStrong(calibration="paper", tuning="theory").plan(
+            where("mean", 10_000, 10, budget=ONE)
+        )
+
+
+def test_a_replaced_user_of_the_strong_method(monkeypatch: Patch) -> None:
+    check_replaced_user(monkeypatch, UserAcceleratedStrong(), "mean", 400, 3)
+
+
+def test_the_strong_method_learns() -> None:
+    rng = np.random.default_rng(9)
+    means = np.array([0.4, -0.3, 0.2]) + rng.normal(size=(3000, 3)) / 100
+    for method in (UserAcceleratedStrong(), UserAcceleratedStrong(tuning="theory")):
+        n = 3000 if method.tuning == "practical" else 12_000
+        data = np.concatenate([means] * (n // 3000))
+        found = run(method, where("mean", n, 10**4), means_of(data, 10**4))
+        assert np.linalg.norm(found.value - [0.4, -0.3, 0.2]) < 0.1
+
+
+def a_third_of_the_sensitivity(patch: Patch) -> None:
+    plain = accelerated_batches.sharp_weights_sensitivity
+    patch.setattr(accelerated_batches, "sharp_weights_sensitivity", lambda *a: plain(*a) / 3)
+    patch.setattr("dpsco_core.users.release.sharp_weights_sensitivity", lambda *a: plain(*a) / 3)
+
+
+def phases_on_all_users(patch: Patch) -> None:
+    from dpsco_core.problems.user_sample import ItemSample
+
+    patch.setattr(ItemSample, "part", lambda self, start, stop: self)
+    patch.setattr("dpsco_core.users.release.require", lambda condition, *rest: None)
+
+
+def no_filter(patch: Patch) -> None:
+    patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
+
+
+def noise_over_root_two(patch: Patch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.filtered.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=std / math.sqrt(2), size=value.shape),
+    )
+
+
+def noise_of_one_step(patch: Patch) -> None:
+    from dpsco_core.privacy import TestedGaussian
+
+    patch.setattr(
+        TestedGaussian, "noise_std", property(lambda s: s.l2_sensitivity * s.noise_multiplier)
+    )
+
+
+def threshold_noise_every_step(patch: Patch) -> None:
+    from dpsco_core.privacy import TestedSteps
+
+    plain = TestedSteps.passes
+
+    def passes(self: Any, score: float) -> bool:
+        self.__post_init__()
+        return plain(self, score)
+
+    patch.setattr(TestedSteps, "passes", passes)
+
+
+def batches_with_replacement(patch: Patch) -> None:
+    honest = accelerated_run.run_phase
+
+    class Replacing(np.random.Generator):
+        def choice(self, n: int, size: int, replace: bool) -> Any:
+            return super().choice(n, size=size, replace=True)
+
+    def run_phase(plan: Any, phase: Any, users: Any, w: Any, ledger: Any, rng: Any, *rest: Any):
+        return honest(plan, phase, users, w, ledger, Replacing(rng.bit_generator), *rest)
+
+    patch.setattr(accelerated_run, "run_phase", run_phase)
+
+
+def one_batch_for_all_steps(patch: Patch) -> None:
+    honest = accelerated_run.run_phase
+
+    class Fixed(np.random.Generator):
+        def choice(self, n: int, size: int, replace: bool) -> Any:
+            return np.arange(size)
+
+    def run_phase(plan: Any, phase: Any, users: Any, w: Any, ledger: Any, rng: Any, *rest: Any):
+        return honest(plan, phase, users, w, ledger, Fixed(rng.bit_generator), *rest)
+
+    patch.setattr(accelerated_run, "run_phase", run_phase)
+
+
+def twice_the_amplification(patch: Patch) -> None:
+    plain = accelerated_batches.subsample
+    patch.setattr(
+        accelerated_batches,
+        "subsample",
+        lambda base, drawn, count: plain(base, drawn=drawn // 2, count=count),
+    )
+
+
+def gradient_ascent(patch: Patch) -> None:
+    patch.setattr(
+        accelerated_run, "plain_gradients", lambda users, w, rng: -users.user_gradients(w)
+    )
+    patch.setattr(accelerated_run.run_phases, "__defaults__", (accelerated_run.plain_gradients,))
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"),
+    [
+        (a_third_of_the_sensitivity, check_worst_user),
+        (no_filter, lambda p: check_replaced_user(p, UserAccelerated(), "mean", 150, 3, 1000)),
+        (
+            phases_on_all_users,
+            lambda p: check_replaced_user(
+                p, UserAccelerated(tuning="theory"), "logistic", 3000, 2900
+            ),
+        ),
+        (noise_over_root_two, check_noise),
+        (noise_of_one_step, check_noise),
+        (threshold_noise_every_step, lambda p: check_draws()),
+        (batches_with_replacement, check_batches),
+        (one_batch_for_all_steps, check_batches),
+        (twice_the_amplification, check_batches),
+        (gradient_ascent, lambda p: check_target()),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: Patch) -> None:
+    accelerated_schedule._best.cache_clear()
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, ValueError, RuntimeError)):
+        check(monkeypatch)
+
+
+def test_the_checks_pass_without_a_fault(monkeypatch: Patch) -> None:
+    """So that a fault is what the test above catches."""
+    with monkeypatch.context() as patch:
+        check_batches(patch)
+    with monkeypatch.context() as patch:
+        check_noise(patch)
+    check_draws()
