@@ -149,7 +149,8 @@ def _run(scenario: Scenario, as_json: bool) -> None:
     name = problem_card(scenario.problem).name
     what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
     place = "" if scenario.geometry == "l2" else f" on the set {_set_of(scenario)}"
-    print(f"{what}{place}, {trials}, {budget}, replace-one\n")
+    whom = "replace-one" if scenario.level == "item" else "replace-one-user"
+    print(f"{what}{place}, {trials}, {budget}, {whom}\n")
     print(_errors(scenario, cells))
     shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
     if shares:

@@ -144,12 +144,13 @@ def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
     for outcome in sorted(outcomes, key=lambda o: o.trial):
         groups[outcome.x, outcome.method].append(outcome)
+    whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
     return bounds_json(scenario) | {
-        "results": [_result_json(group) for group in groups.values() if group]
+        "results": [_result_json(group, whom) for group in groups.values() if group]
     }
 
 
-def _result_json(group: list[Outcome]) -> dict[str, Any]:
+def _result_json(group: list[Outcome], neighbours: str) -> dict[str, Any]:
     first = group[0]
     refused = first.not_applicable is not None
     errors = np.array([o.error for o in group])
@@ -166,6 +167,7 @@ def _result_json(group: list[Outcome]) -> dict[str, Any]:
         "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
         "seconds": float(np.median([o.seconds for o in group])),
         "spent": budget_fields(first.spent),
+        "neighbours": neighbours,
         "bound_by": list(first.bound_by),
         "diagnostics": {k: plain(float(v)) for k, v in first.diagnostics.items()},
         "flaws": list(first.flaws),

@@ -2,10 +2,31 @@
 
 from dpsco_core.users.accelerated import UserAccelerated
 from dpsco_core.users.accelerated_nonsmooth import UserAcceleratedNonsmooth
+from dpsco_core.users.accelerated_sgd import (
+    Objective,
+    accelerated_descent,
+    accelerated_gap,
+    stage_lengths,
+    staged_descent,
+    staged_gap,
+)
 from dpsco_core.users.accelerated_strong import UserAcceleratedStrong
 from dpsco_core.users.clipped_means import UserClippedMeans
+from dpsco_core.users.dispersion import gradient_dispersion, group_spread, iterate_dispersion
+from dpsco_core.users.filter import Examined, RobustFilter
 from dpsco_core.users.group_privacy import UserGroupPrivacy
 from dpsco_core.users.phased_sgd import UserPhasedSgd
+from dpsco_core.users.release import (
+    FilteredMeans,
+    FilterPlan,
+    Released,
+    Tuning,
+    open_releases,
+    phase_plan,
+    recommended_count,
+    release_mean,
+    single_test_plan,
+)
 
 UserMethod = (
     UserPhasedSgd
@@ -26,6 +47,13 @@ USER_OPTIMISERS: tuple[type[UserMethod], ...] = (
 
 __all__ = [
     "USER_OPTIMISERS",
+    "Examined",
+    "FilterPlan",
+    "FilteredMeans",
+    "Objective",
+    "Released",
+    "RobustFilter",
+    "Tuning",
     "UserAccelerated",
     "UserAcceleratedNonsmooth",
     "UserAcceleratedStrong",
@@ -33,4 +61,17 @@ __all__ = [
     "UserGroupPrivacy",
     "UserMethod",
     "UserPhasedSgd",
+    "accelerated_descent",
+    "accelerated_gap",
+    "gradient_dispersion",
+    "group_spread",
+    "iterate_dispersion",
+    "open_releases",
+    "phase_plan",
+    "recommended_count",
+    "release_mean",
+    "single_test_plan",
+    "stage_lengths",
+    "staged_descent",
+    "staged_gap",
 ]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_core.card import SCO_PROBLEMS, MethodCard
+from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
@@ -19,7 +19,7 @@ from dpsco_core.users.accelerated_model import landscape
 from dpsco_core.users.accelerated_plans import practical_plan, theory_plan
 from dpsco_core.users.accelerated_run import run_phases
 from dpsco_core.users.accelerated_schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.users.base import LOWY_2024, approximate_budget, check_users, user_level
+from dpsco_core.users.base import approximate_budget, check_users, user_level
 
 
 @dataclass(frozen=True, kw_only=True)

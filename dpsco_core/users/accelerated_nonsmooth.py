@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import SCO_PROBLEMS, MethodCard
+from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -17,11 +17,11 @@ from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.problems.user_schedules import smoothed_smoothness, smoothing_radius
 from dpsco_core.problems.user_smoothing import smoothed_user_gradients
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.users.accelerated_model import Landscape, landscape
+from dpsco_core.users.accelerated_model import landscape
 from dpsco_core.users.accelerated_plans import practical_plan, theory_plan
 from dpsco_core.users.accelerated_run import run_phases
 from dpsco_core.users.accelerated_schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.users.base import LOWY_2024, approximate_budget, check_users, user_level
+from dpsco_core.users.base import approximate_budget, check_users, user_level
 
 Vector = NDArray[np.float64]
 
@@ -91,7 +91,7 @@ class UserAcceleratedNonsmooth:
             smoothed = smoothed_losses(setting, losses, at, radius)
             found = practical_plan(
                 user_level(setting, budget, smoothed),
-                smoothed_landscape(setting, smoothed),
+                landscape(setting, smoothed.lipschitz, smoothed.smoothness),
                 smoothed,
                 self.calibration,
                 halving_layouts(setting.n),
@@ -126,8 +126,3 @@ def smoothed_losses(setting: Setting, losses: Losses, at: UserLevel, radius: flo
     lipschitz = losses.lipschitz + beyond
     smooth = smoothed_smoothness(replace(at, lipschitz=lipschitz), radius)
     return replace(losses, lipschitz=lipschitz, smoothness=min(losses.smoothness, smooth))
-
-
-def smoothed_landscape(setting: Setting, losses: Losses) -> Landscape:
-    """Return the model's landscape of the smoothed losses."""
-    return landscape(setting, losses.lipschitz, losses.smoothness)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_core.card import MethodCard
+from dpsco_core.card import LOWY_2024, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
@@ -31,7 +31,7 @@ from dpsco_core.users.accelerated_schedule import (
     theory_radius,
     too_few,
 )
-from dpsco_core.users.base import LOWY_2024, approximate_budget, check_users, user_level
+from dpsco_core.users.base import approximate_budget, check_users, user_level
 
 STAGE_PHASES = 2  # of each stage of the theory tuning
 MOST_STAGES = 3  # of the practical tuning
@@ -187,11 +187,11 @@ def _stages(part: UserLevel, stages: int) -> tuple[Phase, ...] | None:
     rate = actual_rate(part)
     if rate is None:
         return None
-    found: list[Phase] = []
+    convex, found = replace(part, strong_convexity=0.0), list[Phase]()
     reach = distances(first_distance(part), limit_distance(part, rate), stages)
     for j, distance in enumerate(reach):
         inner = recommended_phases(
-            part,
+            convex,
             lambda *a: calibrated_filter(part, *a),
             STAGE_PHASES,
             distance=distance,

@@ -17,6 +17,18 @@ from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.sco.lipschitz import Losses, refuse_pure
 
+__all__ = [
+    "LOWY_2024",
+    "Boundable",
+    "UserOptimiser",
+    "approximate_budget",
+    "bounded_users",
+    "check_smooth",
+    "check_users",
+    "user_level",
+]
+
+
 class UserOptimiser(Protocol):
     """A user-level optimiser: a frozen object with its parameters, and one method.
 

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import SCO_PROBLEMS, MethodCard
+from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.mean.base import Calibration, Release, Tuning, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
@@ -29,7 +29,7 @@ from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses, s
 from dpsco_core.sco.noisy_gd import theorem_descent
 from dpsco_core.sco.tuning import SPARED, Descent, curvatures, practical_descent
 from dpsco_core.users.accelerated_sgd import Objective, accelerated_descent, query_weights
-from dpsco_core.users.base import LOWY_2024, bounded_users, check_users
+from dpsco_core.users.base import bounded_users, check_users
 
 Vector = NDArray[np.float64]
 

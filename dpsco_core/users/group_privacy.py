@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_core.card import SCO_PROBLEMS, MethodCard
+from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
@@ -19,7 +19,7 @@ from dpsco_core.problems.user_risk import best_phases
 from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses, sco_share
 from dpsco_core.sco.phased_sgd import Phase, phase_average, resolved
-from dpsco_core.users.base import LOWY_2024, bounded_users, check_smooth, check_users
+from dpsco_core.users.base import bounded_users, check_smooth, check_users
 from dpsco_core.users.chains import batch_size, records_of, step_limit
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import SCO_PROBLEMS, MethodCard
+from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
@@ -28,7 +28,6 @@ from dpsco_core.problems.user_schedules import (
 )
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.users.base import (
-    LOWY_2024,
     approximate_budget,
     bounded_users,
     check_smooth,

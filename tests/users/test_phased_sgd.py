@@ -23,8 +23,9 @@ from dpsco_core.problems.user_risk import best_phases, halving_phases, phased_te
 from dpsco_core.problems.user_sample import ItemSample, MeanSample
 from dpsco_core.problems.user_schedules import SgdSchedule, printed_sgd
 from dpsco_core.sco.phased_sgd import Phase, phase_average
-from dpsco_core.users import chains, group_spread, phased_sgd, release
+from dpsco_core.users import chains, phased_sgd, release
 from dpsco_core.users.chains import Pass, chain_averages, project_rows, records_of
+from dpsco_core.users.dispersion import group_spread
 from dpsco_core.users.phased_sgd import UserPhasedSgd
 from dpsco_core.users.printed_groups import printed_count, printed_plan
 from dpsco_core.users.sensitivity import coins_sensitivity, sure_members
