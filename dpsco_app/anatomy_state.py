@@ -21,7 +21,13 @@ BASE = Scenario(
     p=2.0,
     trials=3,
 )
-ADDRESS = Address(name="anatomy", base=BASE, extras={RADIUS: "1"}, problems=SCO_PROBLEMS)
+ADDRESS = Address(
+    name="anatomy",
+    base=BASE,
+    extras={RADIUS: "1"},
+    problems=SCO_PROBLEMS,
+    single_items=True,
+)
 
 _ALGORITHM = (
     Control(

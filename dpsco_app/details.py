@@ -18,7 +18,14 @@ from dpsco_app.options import AGAINST, SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.pages import anatomy
 from dpsco_app.presets import PRESETS
 from dpsco_app.problem_words import MEAN, geometry_name, hard_problem, is_instance, words_for
-from dpsco_app.refusals import Refusal, changed, measured_refusals, other_refusals, with_names
+from dpsco_app.refusals import (
+    Refusal,
+    changed,
+    measured_refusals,
+    other_refusals,
+    several_items,
+    with_names,
+)
 from dpsco_app.running import Result, evaluations
 from dpsco_app.shown_bounds import lower_cards
 from dpsco_core.card import SCO_PROBLEMS, BoundCard
@@ -226,11 +233,12 @@ def _hardest(scenario: Scenario) -> Scenario:
             axis="n" if swept else scenario.axis,
             grid=DEFAULT_GRIDS["n"] if swept else scenario.grid,
         )
-    methods = tuple(m for m in methods_for(problem) if m in scenario.methods)
+    level = several_items(scenario)
+    methods = tuple(m for m in methods_for(problem, level) if m in scenario.methods)
     return replace(
         scenario,
         problem=problem,
-        methods=methods or default_methods(problem),
+        methods=methods or default_methods(problem, level),
         distribution="hypercube",
         trials=max(20, scenario.trials),
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsco_app.options import AGAINST, NO_SET, SHOW, VIEWS
 from dpsco_app.presets import DEFAULT
-from dpsco_core.catalogue import PROBLEM_SLUGS
+from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import parse_field, shorten
@@ -44,6 +44,8 @@ class Address:
         Whether the page draws samples, of limited size.
     problems : tuple of str
         Slugs of the problems that the page is about.
+    single_items : bool
+        Whether every record is its own user on the page.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Address:
     extras: Mapping[str, str] = field(default_factory=dict)
     sampling: bool = True
     problems: tuple[str, ...] = PROBLEM_SLUGS
+    single_items: bool = False
 
     @property
     def known(self) -> set[str]:
@@ -105,6 +108,11 @@ class Address:
         found = Scenario.from_query(query, self.base)
         allowed = found.problem in self.problems
         require(allowed, "problem", f"one of {', '.join(self.problems)} here", found.problem)
+        if self.single_items:
+            require(found.m == 1, "m", "1 here", found.m)
+            for slug in found.methods:
+                single = method_card(slug).level == "item"
+                require(single, "method", "one at item level here", slug)
         return found.validate(DASHBOARD, sampling=self.sampling)
 
     def query(self, scenario: Scenario, extras: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages import anatomy, explore, geometry, regimes
+from dpsco_app.pages import anatomy, explore, geometry, regimes, users
 
 HERE = Path(__file__).resolve().parent
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
@@ -26,6 +26,7 @@ def main() -> None:
             st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
             st.Page(regimes.page, title="Regimes", url_path="regimes"),
             st.Page(geometry.page, title="Geometry", url_path="geometry"),
+            st.Page(users.page, title="Users", url_path="users"),
         ],
         position="top",
     )

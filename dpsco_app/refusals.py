@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
@@ -55,7 +55,8 @@ def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
 def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
     """Return those of the methods that are not chosen, at the scenario's own point."""
     point = canonical(replace(scenario, axis=None, grid=()))
-    others = [m for m in methods_for(scenario.problem) if m not in scenario.methods]
+    known = methods_for(scenario.problem, several_items(scenario))
+    others = [m for m in known if m not in scenario.methods]
     found = ((m, refusal(point, m)) for m in others)
     return grouped((m, r[0], r[1]) for m, r in found if r is not None)
 
@@ -68,6 +69,11 @@ def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
     except NotApplicable as refused:
         return str(refused), refused.changes
     return None
+
+
+def several_items(scenario: Scenario) -> Literal["item", "user"]:
+    """Return the level at which methods are offered: that of users where they have many items."""
+    return "user" if scenario.m > 1 or scenario.axis == "m" else "item"
 
 
 def with_names(text: str) -> str:
@@ -88,9 +94,11 @@ def changed(scenario: Scenario, found: Refusal) -> Scenario:
     instead = values.pop("method", None)
     if instead is not None:
         wanted = (*(m for m in wanted if m not in found.methods), instead)
-    known = methods_for(values.get("problem", scenario.problem))
+    level = several_items(scenario)
+    known = methods_for(values.get("problem", scenario.problem), level)
     chosen = tuple(m for m in known if m in wanted)
-    values["methods"] = chosen or default_methods(values["problem"])
+    problem = values.get("problem", scenario.problem)
+    values["methods"] = chosen or default_methods(problem, level)
     if values.get("delta") is not None and scenario.rho is not None:
         values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}
     if values.get("geometry", scenario.geometry) != "lq":

@@ -36,7 +36,11 @@ BASE = Scenario(
     p=2.0,
 )
 ADDRESS = Address(
-    name="regimes", base=BASE, extras={PLANE: "n-epsilon", TERMS: FIRST}, sampling=False
+    name="regimes",
+    base=BASE,
+    extras={PLANE: "n-epsilon", TERMS: FIRST},
+    sampling=False,
+    single_items=True,
 )
 PANEL = Panel(
     name="regimes",

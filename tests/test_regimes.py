@@ -91,8 +91,8 @@ def test_the_boundary_of_simple_clipping_is_one_over_root_d() -> None:
 
 def test_bad_planes_and_no_bounds_are_named() -> None:
     one = np.array([1.0])
-    with pytest.raises(InvalidInput, match="x_axis must be one of n, d, epsilon, p"):
-        Plane(x_axis="m", y_axis="n", x=one, y=one)
+    with pytest.raises(InvalidInput, match="x_axis must be one of n, d, m, epsilon, p"):
+        Plane(x_axis="x", y_axis="n", x=one, y=one)
     with pytest.raises(InvalidInput, match="y_axis must be another than x_axis"):
         Plane(x_axis="n", y_axis="n", x=one, y=one)
     with pytest.raises(InvalidInput, match="bounds must be at least one"):

@@ -28,6 +28,7 @@ SHARES = (0.2, 0.3, 0.4, 0.5)  # of epsilon for the tests; the best of them is t
 FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients
 SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
 PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
+ROOM = 1e-9
 MOST_PHASES = 4
 MOST_USERS = 1 << 30  # beyond, no number of users is looked for
 MOST_SEPARATE = 8  # steps; beyond, AboveThreshold has less noise than tests of their own
@@ -125,13 +126,22 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
 
 
 def theory_radius(at: UserLevel, steps: int) -> float:
-    r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`."""
-    return gradient_dispersion(at.lipschitz, at.m, SPREAD_FAILURE / (at.n * steps))
+    r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
+    proven = gradient_dispersion(at.lipschitz, at.m, SPREAD_FAILURE / (at.n * steps))
+    return min(proven, widest_radius(at))
 
 
 def practical_tau(at: UserLevel) -> float:
-    r"""Return :math:`\tau = 3L/\sqrt m`."""
-    return PRACTICAL_RADIUS * at.lipschitz / math.sqrt(at.m)
+    r"""Return :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
+    return min(PRACTICAL_RADIUS * at.lipschitz / math.sqrt(at.m), widest_radius(at))
+
+
+def widest_radius(at: UserLevel) -> float:
+    r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
+
+    The note has no such bound on tau; it is the smaller one for up to nine items a user.
+    """
+    return at.lipschitz * (1 + ROOM)
 
 
 def gradient_filter(tau: float) -> RobustFilter:

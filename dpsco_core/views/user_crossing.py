@@ -121,7 +121,7 @@ class Errors:
     def distance(self) -> NDArray[np.float64]:
         r"""Root mean square distance from the minimiser, shape (k,).
 
-        The excess risk of :math:`\\frac12E\\|w-z\\|^2` is half the squared distance.
+        The excess risk of :math:`\frac12E\|w-z\|^2` is half the squared distance.
         """
         found: NDArray[np.float64] = np.sqrt(2 * self.mean)
         return found

@@ -47,7 +47,7 @@ QUADRATIC = Scenario(
 
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
-    methods = methods_for(problem)
+    methods = methods_for(problem, "item")
     page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
     assert result(page).done and status(page).startswith("Finished")
     wide = trace_names(figures(page)[0])
@@ -67,7 +67,9 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
 @pytest.mark.parametrize("problem", SCO_PROBLEMS)
 def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
     """The button's scenario is allowed, and some method that could not run runs there."""
-    scenario = Scenario(problem=problem, methods=methods_for(problem), n=1000, d=5, trials=1)
+    scenario = Scenario(
+        problem=problem, methods=methods_for(problem, "item"), n=1000, d=5, trials=1
+    )
     for tuning in ("practical", "theory"):
         here = replace(scenario, tuning=tuning)
         for found in measured_refusals(run(here).outcomes):
@@ -111,7 +113,7 @@ def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> 
 def test_methods_of_the_other_kind_are_not_offered() -> None:
     page = open_page(problem="huber", trials="1", grid="500")
     assert list(page.get_by_key("field_methods").options) == [
-        method_card(m).name for m in methods_for("huber")
+        method_card(m).name for m in methods_for("huber", "item")
     ]
     assert problem_card("huber").summary in texts(page) + "".join(
         c.value for c in page.sidebar.caption

@@ -117,7 +117,9 @@ def test_titles_say_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)
 def test_every_problem_has_its_maps(problem: str) -> None:
-    page = open_regimes(problem=problem, methods=",".join(methods_for(problem)), plane="d-epsilon")
+    page = open_regimes(
+        problem=problem, methods=",".join(methods_for(problem, "item")), plane="d-epsilon"
+    )
     left, right = specs(page)
     for figure in (left, right):
         assert figure["layout"]["xaxis"]["title"]["text"].startswith("Dimension d")
