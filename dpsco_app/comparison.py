@@ -58,7 +58,7 @@ def in_words(scenario: Scenario, method: str, here: float, there: float) -> str:
     if here <= 0 or there <= 0:
         return f"{where}."
     ratio = there / here
-    times = f"{ratio:.2g} times as much" if ratio >= 1 else f"{1 / ratio:.2g} times less"
+    times = f"{number(ratio)} times as much" if ratio >= 1 else f"{number(1 / ratio)} times less"
     return f"{where}: {times}."
 
 

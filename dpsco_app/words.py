@@ -68,7 +68,7 @@ def state(
     if public is not None and public > NO_ERROR * errors[best]:
         ratio = errors[best] / public
         of = "" if scenario.problem == MEAN else "that of "
-        parts.append(f"**{ratio:.2g} times** {of}{words_for(scenario.problem).baseline}")
+        parts.append(f"**{times(ratio)} times** {of}{words_for(scenario.problem).baseline}")
         headline = _against_public(scenario.problem, name, ratio, _inside(where))
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
@@ -93,6 +93,11 @@ def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[
     return at, {str(r.method): float(r.mean_error) for r in here.itertuples()}
 
 
+def times(ratio: float) -> str:
+    """Return a ratio with two digits, as people write it."""
+    return number_text(float(f"{ratio:.2g}"))
+
+
 def _errs(problem: str, method: str, error: float) -> str:
     name = _inside(method_card(method).name)
     if problem == MEAN:
@@ -103,8 +108,8 @@ def _errs(problem: str, method: str, error: float) -> str:
 def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
     reference = words_for(problem).baseline
     if problem == MEAN:
-        return f"{name} errs {ratio:.2g} times as much as {reference} {where}"
-    return f"{name}: {ratio:.2g} times the excess risk of {reference} {where}"
+        return f"{name} errs {times(ratio)} times as much as {reference} {where}"
+    return f"{name}: {times(ratio)} times the excess risk of {reference} {where}"
 
 
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
@@ -119,7 +124,7 @@ def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
         must = f"must leave {case}"
     if error >= floor.value:
         return (
-            f"**{error / floor.value:.2g} times** what any {who} algorithm {must} "
+            f"**{times(error / floor.value)} times** what any {who} algorithm {must} "
             f"({floor.value:.2g})"
         )
     below = f"below the {floor.value:.2g} that any {who} algorithm {must}"
