@@ -111,6 +111,8 @@ def map_figure(found: UserMap, chosen: tuple[int, int], look: Look) -> go.Figure
         (figure.update_yaxes, found.users, "Users n (log)"),
     ):
         ticks = [t for t in log_ticks(values[0], values[-1]) if f"{t:e}".startswith("1.0")]
+        if look.compact and len(ticks) > 4:
+            ticks = ticks[::2]
         places = np.log10(values)
         pad = float(places[1] - places[0]) / 2
         update(
@@ -123,7 +125,7 @@ def map_figure(found: UserMap, chosen: tuple[int, int], look: Look) -> go.Figure
         )
     lay_out(figure, look)
     figure.update_layout(
-        margin={"r": 20, "t": 76},
+        margin={"r": 20, "t": 76, "b": 44},
         showlegend=False,
         clickmode="event+select",
         dragmode=False,
@@ -203,7 +205,7 @@ def law_figure(
             x=math.log10(curve.items[before_last]),
             y=math.log10(float(curve.distance[before_last])),
             yshift=14,
-            xanchor="left",
+            xanchor="right" if look.compact else "left",
             showarrow=False,
             font={"size": 13, "color": look.colour(COLOURS[curve.method])},
         )
@@ -380,8 +382,9 @@ def _axes(
         (figure.update_yaxes, y, y_title),
     ):
         ticks = log_ticks(*ends)
-        if len(ticks) > 9:
-            ticks = ticks[:: math.ceil(len(ticks) / 8)]
+        most = 4 if look.compact and title == x_title else 9
+        if len(ticks) > most:
+            ticks = ticks[:: math.ceil(len(ticks) / most)]
         update(
             type="log",
             range=[math.log10(e) for e in ends],
@@ -397,4 +400,4 @@ def _finish(figure: go.Figure, labels: list[Label], low: float, high: float, loo
     if not look.compact:
         place_labels(figure, labels, low, high, lines=20)
     lay_out(figure, replace(look, short=True))
-    figure.update_layout(height=580 if look.compact else 480, margin={"t": 76})
+    figure.update_layout(height=580 if look.compact else 450, margin={"t": 76, "b": 44})

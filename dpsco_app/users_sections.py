@@ -281,7 +281,12 @@ def _numbers(label: str, table: pd.DataFrame, file: str) -> None:
         formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
         st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
         st.download_button(
-            "CSV", lambda: tables.csv(table), file, "text/csv", on_click="ignore", key=file
+            f"CSV: {label[0].lower()}{label[1:]}",
+            lambda: tables.csv(table),
+            file,
+            "text/csv",
+            on_click="ignore",
+            key=file,
         )
 
 

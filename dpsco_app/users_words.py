@@ -55,13 +55,15 @@ ABOUT_MAP = {
     "decides.",
 }
 LOOK_AT_MAP = {
-    "rates": "**Look for:** the corner where the filters' theorems hold. To the left and below, n "
-    "is too small for the published constants (the third figure says how small); to the right "
-    "Algorithm 3's theorem also needs δ < 1/(nm): lower δ to see it grow.",
+    "rates": "**Look for:** how little of the map the filters' theorems reach. Below some hundred "
+    "thousand users the published constants are out of reach (the third figure). Above, Algorithm "
+    "3's theorem also needs δ < 1/(nm): lower δ, and its region grows to the right. Algorithm 1's "
+    "rate is below that of group privacy from m > n on only.",
     "proven": "**Look for:** a filter has the smallest proven bound only at very many items a "
     "user. The constants of the filters' proofs are large; what is measured is far better.",
-    "measured": "**Look for:** the border, near a thousand items a user at n = 10,000. On its left "
-    "clipped means win, on its right a filter; with fewer users it moves.",
+    "measured": "**Look for:** three regions. With few items and many users clipped means win; "
+    "from about a thousand items a user on, filtered gradients; with few users, whose gradients "
+    "are too few for that test to pass cheaply, the groups of Algorithm 1.",
 }
 
 ABOUT_LAW = (
@@ -74,7 +76,7 @@ ABOUT_LAW = (
 LOOK_AT_LAW = (
     "**Look for:** the clipped means are flat: their noise hides what a user *could* do, however "
     "many items it has. The filtered mean falls with the slope of the dotted guide, starts far "
-    "above, and crosses. Left of about a hundred items its noise is as large as the set."
+    "above, and crosses. With few items a user its noise drowns the answer."
 )
 ABOUT_FRONTIER = (
     "An algorithm whose test needs more users than there are cannot run at all. **Printed** "
@@ -257,12 +259,13 @@ def frontier_sentence(
         second = f" Algorithm 3 as printed runs from n = {number_text(runs)} on"
     else:
         second = (
-            f" Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm), and so "
-            f"n < {number_text(float(f'{most:.3g}'))}"
+            " Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm) too, and so "
+            f"n < {number_text(float(f'{most:.3g}'))} here"
         )
     third = (
-        f", if every step takes all users of its phase: the printed batches K would be up to "
-        f"{number_text(float(f'{shortfall:.2g}'))} times as many users as a phase has."
+        ". The batches K that it prints would be up to "
+        f"{number_text(float(f'{shortfall:.2g}'))} times as many users as a phase has: every step "
+        "takes all of them instead."
     )
     return first + second + third
 

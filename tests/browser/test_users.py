@@ -1,0 +1,78 @@
+"""Users in Chromium: a deep link, controls that move figures, a phone, axe, no other host."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
+QUICK = "/users?n=2000&d=2&trials=2"
+FIGURES = ("users_map", "users_crossing", "users_law", "users_frontier", "users_gradients")
+
+
+def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK + "&epsilon=2&m=1000")
+    ready(page, seconds=60)
+    for name in FIGURES:
+        expect(figure(page, name)).to_be_visible(timeout=30_000)
+        expect(figure(page, name, "compact")).to_be_hidden()
+    slider = page.get_by_role("slider", name="Privacy budget")
+    expect(slider).to_have_attribute("aria-valuetext", "2")
+    expect(page.locator(".st-key-users_said")).to_contain_text("At n = 2,000, d = 2, ε = 2")
+    slider.press("ArrowRight")
+    page.wait_for_url(lambda url: "epsilon=5" in url, timeout=20_000)
+    expect(page.locator(".st-key-users_said")).to_contain_text("ε = 5", timeout=60_000)
+    expect(page.locator(".st-key-users_frontier_said")).to_contain_text("at ε = 5")
+    ready(page, seconds=60)
+    expect(page.get_by_text("dpsco run --problem quadratic")).to_contain_text("--epsilon 5")
+
+
+def test_a_click_into_the_map_moves_the_chosen_point(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK)
+    ready(page, seconds=60)
+    chart = figure(page, "users_map")
+    expect(chart).to_be_visible(timeout=30_000)
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".nsewdrag").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.97 * box["width"], box["y"] + 0.5 * box["height"])
+    page.wait_for_url(lambda url: "m=1000000" in url, timeout=20_000)
+    ready(page, seconds=60)
+
+
+def test_the_numbers_of_the_crossover_can_be_taken_away(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK)
+    ready(page, seconds=60)
+    page.locator("summary", has_text="Numbers of the crossover").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV: numbers of the crossover").click()
+    lines = download.value.path().read_text().splitlines()
+    assert lines[0].startswith("Method,m,Mean excess risk") and len(lines) > 10
+
+
+def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
+    expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+    expect_no_axe_violation(
+        browser,
+        dashboard + QUICK,
+        ready,
+        scheme,
+        last="users_gradients",
+        expander="How to read these figures",
+    )
