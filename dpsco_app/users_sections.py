@@ -16,8 +16,8 @@ from dpsco_app.users_charts import (
     frontier_figure,
     gradients_figure,
     law_figure,
-    map_figure,
 )
+from dpsco_app.users_map_chart import map_figure
 from dpsco_app.users_state import OTHERS, PREFIX, TRIALS_OPTIONS, View, change
 from dpsco_app.users_words import (
     ABOUT_FRONTIER,
@@ -73,7 +73,7 @@ from dpsco_core.views.user_map import (
 )
 
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
-MAP_TRIALS = 2
+MAP_TRIALS = 1
 PROGRESS_EVERY = 0.1
 
 

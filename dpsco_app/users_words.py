@@ -50,8 +50,8 @@ ABOUT_MAP = {
     "means have the rate of group privacy, and are the same region.",
     "proven": "The smallest **upper bound with every constant in place**, best schedule for every "
     "method, for L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR.",
-    "measured": "The smallest **mean excess risk of real runs**: half the squared distance to "
-    "hypercube data in d dimensions, two trials a method and point. Where two are close, luck "
+    "measured": "The smallest **excess risk of real runs**: half the squared distance to "
+    "hypercube data in d dimensions, one run a method and point: where two are close, luck "
     "decides.",
 }
 LOOK_AT_MAP = {

@@ -19,8 +19,8 @@ from dpsco_app.users_charts import (
     frontier_figure,
     gradients_figure,
     law_figure,
-    map_figure,
 )
+from dpsco_app.users_map_chart import map_figure
 from dpsco_app.users_state import DEFAULT, OTHERS, PREFIX, SCENES, View, from_query, to_query
 from dpsco_app.users_words import (
     MAP_NAMES,
