@@ -71,7 +71,7 @@ def best_share(n: int) -> float:
     Examples
     --------
     >>> best_share(2), round(best_share(1_000_000))
-    (0.5, 17983)
+    (0.5, 18007)
     """
     digits = math.log2(n)
     return n * math.pow(digits / (digits + 1), digits) / (digits + 1)

@@ -95,7 +95,17 @@ class UserAcceleratedStrong:
             ]
             plans = [practical_plan(at, land, losses, self.calibration, layouts) for land in lands]
             return min(plans, key=lambda plan: plan.modelled_risk)
-        return strong_plan(at, losses, self.calibration)
+        try:
+            return strong_plan(at, losses, self.calibration)
+        except NotApplicable as refusal:
+            if self.calibration == "tight":
+                raise
+            # A stage has a part of the users: the number that it names is not that of all.
+            raise NotApplicable(
+                f"Of one of the stages: {refusal.reason}",
+                nearest="set calibration=tight",
+                changes=(("calibration", "tight"),),
+            ) from refusal
 
     def release(
         self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
