@@ -225,8 +225,9 @@ class Scenario:
             protects = card.level == "user" or card.privacy == "none"
             must = "one at user level, or without privacy, where users have several items"
             require(protects or not several, "method", must, slug)
-            for_it = f"{among(fitting, slug)} for the problem {self.problem}"
-            require(slug in fitting, "method", for_it, slug)
+            if slug not in fitting:
+                for_it = f"{among(fitting, slug)} for the problem {self.problem}"
+                require(False, "method", for_it, slug)
         distinct = len(set(self.methods)) == len(self.methods)
         require(distinct, "methods", "distinct", shorten(to_text(self.methods)))
         one_of("geometry", self.geometry, GEOMETRIES)
