@@ -101,11 +101,14 @@ class Entry:
         )
 
 
-PURE = ("laplace", "noisy test")
-APPROXIMATE = (  # (epsilon, delta)-DP as a whole
+PURE = ("laplace",)
+# (epsilon, delta)-DP as a whole. A noisy test, pure of itself, is a part of such a whole: disjoint
+# users may divide epsilon between tests and noise as they like, and the dearest whole counts.
+APPROXIMATE = (
     "shuffled gaussian",
     "shuffled generalized gaussian",
     "objective perturbation",
+    "noisy test",
     "tested gaussian",
 )
 # What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.

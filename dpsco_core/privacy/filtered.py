@@ -176,8 +176,14 @@ class TestedGaussian:
         """What the whole transcript costs."""
         return math.fsum((self.test.failure, self.delta, self.failure))
 
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The epsilon that a ledger records of the tests, and that of the releases."""
+        return self.test.epsilon, self.epsilon
+
     def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
         """Return what a ledger records: the tests, and the releases of `size` coordinates each."""
+        test_epsilon, release_epsilon = self.shares
         test = Entry(
             mechanism="noisy test",
             label=f"{label}: test",
@@ -185,7 +191,7 @@ class TestedGaussian:
             proven_sensitivity=self.test.sensitivity,
             noise=self.test.score_scale,
             size=self.test.steps,
-            epsilon=self.test.epsilon,
+            epsilon=test_epsilon,
         )
         release = Entry(
             mechanism="tested gaussian",
@@ -194,7 +200,7 @@ class TestedGaussian:
             proven_sensitivity=self.l2_sensitivity,
             noise=self.noise_std,
             size=size * self.test.steps,
-            epsilon=self.epsilon,
+            epsilon=release_epsilon,
             delta=self.total_delta,
         )
         return test, release

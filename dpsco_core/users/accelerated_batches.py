@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from dpsco_core.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
-from dpsco_core.privacy.composition import Entry
 from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian
 from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.privacy.subsampling import subsample
@@ -58,38 +57,7 @@ class SeparateTests(NoisyTest):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhaseGaussian(TestedGaussian):
-    """Certificate of a phase that a ledger records as one (epsilon, delta) share, tests included.
-
-    A ledger adds the dearest pure share of disjoint users to their dearest approximate one. Phases
-    that divide epsilon between tests and noise in different ways would seem to overspend.
-    """
-
-    def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
-        """Return what a ledger records; the share of the tests is in that of the releases."""
-        test = Entry(
-            mechanism="noisy test",
-            label=f"{label}: tests, whose share is in the next entry",
-            sensitivity=self.test.sensitivity,
-            proven_sensitivity=self.test.sensitivity,
-            noise=self.test.score_scale,
-            size=self.test.steps,
-        )
-        release = Entry(
-            mechanism="tested gaussian",
-            label=label,
-            sensitivity=self.l2_sensitivity,
-            proven_sensitivity=self.l2_sensitivity,
-            noise=self.noise_std,
-            size=size * self.test.steps,
-            epsilon=self.total_epsilon,
-            delta=self.total_delta,
-        )
-        return test, release
-
-
-@dataclass(frozen=True, kw_only=True)
-class BatchGaussian(PhaseGaussian):
+class BatchGaussian(TestedGaussian):
     r"""Certificate of T single-test releases, each of a fresh secret batch.
 
     One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP (note,
@@ -132,18 +100,10 @@ class BatchGaussian(PhaseGaussian):
         """What the whole transcript costs."""
         return self.test.steps * self.iteration.delta
 
-
-def as_one_share(plan: FilterPlan) -> FilterPlan:
-    """Return a plan of AboveThreshold releases that a ledger records as one share."""
-    r = plan.release
-    whole = PhaseGaussian(
-        test=r.test,
-        l2_sensitivity=r.l2_sensitivity,
-        epsilon=r.epsilon,
-        delta=r.delta,
-        failure=r.failure,
-    )
-    return replace(plan, release=whole)
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Amplification is of a test and its release together: all is in the second entry."""
+        return 0.0, self.total_epsilon
 
 
 def batch_plan(

@@ -17,7 +17,7 @@ from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_schedules import erm_steps, printed_regulariser
 from dpsco_core.sco.lipschitz import Losses
-from dpsco_core.users.accelerated_batches import as_one_share, batch_plan
+from dpsco_core.users.accelerated_batches import batch_plan
 from dpsco_core.users.accelerated_model import DECAY, Choice, Layout
 from dpsco_core.users.accelerated_sgd import Objective, stage_lengths
 from dpsco_core.users.dispersion import gradient_dispersion
@@ -193,10 +193,9 @@ def _planned(
     if drawn:
         return batch_plan(users, drawn, steps, epsilon, delta, keep=keep, tuning=tuning)
     try:
-        plan = phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
+        return phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
     except NotApplicable:
         return None
-    return as_one_share(plan)
 
 
 def least_users(filters: Filters, steps: int) -> int | None:

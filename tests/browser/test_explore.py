@@ -102,7 +102,7 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
     )
     expect_drawn(page)
     for name in ("Lighter tails help", "Optimisation"):  # their code is loaded late
-        expect(page.get_by_role("button", name=name)).to_be_visible()
+        expect(page.get_by_role("button", name=name)).to_be_visible(timeout=20_000)
     before = run.bounding_box(), sentence.bounding_box()
     page.get_by_role("button", name="Cancel").click()
     stopped = status(page).get_by_text(re.compile(r"Stopped at [\d,]+ of 300 cells"))
