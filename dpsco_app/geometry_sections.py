@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -22,11 +21,8 @@ from dpsco_app.geometry_state import (
     DIMENSION_OPTIONS,
     DRAWS_OPTIONS,
     NOISE_Q_OPTIONS,
-    PREFIX,
+    STATE,
     View,
-    change,
-    current,
-    remember,
 )
 from dpsco_app.geometry_words import (
     ABOUT_NOISE,
@@ -48,6 +44,7 @@ from dpsco_app.geometry_words import (
     width_title,
 )
 from dpsco_app.look import Look
+from dpsco_app.page_parts import slider
 from dpsco_core.views import (
     COMPARED,
     LARGEST_SEED,
@@ -80,16 +77,20 @@ def _running(shape: Shape, draws: int, seed: int) -> RunningMean:
 @st.fragment
 def width_part() -> None:
     """Draw a few directions, and the running mean of the support function."""
-    view = current()
-    remember(view)
+    view = STATE.current()
+    STATE.remember(view)
     st.header("Gaussian width: how far the set reaches in a random direction")
     st.markdown(ABOUT_WIDTH)
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
     with left:
-        slider("Random directions", "draws", DRAWS_OPTIONS, format_func=lambda n: f"{n:,}")
+        slider(STATE, "Random directions", "draws", DRAWS_OPTIONS, format_func=lambda n: f"{n:,}")
     with middle:
         st.number_input(
-            "Seed", 0, LARGEST_SEED, key=PREFIX + "seed", help="Another one draws other directions."
+            "Seed",
+            0,
+            LARGEST_SEED,
+            key=STATE.key("seed"),
+            help="Another one draws other directions.",
         )
     with right:
         _draw_again("seed", view.seed)
@@ -155,8 +156,8 @@ def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
 @st.fragment
 def noise_parts() -> None:
     """Draw what is about noise; one exponent and one seed for all of it."""
-    view = current()
-    remember(view)
+    view = STATE.current()
+    STATE.remember(view)
     _clouds_part(view)
     _sweep_part(view)
 
@@ -167,6 +168,7 @@ def _clouds_part(view: View) -> None:
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
         slider(
+            STATE,
             "Exponent q of the parameters' norm",
             "noise_q",
             NOISE_Q_OPTIONS,
@@ -219,7 +221,11 @@ def sweep_rows(view: View) -> tuple[DualSquare, ...]:
 def _sweep_part(view: View) -> None:
     st.header("The noise's dual norm against q")
     slider(
-        "Dimension d of this figure", "noise_d", DIMENSION_OPTIONS, format_func=lambda d: f"{d:,}"
+        STATE,
+        "Dimension d of this figure",
+        "noise_d",
+        DIMENSION_OPTIONS,
+        format_func=lambda d: f"{d:,}",
     )
     rows, q = sweep_rows(view), view.noise_q
     title = sweep_title(rows, q, view.noise_d)
@@ -234,15 +240,9 @@ def _draw_again(name: str, seed: int) -> None:
         "Draw again",
         icon=":material/casino:",
         key=f"geometry_again_{name}",
-        on_click=change,
+        on_click=STATE.change,
         args=({name: (seed + 1) % (LARGEST_SEED + 1)},),
     )
-
-
-def slider(label: str, name: str, options: Sequence[float], **more: Any) -> None:
-    """Draw a slider over options, to which an address may have added a value."""
-    offered = sorted({*options, st.session_state[PREFIX + name]})
-    st.select_slider(label, offered, key=PREFIX + name, **more)
 
 
 def show_table(table: pd.DataFrame) -> None:

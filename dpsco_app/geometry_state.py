@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
-from urllib.parse import urlencode
-
-import streamlit as st
+from dataclasses import dataclass, replace
 
 from dpsco_app.link import BASE as EXPLORE_BASE
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import VIEWS
+from dpsco_app.page_parts import Scene
+from dpsco_app.page_state import PageState
 from dpsco_core.catalogue import default_methods
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.geometry.geometries import GEOMETRIES
@@ -20,7 +17,6 @@ from dpsco_core.limits import DASHBOARD
 from dpsco_core.parsing import real, shorten, to_text
 from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, Shape
 
-PREFIX = "geometry_field_"  # of the widgets' keys
 SPAN = 2.0  # a coordinate of the point is at most this
 LARGEST_Q = 100.0
 Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
@@ -112,17 +108,7 @@ class View:
 
 
 DEFAULT = View()
-NAMES = tuple(f.name for f in fields(View))
-INTEGERS = tuple(name for name in NAMES if isinstance(getattr(DEFAULT, name), int))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scene:
-    """A view worth a button."""
-
-    name: str
-    look_for: str
-    changes: dict[str, Any]
+STATE = PageState(name="geometry", default=DEFAULT)
 
 
 SCENES = (
@@ -154,96 +140,6 @@ SCENES = (
         changes={"geometry": "lq", "q": 1.1, "dimensions": 2, "x1": 1.4, "x2": 0.2},
     ),
 )
-
-
-def from_query(query: Mapping[str, str]) -> tuple[View, list[str]]:
-    """Return what an address says, and a sentence for every value that is not allowed."""
-    view, problems = DEFAULT, []
-    for name in NAMES:
-        if name not in query:
-            continue
-        try:
-            view = replace(view, **{name: _parsed(name, query[name])}).validate()
-        except InvalidInput as problem:
-            problems.append(str(problem))
-    return view, problems
-
-
-def _parsed(name: str, text: str) -> str | int | float:
-    if name == "geometry":
-        return text
-    kind = "an integer" if name in INTEGERS else "a number"
-    try:
-        value = float(text)
-    except ValueError:
-        raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(text)}.") from None
-    if name not in INTEGERS:
-        return value
-    whole = math.isfinite(value) and value == int(value)
-    require(whole, name, "an integer", shorten(text))
-    return int(value)
-
-
-def to_query(view: View) -> dict[str, str]:
-    """Return the view as parameters; what is at its default is left out."""
-    return {
-        name: to_text(getattr(view, name))
-        for name in NAMES
-        if getattr(view, name) != getattr(DEFAULT, name)
-    }
-
-
-def load(view: View) -> None:
-    """Put a view into the widgets' state."""
-    for name in NAMES:
-        st.session_state[PREFIX + name] = getattr(view, name)
-
-
-def change(changes: Mapping[str, Any]) -> None:
-    """Change some of the widgets' state."""
-    for name, value in changes.items():
-        st.session_state[PREFIX + name] = value
-
-
-def restore() -> list[str]:
-    """Put the address into the widgets' state if it is new; return what is wrong with it.
-
-    While another page is shown the state of the widgets is lost: an empty address brings the page
-    back as it was left.
-    """
-    state = st.session_state
-    here = all(PREFIX + name in state for name in NAMES)
-    query = {k: v for k, v in st.query_params.to_dict().items() if k in NAMES}
-    if not here and not query and "geometry_left" in state:
-        load(state["geometry_left"])
-        state["geometry_problems"] = []
-    elif not here or query != state.get("geometry_written"):
-        view, state["geometry_problems"] = from_query(query)
-        load(view)
-    for name in NAMES:  # keeps what no widget shows at the moment
-        state[PREFIX + name] = state[PREFIX + name]
-    return list(state["geometry_problems"])
-
-
-def current() -> View:
-    """Return what the widgets hold."""
-    return View(**{name: st.session_state[PREFIX + name] for name in NAMES}).validate()
-
-
-def remember(view: View) -> None:
-    """Write the view into the address, leaving other parameters alone, and keep it."""
-    query = to_query(view)
-    every = st.query_params.to_dict()
-    if query != {k: v for k, v in every.items() if k in NAMES}:
-        st.query_params.from_dict({**{k: v for k, v in every.items() if k not in NAMES}, **query})
-    st.session_state["geometry_written"] = query
-    st.session_state["geometry_left"] = view
-
-
-def address(view: View) -> str:
-    """Return the whole address of a view, to be copied."""
-    page, query = (st.context.url or "").split("?")[0], urlencode(to_query(view))
-    return f"{page}?{query}" if query else page
 
 
 def explore_query(view: View) -> dict[str, str] | None:

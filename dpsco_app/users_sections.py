@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpsco_app import users_tables as tables
 from dpsco_app.figures import responsive
-from dpsco_app.options import number_text
+from dpsco_app.page_parts import slider
 from dpsco_app.running import Pace, cached_cell
 from dpsco_app.users_charts import (
     crossing_figure,
@@ -18,7 +18,7 @@ from dpsco_app.users_charts import (
     law_figure,
 )
 from dpsco_app.users_map_chart import map_figure
-from dpsco_app.users_state import OTHERS, PREFIX, TRIALS_OPTIONS, View, change
+from dpsco_app.users_state import OTHERS, STATE, TRIALS_OPTIONS, View
 from dpsco_app.users_words import (
     ABOUT_FRONTIER,
     ABOUT_GRADIENTS,
@@ -86,14 +86,14 @@ def map_part(view: View) -> None:
             "Compare",
             list(BASES),
             format_func=lambda key: BASIS_NAMES[key],
-            key=PREFIX + "basis",
+            key=STATE.key("basis"),
             required=True,
             help="Proven bounds and measured risks take some seconds the first time.",
         )
     with right:
         if view.basis == "rates":
             st.selectbox(
-                "Losses", LOSSES, format_func=lambda key: LOSS_NAMES[key], key=PREFIX + "loss"
+                "Losses", LOSSES, format_func=lambda key: LOSS_NAMES[key], key=STATE.key("loss")
             )
     st.markdown(ABOUT_MAP[view.basis])
     found = _map(view)
@@ -102,7 +102,7 @@ def map_part(view: View) -> None:
         points = st.session_state[f"users_map_{kind}"].selection.points
         if points:
             n, m = points[0]["customdata"]
-            change({"n": int(min(max(n, 500), 100_000)), "m": int(m)})
+            STATE.change({"n": int(min(max(n, 500), 100_000)), "m": int(m)})
 
     responsive(
         "users_map",
@@ -164,10 +164,10 @@ def law_part(view: View) -> None:
             OTHERS,
             selection_mode="multi",
             format_func=lambda slug: method_card(slug).name,
-            key=PREFIX + "also",
+            key=STATE.key("also"),
         )
     with right:
-        slider("Trials", "trials", TRIALS_OPTIONS)
+        slider(STATE, "Trials", "trials", TRIALS_OPTIONS)
     scenario = crossing_scenario(
         n=view.n,
         d=view.d,
@@ -288,9 +288,3 @@ def _numbers(label: str, table: pd.DataFrame, file: str) -> None:
             on_click="ignore",
             key=file,
         )
-
-
-def slider(label: str, name: str, options: tuple[float, ...], *, help: str | None = None) -> None:
-    """Draw a slider over options, to which an address may have added a value."""
-    offered = sorted({*options, st.session_state[PREFIX + name]})
-    st.select_slider(label, offered, key=PREFIX + name, format_func=number_text, help=help)

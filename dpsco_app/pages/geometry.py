@@ -13,23 +13,17 @@ from dpsco_app.geometry_sections import (
     growth_part,
     noise_parts,
     show_table,
-    slider,
     sweep_rows,
     width_part,
     widths,
 )
 from dpsco_app.geometry_state import (
-    PREFIX,
     Q_OPTIONS,
     SCENES,
     SPAN,
+    STATE,
     View,
-    address,
-    change,
-    current,
     explore_query,
-    remember,
-    restore,
 )
 from dpsco_app.geometry_words import (
     HOW_TO_READ,
@@ -46,6 +40,7 @@ from dpsco_app.geometry_words import (
     set_name,
 )
 from dpsco_app.look import Look
+from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
 from dpsco_app.pages import explore
 from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
@@ -61,13 +56,11 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    problems = restore()
-    view = current()
+    view, wrong = opened(STATE)
     st.title("Geometry: norms, sets, and the noise that fits them")
-    for sentence in problems:
-        st.warning(f"In the address: {sentence} The default is used instead.")
+    draw_wrong(wrong)
     st.markdown(INTRODUCTION)
-    _scenes()
+    draw_scenes(STATE, SCENES)
     _choose(view)
     # Each part runs again by itself when one of its own controls moves.
     _set_part()
@@ -78,18 +71,6 @@ def page() -> None:
         st.markdown(HOW_TO_READ)
 
 
-def _scenes() -> None:
-    with st.container(horizontal=True, key="geometry_scenes"):
-        for scene in SCENES:
-            st.button(
-                scene.name,
-                key=f"geometry_scene_{scene.name}",
-                help=scene.look_for,
-                on_click=change,
-                args=(scene.changes,),
-            )
-
-
 def _choose(view: View) -> None:
     """Draw the controls of the set."""
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
@@ -98,7 +79,7 @@ def _choose(view: View) -> None:
             "Set C",
             KINDS,
             format_func=lambda kind: SETS[kind].name,
-            key=PREFIX + "geometry",
+            key=STATE.key("geometry"),
             help="The constraint set: where the parameter must lie.",
         )
     with middle:
@@ -106,12 +87,13 @@ def _choose(view: View) -> None:
             "Picture in",
             [2, 3],
             format_func=lambda d: f"{d} dimensions",
-            key=PREFIX + "dimensions",
+            key=STATE.key("dimensions"),
             required=True,
         )
     with right:
         if view.geometry == "lq":
             slider(
+                STATE,
                 "Exponent q of the norm",
                 "q",
                 Q_OPTIONS,
@@ -119,15 +101,17 @@ def _choose(view: View) -> None:
                 help="1 is the ℓ₁ ball, 2 the round ball, ∞ the box.",
             )
         elif view.geometry == "ellipsoid":
-            st.slider("Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=PREFIX + "half_axis")
+            st.slider(
+                "Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=STATE.key("half_axis")
+            )
         elif view.geometry == "hull":
-            st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=PREFIX + "hull")
+            st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=STATE.key("hull"))
 
 
 @st.fragment
 def _set_part() -> None:
-    view = current()
-    remember(view)
+    view = STATE.current()
+    STATE.remember(view)
     words = SETS[view.geometry]
     st.header("The set, its dual and a projection")
     st.markdown(
@@ -139,14 +123,14 @@ def _set_part() -> None:
     with controls:
         for j in range(view.dimensions):
             label = f"Coordinate {j + 1} of the point x"
-            st.slider(label, -SPAN, SPAN, step=0.05, key=f"{PREFIX}x{j + 1}")
+            st.slider(label, -SPAN, SPAN, step=0.05, key=STATE.key(f"x{j + 1}"))
         if view.dimensions == 3:
             st.slider(
                 "Turn the pictures (degrees)",
                 0,
                 360,
                 step=5,
-                key=PREFIX + "turn",
+                key=STATE.key("turn"),
                 help="Or drag a picture with the mouse or a finger.",
             )
     title = projection_title(found)
@@ -172,9 +156,7 @@ def _set_part() -> None:
     st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
         _exports(view)
-        with st.popover("Link", icon=":material/link:"):
-            st.markdown("The address of this page holds all of its state. Copy it to share.")
-            st.code(address(view), language=None)
+        link(STATE, view)
         _to_explore(view)
     with st.expander("Numbers of the projection"):
         show_table(tables.projection_table(found))

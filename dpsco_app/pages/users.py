@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.users_sections import frontier_part, gradients_part, law_part, map_part, slider
+from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.users_sections import frontier_part, gradients_part, law_part, map_part
 from dpsco_app.users_state import (
     CONDITION_OPTIONS,
     D_OPTIONS,
@@ -14,12 +15,7 @@ from dpsco_app.users_state import (
     M_OPTIONS,
     N_OPTIONS,
     SCENES,
-    View,
-    address,
-    change,
-    current,
-    remember,
-    restore,
+    STATE,
 )
 from dpsco_app.users_words import INTRODUCTION, SYMBOLS
 
@@ -32,22 +28,12 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    problems = restore()
-    view = current()
-    remember(view)
+    view, wrong = opened(STATE)
+    STATE.remember(view)
     st.title("Users: what hiding a whole user costs")
-    for sentence in problems:
-        st.warning(f"In the address: {sentence} The default is used instead.")
+    draw_wrong(wrong)
     st.markdown(INTRODUCTION)
-    with st.container(horizontal=True, key="users_scenes"):
-        for scene in SCENES:
-            st.button(
-                scene.name,
-                key=f"users_scene_{scene.name}",
-                help=scene.look_for,
-                on_click=change,
-                args=(scene.changes,),
-            )
+    draw_scenes(STATE, SCENES)
     _choose()
     # What runs something comes last, so that all the rest is there while it runs.
     maps, law, needs, work = (st.container() for _ in range(4))
@@ -57,7 +43,7 @@ def page() -> None:
         gradients_part(view)
         with st.expander("How to read these figures, and what the symbols mean"):
             st.markdown(SYMBOLS)
-        _link(view)
+        link(STATE, view)
     first, second = (maps, map_part), (law, law_part)
     order = (first, second) if view.basis == "rates" else (second, first)
     for place, draw in order:
@@ -69,22 +55,17 @@ def _choose() -> None:
     """Draw the controls of the point."""
     columns = st.columns(3)
     with columns[0]:
-        slider("Users n", "n", N_OPTIONS, help="Of the measured runs and the mark.")
-        slider("Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS, help="Of one user.")
+        slider(STATE, "Users n", "n", N_OPTIONS, help="Of the measured runs and the mark.")
+        slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS, help="Of one user.")
     with columns[1]:
-        slider("Items a user m", "m", M_OPTIONS, help="Of the mark, and the counts.")
-        slider("δ (delta)", "delta", DELTA_OPTIONS, help="Of one user.")
+        slider(STATE, "Items a user m", "m", M_OPTIONS, help="Of the mark, and the counts.")
+        slider(STATE, "δ (delta)", "delta", DELTA_OPTIONS, help="Of one user.")
     with columns[2]:
-        slider("Dimension d", "d", D_OPTIONS, help="Not of the gradient counts.")
+        slider(STATE, "Dimension d", "d", D_OPTIONS, help="Not of the gradient counts.")
         slider(
+            STATE,
             "Smoothness βR/L",
             "condition",
             CONDITION_OPTIONS,
             help="Of the losses in bounds and counts; the measured loss has its own.",
         )
-
-
-def _link(view: View) -> None:
-    with st.popover("Link", icon=":material/link:"):
-        st.markdown("The address of this page holds all of its state. Copy it to share.")
-        st.code(address(view), language=None)

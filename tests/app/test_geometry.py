@@ -24,12 +24,10 @@ from dpsco_app.geometry_measures import (
 )
 from dpsco_app.geometry_state import (
     DEFAULT,
-    PREFIX,
     SCENES,
+    STATE,
     View,
     explore_query,
-    from_query,
-    to_query,
 )
 from dpsco_app.geometry_words import (
     NOISE_NAMES,
@@ -78,7 +76,7 @@ def specs(page: AppTest) -> list[dict[str, Any]]:
 
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
-    page.session_state[PREFIX + name] = value
+    page.session_state[STATE.key(name)] = value
     return checked(page.run())
 
 
@@ -245,9 +243,9 @@ def test_values_between_the_options_are_kept() -> None:
 def test_a_bad_value_costs_one_sentence_and_leaves_the_others(
     query: dict[str, str], words: str
 ) -> None:
-    view, problems = from_query(query | {"turn": "50"})
+    view, problems = STATE.from_query(query | {"turn": "50"})
     assert len(problems) == 1 and words in problems[0]
-    assert view.turn == 50 and to_query(view) == {"turn": "50"}
+    assert view.turn == 50 and STATE.to_query(view) == {"turn": "50"}
 
 
 def test_the_page_says_what_is_wrong_in_its_address() -> None:
@@ -286,7 +284,7 @@ def test_draw_again_takes_another_seed() -> None:
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_a_scene_shows_what_it_promises(scene: Any) -> None:
     page = press(open_geometry(), scene.name)
-    view = View(**{f: page.session_state[PREFIX + f] for f in View.__dataclass_fields__})
+    view = View(**{f: page.session_state[STATE.key(f)] for f in View.__dataclass_fields__})
     assert set(scene.changes.items()) <= set(vars(view).items())
     found = nearest(view.shape, view.point)
     promised = {"Corners make zeros": 1, "Groups vanish together": 2}
@@ -346,5 +344,5 @@ def test_the_page_offers_a_picture_and_two_tables() -> None:
 
 
 def test_defaults_need_no_address() -> None:
-    assert to_query(DEFAULT) == {} and from_query({}) == (DEFAULT, [])
+    assert STATE.to_query(DEFAULT) == {} and STATE.from_query({}) == (DEFAULT, [])
     assert dict(open_geometry().query_params.items()) == {}

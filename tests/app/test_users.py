@@ -21,7 +21,7 @@ from dpsco_app.users_charts import (
     law_figure,
 )
 from dpsco_app.users_map_chart import map_figure
-from dpsco_app.users_state import DEFAULT, OTHERS, PREFIX, SCENES, View, from_query, to_query
+from dpsco_app.users_state import DEFAULT, OTHERS, SCENES, STATE, View
 from dpsco_app.users_words import (
     MAP_NAMES,
     NEED_NAMES,
@@ -216,11 +216,11 @@ def test_a_link_restores_the_whole_page() -> None:
         "seed": "3",
     }
     assert set(query) == set(View.__dataclass_fields__)
-    view, problems = from_query(query)
-    assert not problems and to_query(view) == {k: v for k, v in query.items() if k != "basis"}
+    view, problems = STATE.from_query(query)
+    assert not problems and STATE.to_query(view) == {k: v for k, v in query.items() if k != "basis"}
     page = open_at("users", **query)
     assert not page.warning
-    assert dict(page.query_params.items()) == to_query(view)
+    assert dict(page.query_params.items()) == STATE.to_query(view)
     assert method_card("user.phased-sgd").name in json.dumps(
         [chart.proto.spec for chart in page.get("plotly_chart")]
     )
@@ -244,7 +244,7 @@ def test_a_link_restores_the_whole_page() -> None:
     ],
 )
 def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
-    view, problems = from_query({name: text})
+    view, problems = STATE.from_query({name: text})
     assert view == DEFAULT
     assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
 
@@ -270,7 +270,7 @@ def test_every_scene_is_allowed(scene: Any) -> None:
 
 def test_a_scene_changes_the_controls_and_the_address() -> None:
     page = press(open_users(d="10"), "Few users")
-    assert page.session_state[PREFIX + "n"] == 2000
+    assert page.session_state[STATE.key("n")] == 2000
     assert page.query_params["n"] == "2000"
     assert "Theorem C.1 needs" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
 
@@ -278,7 +278,7 @@ def test_a_scene_changes_the_controls_and_the_address() -> None:
 def test_a_slider_moves_the_frontier_and_keeps_the_rest() -> None:
     page = open_users()
     before = [c.proto.alt for c in page.get("plotly_chart")]
-    page.select_slider(key=PREFIX + "m").set_value(10_000)
+    page.select_slider(key=STATE.key("m")).set_value(10_000)
     after = [c.proto.alt for c in checked(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
     assert [a for a in before if "items a user" in a] == [a for a in after if "items a user" in a]

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = "/?trials=5&grid=1000,5000"
 # Many cells of about 50 ms each: nobody waits for the end of it.
-LONG = "/?methods=mean.smoothed,mean.clipped&trials=50&grid=10000,20000,50000"
+LONG = "/?methods=mean.smoothed,mean.clipped&trials=200&grid=10000,20000,50000"
 PHONE = {"width": 390, "height": 844}
 
 Ready = Callable[..., None]
