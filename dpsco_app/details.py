@@ -15,7 +15,7 @@ from dpsco_app import export
 from dpsco_app.anatomy_state import anatomy_query
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import AGAINST, SHOW, SYMBOL, VIEWS, number_text
-from dpsco_app.pages import anatomy
+from dpsco_app.places import link_to
 from dpsco_app.presets import PRESETS
 from dpsco_app.problem_words import MEAN, geometry_name, hard_problem, is_instance, words_for
 from dpsco_app.refusals import (
@@ -81,12 +81,12 @@ def _take_apart(scenario: Scenario) -> None:
     """Link to the page that takes one run at the chosen point apart; a mean has no path."""
     if scenario.problem not in SCO_PROBLEMS:
         return
-    st.page_link(
-        st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
-        label="Take one run apart",
+    link_to(
+        "anatomy",
+        "Take one run apart",
         icon=":material/biotech:",
         help="Its path, its gradients, and the four parts of its error, on the page Anatomy.",
-        query_params=anatomy_query(scenario),
+        query=anatomy_query(scenario),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -72,11 +73,13 @@ def responsive(
     *,
     bar: bool = True,
     on_click: Callable[[str], None] | None = None,
+    table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
     """Draw a figure for wide windows and one for phones, under its takeaway.
 
-    Without the bar of tools where the title needs its place. `on_click` is told which of the two
-    figures a point was chosen in; its selection is in the session under ``name_kind``.
+    Below come the numbers behind it, as `table` makes them. Without the bar of tools where the
+    title needs its place. `on_click` is told which of the two figures a point was chosen in; its
+    selection is in the session under ``name_kind``.
     """
     dark = st.context.theme.type == "dark"
     for kind, place in figure_places(f"{name}_").items():
@@ -84,3 +87,18 @@ def responsive(
         look = Look(dark=dark, title=title, compact=compact)
         clicked = None if on_click is None else partial(on_click, kind)
         show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
+    if table is not None:
+        _numbers(name, table())
+
+
+def _numbers(name: str, table: pd.DataFrame) -> None:
+    with st.expander("Numbers behind this figure"):
+        st.dataframe(table, hide_index=True, width="stretch")
+        st.download_button(
+            "CSV",
+            lambda: table.to_csv(index=False),
+            f"dpsco-{name}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"{name}_csv",
+        )

@@ -6,10 +6,34 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages import anatomy, explore, geometry, regimes, users
+from dpsco_app.pages import (
+    algorithms,
+    anatomy,
+    explore,
+    geometry,
+    learn,
+    lower_bounds,
+    privacy,
+    regimes,
+    theory,
+    users,
+)
+from dpsco_app.places import PLACES, place
 
 HERE = Path(__file__).resolve().parent
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
+DRAW = {
+    "explore": explore.page,
+    "learn": learn.page,
+    "algorithms": algorithms.page,
+    "theory": theory.page,
+    "lower-bounds": lower_bounds.page,
+    "privacy": privacy.page,
+    "anatomy": anatomy.page,
+    "regimes": regimes.page,
+    "geometry": geometry.page,
+    "users": users.page,
+}
 
 
 def main() -> None:
@@ -20,14 +44,4 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="auto",
     )
-    page = st.navigation(
-        [
-            st.Page(explore.page, title="Explore", url_path="explore", default=True),
-            st.Page(anatomy.page, title="Anatomy", url_path="anatomy"),
-            st.Page(regimes.page, title="Regimes", url_path="regimes"),
-            st.Page(geometry.page, title="Geometry", url_path="geometry"),
-            st.Page(users.page, title="Users", url_path="users"),
-        ],
-        position="top",
-    )
-    page.run()
+    st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top").run()

@@ -41,7 +41,7 @@ from dpsco_app.geometry_words import (
 )
 from dpsco_app.look import Look
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
-from dpsco_app.pages import explore
+from dpsco_app.places import link_to
 from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
 STYLE = """<style>
@@ -166,11 +166,11 @@ def _to_explore(view: View) -> None:
     query = explore_query(view)
     if query is None:
         return
-    st.page_link(
-        st.Page(explore.page, title="Explore", url_path="explore", default=True),
-        label="Run algorithms on this set in Explore",
+    link_to(
+        "explore",
+        "Run algorithms on this set in Explore",
         icon=":material/arrow_forward:",
-        query_params=query,
+        query=query,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE, responsive
-from dpsco_app.pages import explore
+from dpsco_app.places import link_to
 from dpsco_app.problem_words import words_for
 from dpsco_app.regime_charts import holding, smallest_figure, terms_figure
 from dpsco_app.regime_state import (
@@ -187,11 +187,11 @@ def _open_in_explore(found: Regimes, scenario: Scenario) -> None:
     except InvalidInput as problem:
         st.caption(f"Too large to run in Explore: {problem}")
         return
-    st.page_link(
-        st.Page(explore.page, title="Explore", url_path="explore", default=True),
-        label="Open this point in Explore",
+    link_to(
+        "explore",
+        "Open this point in Explore",
         icon=":material/arrow_forward:",
-        query_params=query,
+        query=query,
     )
 
 
