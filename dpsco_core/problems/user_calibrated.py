@@ -1,9 +1,9 @@
 r"""The recommended schedules at user level: calibrated Algorithms 1 and 3, and two baselines.
 
 They halve the users from phase to phase, start with the full step size, and take their noise from
-`user_filter` (note, sections 2.1 to 2.3). The baselines spend no budget on a test: N1 is phased SGD
-with one chain, N2 phased ERM with full batches, each with the sensitivity of a user's whole block
-(note, section 2.7). No parameter looks at data.
+`dpsco_core.privacy.filter_plan` (note, sections 2.1 to 2.3). The baselines spend no budget on a
+test: N1 is phased SGD with one chain, N2 phased ERM with full batches, each with the sensitivity of
+a user's whole block (note, section 2.7). No parameter looks at data.
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ from dataclasses import replace
 from typing import Literal
 
 from dpsco_core.errors import NotApplicable, require
-from dpsco_core.problems.user_filter import (
-    WEIGHTS,
-    Filter,
-    FilterPlan,
-    group_count,
-    least_points,
-    single_test,
-    sparse_test,
+from dpsco_core.privacy.filter_plan import (
+    Tuning,
+    least_phase_count,
+    phase_plan,
+    recommended_count,
+    single_test_plan,
 )
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.user_level import (
     UserLevel,
     gaussian_multiplier,
-    gradient_spread,
-    iterate_spread,
+    group_spread,
     uniform_gradient_spread,
 )
 from dpsco_core.problems.user_schedules import (
@@ -46,6 +44,9 @@ Radius = Literal["proven", "typical"]
 SPREAD_FAILURE = 0.01
 GROUPS_HALT = 0.005
 USERS_HALT = 0.01
+# In units of its radius; any share of the points may be left as long as a sensitivity is proven.
+UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
+ANY_SHARE = 1e-9
 
 
 def halving(n: int, phases: int) -> tuple[int, ...]:
@@ -77,7 +78,7 @@ def sgd_radius(
     r"""Return :math:`\tau_i`: twice (R2) for C groups, or :math:`2.5\,\eta_iL\sqrt{T_i}`."""
     if radius == "typical":
         return 2.5 * step * at.lipschitz * math.sqrt(steps)
-    return 2 * iterate_spread(step, at.lipschitz, steps, failure / groups)
+    return group_spread(step, at.lipschitz, steps, groups, failure)
 
 
 def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
@@ -96,7 +97,7 @@ def calibrated_sgd(
     decay: float = 1.25,
     step: float | None = None,
     radius: Radius = "proven",
-    filter: Filter = WEIGHTS,
+    keep: RobustFilter = UNIT_FILTER,
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
@@ -115,7 +116,8 @@ def calibrated_sgd(
         :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     radius : "proven" or "typical"
         See `sgd_radius`.
-    filter : Filter
+    keep : RobustFilter
+        With a score radius of 1: it is scaled to the phase's.
     halt, spread_failure : float
         What the test and the proven radius of a phase may fail with.
 
@@ -124,8 +126,9 @@ def calibrated_sgd(
     NotApplicable
         If a phase has fewer users than groups.
     """
-    groups = group_count(at.epsilon, at.delta, halt=halt)
-    plan = single_test(groups, at.epsilon, at.delta, halt=halt, filter=filter)
+    tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
+    groups = recommended_count(at.epsilon, at.delta, tuning)
+    plan = single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=tuning)
     size = _step(at, step)
     found = []
     for i, users in enumerate(halving(at.n, phases)):
@@ -139,7 +142,7 @@ def calibrated_sgd(
             )
         eta, steps = size * math.pow(2, -decay * i), members * at.m
         tau = sgd_radius(at, eta, steps, groups, radius, spread_failure)
-        found.append(_sgd_phase(users, members, steps, eta, tau, plan.noise * tau))
+        found.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
     return SgdSchedule(groups=groups, items=at.m, phases=tuple(found))
 
 
@@ -185,15 +188,6 @@ def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -
     return uniform_gradient_spread(at, failure)
 
 
-def stable_radius(at: UserLevel, steps: int) -> float:
-    r"""Return (R1) with :math:`\gamma=\gamma_0/(nT)`: for points that do not depend on the data.
-
-    By the stability of user-level privacy a user's gradient leaves it at a private point with
-    probability at most :math:`e^\varepsilon\gamma+\delta` (note, section 3.9).
-    """
-    return gradient_spread(at.m, at.lipschitz, SPREAD_FAILURE / (at.n * steps))
-
-
 def full_batch(
     at: UserLevel,
     *,
@@ -202,14 +196,14 @@ def full_batch(
     regulariser: float | None = None,
     steps_factor: float = 1.0,
     radius: Radius | None = "typical",
-    filter: Filter = WEIGHTS,
+    keep: RobustFilter = UNIT_FILTER,
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> ErmSchedule:
     r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
 
     :math:`K_i=n_i`, :math:`\lambda_i=\lambda2^{p(i-1)}` and
-    :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `sparse_test`; without a filter
+    :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `phase_plan`; without a filter
     :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (note, sections 2.2, 2.7).
 
     Parameters
@@ -224,7 +218,8 @@ def full_batch(
         :math:`c_T`.
     radius : "proven", "typical" or None
         See `erm_radius`; None is the baseline without a filter.
-    filter : Filter
+    keep : RobustFilter
+        With a score radius of 1: it is scaled to the phase's.
     halt, spread_failure : float
         What the test of a phase, and the proven radius of all of them, may fail with.
 
@@ -243,8 +238,10 @@ def full_batch(
         if radius is None:
             multiplier = gaussian_multiplier(at.epsilon, at.delta)
             return 2 * at.lipschitz / users * multiplier
-        plan = sparse_test(users, steps, at.epsilon, at.delta, halt=halt, filter=filter)
-        return 2 * tau * plan.total_noise
+        if users < 2:
+            raise NotApplicable("A test of one user alone hides nothing.")
+        plan = phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=phase_tuning(halt))
+        return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     split = halving(at.n, phases)
     try:
@@ -254,7 +251,7 @@ def full_batch(
             raise
         base = printed_regulariser(at) if regulariser is None else regulariser
         steps = erm_steps(at, base, steps_factor)
-        least = full_batch_users(at, phases=phases, steps=2 * steps, filter=filter, halt=halt)
+        least = full_batch_users(at, phases=phases, steps=2 * steps, keep=keep, halt=halt)
         raise NotApplicable(
             refused.reason, nearest=f"set n={least}", changes=(("n", least),)
         ) from refused
@@ -292,14 +289,24 @@ def _full_batch(
 
 
 def full_batch_users(
-    at: UserLevel, *, phases: int, steps: int, filter: Filter = WEIGHTS, halt: float = USERS_HALT
+    at: UserLevel,
+    *,
+    phases: int,
+    steps: int,
+    keep: RobustFilter = UNIT_FILTER,
+    halt: float = USERS_HALT,
 ) -> int:
     """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
 
-    def plan(users: int) -> FilterPlan:
-        return sparse_test(users, steps, at.epsilon, at.delta, halt=halt, filter=filter)
+    least = least_phase_count(steps, at.epsilon, at.delta, keep=keep, tuning=phase_tuning(halt))
+    if least is None:
+        raise NotApplicable("The filter needs more than a billion users a phase.")
+    return least << (phases - 1)
 
-    return least_points(plan) << (phases - 1)
+
+def phase_tuning(halt: float) -> Tuning:
+    """Return how the test of a phase is set: 0.3 of epsilon, and that it halts so rarely."""
+    return Tuning(test_share=0.3, false_halt=halt, least_kept=ANY_SHARE)
 
 
 def stage_lengths(

@@ -13,7 +13,10 @@ from dataclasses import dataclass, replace
 from scipy.optimize import brentq
 
 from dpsco_core.errors import NotApplicable, require
-from dpsco_core.problems.user_filter import WEIGHTS, Filter, coin_changes, sparse_test
+from dpsco_core.privacy.filter_plan import phase_plan
+from dpsco_core.privacy.filter_sensitivity import changed_members
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.problems.user_calibrated import UNIT_FILTER, USERS_HALT, phase_tuning
 from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier, printed_multiplier
 from dpsco_core.problems.user_schedules import (
     phase_count,
@@ -22,6 +25,8 @@ from dpsco_core.problems.user_schedules import (
     printed_groups,
 )
 
+# Algorithm 1 with coins: the count of neighbours from a half to two thirds is the inclusion.
+PRINTED_FILTER = RobustFilter(score_radius=1.0, filter_radius=2.0, upper=2 / 3, inclusion="coins")
 # No number of users with more binary digits is looked at.
 MOST_DIGITS = 200
 
@@ -231,7 +236,7 @@ def sgd_noise_room(at: UserLevel) -> float:
     :math:`\zeta=\frac\delta{10e^\varepsilon}` (F5, note, section 2.1).
     """
     count = math.ceil(printed_groups(at))
-    changes = 2 + coin_changes(count, 6.0, at.delta / 10 * math.exp(-at.epsilon))
+    changes = 2 + changed_members(PRINTED_FILTER, count, at.delta / 10 * math.exp(-at.epsilon))
     needed = 6 * changes * gaussian_multiplier(at.epsilon / 4, at.delta / at.n)
     return 100 * (math.log(at.n) + at.log_delta) ** 2 / at.epsilon / needed
 
@@ -282,7 +287,8 @@ def subsampled_noise_room(at: UserLevel, steps: int, batch: int) -> float:
 
 
 def _changes(at: UserLevel, count: int, steps: int) -> int:
-    return 2 + coin_changes(count, 6.0, at.delta / (10 * steps) * math.exp(-at.epsilon))
+    failure = at.delta / (10 * steps) * math.exp(-at.epsilon)
+    return 2 + changed_members(PRINTED_FILTER, count, failure)
 
 
 def _printed_noise_factor(at: UserLevel) -> float:
@@ -298,7 +304,7 @@ def filter_pays_from(
     *,
     spread: float = 3.0,
     releases: int = 20,
-    filter: Filter = WEIGHTS,
+    keep: RobustFilter = UNIT_FILTER,
 ) -> float:
     r"""Return the m from which Mode A has less noise than N2; infinite if its test cannot pass.
 
@@ -313,10 +319,13 @@ def filter_pays_from(
     (8200.0, inf)
     """
     try:
-        plan = sparse_test(users, releases, epsilon, delta, filter=filter)
+        plan = phase_plan(
+            users, releases, epsilon, delta, keep=keep, tuning=phase_tuning(USERS_HALT)
+        )
     except NotApplicable:
         return math.inf
-    return (spread * plan.total_noise * users / gaussian_multiplier(epsilon, delta)) ** 2
+    noise = plan.release.noise_std / math.sqrt(releases)
+    return (spread * noise * users / gaussian_multiplier(epsilon, delta)) ** 2
 
 
 def printed_filter_pays_from(at: UserLevel) -> float:

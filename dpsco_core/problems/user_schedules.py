@@ -209,18 +209,6 @@ def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedul
     return SgdSchedule(groups=groups, items=at.m, phases=tuple(phases))
 
 
-def first_noise(at: UserLevel, q: float) -> float:
-    r"""Return :math:`\sqrt d\,\sigma_1/R` of Algorithm 1 as printed, in closed form.
-
-    .. math:: 2^{-p}\cdot\frac{10^5\ln(ndm)\ln^2(n/\delta)}{(\varepsilon C)^{3/2}}\sqrt{n_1/n}
-
-    It depends on n, m and d through logarithms only (note, section 2.1).
-    """
-    logarithm = math.log(at.n) + at.log_delta
-    scale = 1e5 * at.log_size * logarithm**2 / math.pow(at.epsilon * printed_groups(at), 1.5)
-    return math.pow(2, -printed_decay(at)) * scale * math.sqrt(phase_users(at.n, 1, q) / at.n)
-
-
 def printed_radius(at: UserLevel) -> float:
     r"""Return :math:`\tau=L\ln(ndm)/\sqrt m` of Algorithm 3, with the hidden constant 1."""
     return at.lipschitz * at.log_size / math.sqrt(at.m)
@@ -241,17 +229,6 @@ def printed_batch(at: UserLevel, users: float, steps: float) -> float:
     logarithm = 2 * math.log(users * at.m) + at.epsilon + at.log_delta
     share = users * at.epsilon / math.sqrt(steps * at.log_delta)
     return 500 * logarithm * (1 / at.epsilon + share)
-
-
-def runnable_batch(at: UserLevel, users: int, steps: int) -> int:
-    r"""Return :math:`\min\{n_i,\max(K_i,\lceil n_i/T_i\rceil)\}`, with the larger logarithm.
-
-    The note's repair (section 2.3): :math:`K_i\le n_i` fails at every practical size, and then
-    every step uses the full batch.
-    """
-    proof = 500 * (at.log_size + at.epsilon + at.log_delta) / at.epsilon
-    wanted = max(printed_batch(at, users, steps), proof, users / steps)
-    return min(users, math.ceil(wanted))
 
 
 def printed_noise(at: UserLevel, tau: float, users: float, steps: float) -> float:
@@ -327,67 +304,3 @@ def smoothed_regulariser(at: UserLevel) -> float:
     `printed_regulariser` is what the rate needs (note, section 2.5).
     """
     return 1 / math.sqrt(at.total)
-
-
-def smoothed_steps(at: UserLevel, users: float) -> float:
-    r"""Theorem D.3's proof: :math:`T_i=1+n_i^{3/4}m^{1/2}\varepsilon^{1/2}\ln(ndm)`."""
-    return 1 + math.pow(users, 0.75) * math.sqrt(at.m * at.epsilon) * at.log_size
-
-
-def smoothed_batch(at: UserLevel, users: float, steps: float) -> float:
-    r"""Theorem D.3's proof: :math:`K_i=\frac{n_i\varepsilon}{\sqrt{T_i}}+
-    \frac{\ln(nmde^\varepsilon/\delta)}\varepsilon`.
-    """
-    logarithm = at.log_size + at.epsilon + at.log_delta
-    return users * at.epsilon / math.sqrt(steps) + logarithm / at.epsilon
-
-
-def strong_rate(at: UserLevel, users: float) -> float:
-    r"""Return :math:`\rho(n')=\frac1{\sqrt{n'm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n'
-    \sqrt m}`, the rate in units of L R.
-    """
-    private = math.sqrt(at.d * at.log_delta) / (at.epsilon * users * math.sqrt(at.m))
-    return 1 / math.sqrt(users * at.m) + private
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrongStage:
-    r"""One stage of the reduction for strongly convex losses: Algorithm 3 on its own users.
-
-    Parameters
-    ----------
-    users : int
-        n/k, rounded down.
-    distance : float
-        :math:`D_j`, in the place of R.
-    regulariser : float
-        :math:`\lambda=\frac L{D_j}\rho(n/k)`.
-    """
-
-    users: int
-    distance: float
-    regulariser: float
-
-
-def strong_stages(at: UserLevel) -> tuple[StrongStage, ...]:
-    r"""Return the stages of Remark 3.6 (note, section 2.6).
-
-    :math:`D_1=\min(R,2L/\mu)`, :math:`D_{j+1}=\min\{D_j,\sqrt{D_*D_j}\}` with
-    :math:`D_*=4L\rho/\mu`, and :math:`k=\max(1,\lceil\log_2\log_2\frac{D_1}{D_*}\rceil+1)`
-    stages, at :math:`\rho(n)` for k and :math:`\rho(n/k)` after.
-    """
-    require(at.strong_convexity > 0, "strong_convexity", "positive", at.strong_convexity)
-    reach = at.lipschitz / at.strong_convexity
-    first = min(at.diameter, 2 * reach)
-    ratio = max(2.0, first / (4 * reach * strong_rate(at, at.n)))
-    count = max(1, math.ceil(math.log2(math.log2(ratio))) + 1)
-    users = at.n // count
-    if users < 1:
-        raise NotApplicable(f"The reduction has {count} stages, and n={at.n} users.")
-    rate = strong_rate(at, users)
-    stages, distance = [], first
-    for _ in range(count):
-        regulariser = at.lipschitz / distance * rate
-        stages.append(StrongStage(users=users, distance=distance, regulariser=regulariser))
-        distance = min(distance, math.sqrt(4 * reach * rate * distance))
-    return tuple(stages)

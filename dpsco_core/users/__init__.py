@@ -1,5 +1,13 @@
 """User-level privacy: a neighbour differs in all items of one user."""
 
+from dpsco_core.privacy.filter_plan import (
+    FilterPlan,
+    Tuning,
+    phase_plan,
+    recommended_count,
+    single_test_plan,
+)
+from dpsco_core.privacy.robust_filter import Examined, RobustFilter
 from dpsco_core.users.accelerated import UserAccelerated
 from dpsco_core.users.accelerated_nonsmooth import UserAcceleratedNonsmooth
 from dpsco_core.users.accelerated_sgd import (
@@ -12,21 +20,9 @@ from dpsco_core.users.accelerated_sgd import (
 )
 from dpsco_core.users.accelerated_strong import UserAcceleratedStrong
 from dpsco_core.users.clipped_means import UserClippedMeans
-from dpsco_core.users.dispersion import gradient_dispersion, group_spread, iterate_dispersion
-from dpsco_core.users.filter import Examined, RobustFilter
 from dpsco_core.users.group_privacy import UserGroupPrivacy
 from dpsco_core.users.phased_sgd import UserPhasedSgd
-from dpsco_core.users.release import (
-    FilteredMeans,
-    FilterPlan,
-    Released,
-    Tuning,
-    open_releases,
-    phase_plan,
-    recommended_count,
-    release_mean,
-    single_test_plan,
-)
+from dpsco_core.users.release import FilteredMeans, Released, open_releases, release_mean
 
 UserMethod = (
     UserPhasedSgd
@@ -63,9 +59,6 @@ __all__ = [
     "UserPhasedSgd",
     "accelerated_descent",
     "accelerated_gap",
-    "gradient_dispersion",
-    "group_spread",
-    "iterate_dispersion",
     "open_releases",
     "phase_plan",
     "recommended_count",

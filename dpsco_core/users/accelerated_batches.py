@@ -17,17 +17,17 @@ from dataclasses import dataclass, replace
 from dpsco_core.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
-from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian
-from dpsco_core.privacy.mechanisms import laplace_noise_scale
-from dpsco_core.privacy.subsampling import subsample
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import FilterPlan, Tuning
-from dpsco_core.users.sensitivity import (
+from dpsco_core.privacy.filter_plan import FilterPlan, Tuning
+from dpsco_core.privacy.filter_sensitivity import (
     SCORE_SENSITIVITY,
     sharp_weights_sensitivity,
     weight_floor,
     weights_sensitivity,
 )
+from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian
+from dpsco_core.privacy.mechanisms import laplace_noise_scale
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.privacy.subsampling import subsample
 
 LARGEST_STEP = 20.0  # epsilon of one iteration on its batch; beyond, amplification is no gain
 

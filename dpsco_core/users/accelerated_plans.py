@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration
+from dpsco_core.privacy.filter_plan import FilterPlan
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.sco.lipschitz import Losses
 from dpsco_core.users.accelerated_model import STEP_COUNTS, Choice, Landscape, Layout, choose
@@ -23,7 +24,6 @@ from dpsco_core.users.accelerated_schedule import (
     recommended_phases,
     too_few,
 )
-from dpsco_core.users.release import FilterPlan
 
 
 def filter_of(

@@ -14,7 +14,10 @@ import math
 from dataclasses import replace
 
 from dpsco_core.errors import NotApplicable
+from dpsco_core.privacy.filter_plan import FilterPlan
+from dpsco_core.privacy.filter_sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
 from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_requirements import best_decay, erm_condition, least_users
 from dpsco_core.problems.user_schedules import (
@@ -24,9 +27,6 @@ from dpsco_core.problems.user_schedules import (
     printed_noise,
 )
 from dpsco_core.users.accelerated_schedule import Phase
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import FilterPlan
-from dpsco_core.users.sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
 
 MOST_EPSILON = 10.0
 

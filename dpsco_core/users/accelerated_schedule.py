@@ -13,16 +13,15 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpsco_core.errors import NotApplicable
+from dpsco_core.privacy.filter_plan import FilterPlan, Tuning, phase_plan
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.user_calibrated import halving
-from dpsco_core.problems.user_level import UserLevel
+from dpsco_core.problems.user_level import UserLevel, gradient_spread
 from dpsco_core.problems.user_schedules import erm_steps, printed_regulariser
 from dpsco_core.sco.lipschitz import Losses
 from dpsco_core.users.accelerated_batches import batch_plan
 from dpsco_core.users.accelerated_model import DECAY, Choice, Layout
 from dpsco_core.users.accelerated_sgd import Objective, stage_lengths
-from dpsco_core.users.dispersion import gradient_dispersion
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import FilterPlan, Tuning, phase_plan
 
 SHARES = (0.2, 0.3, 0.4, 0.5)  # of epsilon for the tests; the best of them is taken
 FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients
@@ -127,7 +126,7 @@ def halving_layouts(n: int) -> tuple[Layout, ...]:
 
 def theory_radius(at: UserLevel, steps: int) -> float:
     r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
-    proven = gradient_dispersion(at.lipschitz, at.m, SPREAD_FAILURE / (at.n * steps))
+    proven = gradient_spread(at.m, at.lipschitz, SPREAD_FAILURE / (at.n * steps))
     return min(proven, widest_radius(at))
 
 

@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.filter_plan import FilterPlan, recommended_count, single_test_plan
+from dpsco_core.privacy.filter_plan import Tuning as TestTuning
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.user_calibrated import plain_sensitivity
-from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier
+from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier, group_spread
 from dpsco_core.problems.user_requirements import best_decay, least_users
 from dpsco_core.problems.user_risk import best_phases
 from dpsco_core.problems.user_sample import UserSample
@@ -35,11 +38,8 @@ from dpsco_core.users.base import (
     user_level,
 )
 from dpsco_core.users.chains import Pass, batch_size, chain_averages, records_of, step_limit
-from dpsco_core.users.dispersion import group_spread
-from dpsco_core.users.filter import RobustFilter
 from dpsco_core.users.printed_groups import printed_count, printed_plan
-from dpsco_core.users.release import FilterPlan, recommended_count, release_mean, single_test_plan
-from dpsco_core.users.release import Tuning as TestTuning
+from dpsco_core.users.release import release_mean
 
 Vector = NDArray[np.float64]
 
@@ -92,9 +92,9 @@ class UserPhasedSgd:
 
     **Privacy.** A user is in one group of one phase. Replaced by any other, it changes one of the C
     points of that phase's filter to anything at all: nothing is assumed of the gradients, and
-    `dpsco_core.users.sensitivity` says by how much the filtered mean moves. The start is what
-    earlier phases released. Phases on disjoint users each have the whole budget; projecting after
-    the noise, and ending at the last point, only process what was released.
+    `dpsco_core.privacy.filter_sensitivity` says by how much the filtered mean moves. The start is
+    what earlier phases released. Phases on disjoint users each have the whole budget; projecting
+    after the noise, and ending at the last point, only process what was released.
 
     Parameters
     ----------

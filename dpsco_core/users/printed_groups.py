@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 
 from dpsco_core.errors import NotApplicable
+from dpsco_core.privacy.filter_plan import FilterPlan
+from dpsco_core.privacy.filter_sensitivity import SCORE_SENSITIVITY, coins_sensitivity
 from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier
 from dpsco_core.problems.user_schedules import printed_groups
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import FilterPlan
-from dpsco_core.users.sensitivity import SCORE_SENSITIVITY, coins_sensitivity
 
 ROOM = 1e-9  # relative, of the slack: keeps the floor of the score above 2C/3 in rounding
 

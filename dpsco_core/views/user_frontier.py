@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from dpsco_core.bounds.user_complexity import COMPARISON, Curve, figure_1
 from dpsco_core.bounds.user_conditions import best_share
 from dpsco_core.errors import NotApplicable, require
+from dpsco_core.privacy.filter_plan import recommended_count
 from dpsco_core.problems.user_calibrated import full_batch_users
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_requirements import batch_ratio, best_decay, least_users
@@ -17,7 +18,6 @@ from dpsco_core.users.accelerated_printed import printed_phases
 from dpsco_core.users.accelerated_schedule import calibrated_filter, practical_tau
 from dpsco_core.users.accelerated_schedule import least_users as least_users_of
 from dpsco_core.users.printed_groups import printed_count
-from dpsco_core.users.release import recommended_count
 
 EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 COMPLEXITY_USERS = tuple(round(10 ** (k / 4)) for k in range(4, 29))  # 10 to 10^7

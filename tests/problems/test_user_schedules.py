@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,26 +9,26 @@ from scipy.stats import binom
 
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.privacy.budget import gaussian_delta
+from dpsco_core.privacy.filter_plan import (
+    Tuning,
+    least_phase_count,
+    phase_plan,
+    recommended_count,
+    single_test_plan,
+)
+from dpsco_core.privacy.filter_sensitivity import changed_members
 from dpsco_core.problems.user_calibrated import (
+    GROUPS_HALT,
+    UNIT_FILTER,
+    USERS_HALT,
     calibrated_sgd,
     full_batch,
     full_batch_users,
     halving,
     one_chain,
+    phase_tuning,
     plain_sensitivity,
-    stable_radius,
     stage_lengths,
-)
-from dpsco_core.problems.user_filter import (
-    GRADIENT_FILTER,
-    ITERATE_FILTER,
-    WEIGHTS,
-    Filter,
-    coin_changes,
-    group_count,
-    least_points,
-    single_test,
-    sparse_test,
 )
 from dpsco_core.problems.user_level import (
     UserLevel,
@@ -40,6 +39,7 @@ from dpsco_core.problems.user_level import (
     uniform_gradient_spread,
 )
 from dpsco_core.problems.user_requirements import (
+    PRINTED_FILTER,
     batch_ratio,
     erm_condition,
     erm_noise_room,
@@ -61,7 +61,6 @@ from dpsco_core.problems.user_requirements import (
 )
 from dpsco_core.problems.user_schedules import (
     erm_steps,
-    first_noise,
     phase_count,
     phase_users,
     printed_batch,
@@ -73,14 +72,8 @@ from dpsco_core.problems.user_schedules import (
     printed_regulariser,
     printed_sgd,
     printed_step,
-    runnable_batch,
-    smoothed_batch,
-    smoothed_regulariser,
     smoothed_smoothness,
-    smoothed_steps,
     smoothing_radius,
-    strong_rate,
-    strong_stages,
 )
 
 GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
@@ -166,23 +159,24 @@ def test_the_step_is_within_the_smoothness_just_where_the_theorem_says():
 def test_the_first_noise_has_its_closed_form_and_depends_on_logarithms_only():
     at = UserLevel(n=2 * 10**5, m=1, d=10, epsilon=1.0, delta=1e-6, lipschitz=3.0, diameter=0.5)
     noise = printed_sgd(at, 0.08).phases[0].noise_std
-    closed = first_noise(at, 0.08)
-    assert math.sqrt(10) * noise / at.diameter == pytest.approx(closed)
-    assert closed == pytest.approx(477, abs=0.5)
+    assert math.sqrt(10) * noise / at.diameter == pytest.approx(477, abs=0.5)
     for k in (2, 50):
-        more = first_noise(replace(at, d=10 * k), 0.08)
-        assert more / closed == pytest.approx(1 + math.log(k) / at.log_size)
+        wide = printed_sgd(replace(at, d=10 * k), 0.08).phases[0].noise_std
+        assert math.sqrt(k) * wide / noise == pytest.approx(1 + math.log(k) / at.log_size)
 
 
 def test_constants_of_the_printed_tests_add_up():
-    assert ITERATE_FILTER.high == pytest.approx(4 / 5 - 2 / 15)
+    assert PRINTED_FILTER.upper == pytest.approx(4 / 5 - 2 / 15)
     # The score of Algorithm 2 is at least 0.7 K, which is above b K.
-    assert GRADIENT_FILTER.high < 4 / 5 - 1 / 20 - 1 / 20 == pytest.approx(0.7)
+    assert PRINTED_FILTER.upper < 4 / 5 - 1 / 20 - 1 / 20 == pytest.approx(0.7)
     # Scales 8/epsilon and 16/epsilon are those of Mode A at half of epsilon.
-    plan = sparse_test(10**5, 10, 1.0, 1e-6, share=0.5)
-    assert (plan.threshold_scale, plan.score_scale) == pytest.approx((8.0, 16.0))
+    half = Tuning(test_share=0.5)
+    test = phase_plan(10**5, 10, 1.0, 1e-6, keep=UNIT_FILTER, tuning=half).release.test
+    assert (test.threshold_scale, test.score_scale) == pytest.approx((8.0, 16.0))
     # Scale 20/epsilon is a tenth of epsilon at sensitivity 2.
-    assert single_test(10**5, 1.0, 1e-6, share=0.1).score_scale == pytest.approx(20.0)
+    tenth = Tuning(test_share=0.1)
+    single = single_test_plan(10**5, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tenth).release.test
+    assert single.score_scale == pytest.approx(20.0)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +189,6 @@ def test_the_printed_batch_is_larger_than_the_phase_and_the_noise_than_the_set(n
     first = printed_erm(at, 0.1).phases[0]
     error = math.sqrt(10) * first.noise_std / (first.regulariser * math.sqrt(first.steps))
     assert noise is None or error == pytest.approx(noise, rel=0.03)
-    assert runnable_batch(at, 100, 10) == 100
     # The last phase has a few steps only, and no number of users mends it.
     assert batch_ratio(at, 0.1, phase_count(n)) > 500
     needs = {r.name: r for r in erm_requirements(at, 0.1)}
@@ -225,27 +218,6 @@ def test_the_smoothed_schedule():
     assert radius == pytest.approx(3 / (0.5 * 4000 * 10) * 4)
     smoothness = smoothed_smoothness(at, radius)
     assert smoothness == pytest.approx(2 / 4 * 0.5 * 4000 * 10)
-    # In units in which L = R = 1, beta/lambda is the square of the power in T_i.
-    unit = replace(at, lipschitz=1.0, diameter=1.0)
-    square = smoothed_smoothness(unit, smoothing_radius(unit)) / smoothed_regulariser(unit)
-    steps = smoothed_steps(unit, unit.n)
-    assert (steps - 1) / unit.log_size == pytest.approx(math.sqrt(square))
-    expected = 0.5 * 4000 / math.sqrt(steps) + (unit.log_size + 0.5 + unit.log_delta) / 0.5
-    assert smoothed_batch(unit, 4000, steps) == pytest.approx(expected)
-
-
-def test_the_radii_of_the_strongly_convex_stages_are_repeated_roots():
-    at = UserLevel(n=10**7, m=100, d=10, epsilon=1.0, delta=1e-6, strong_convexity=0.5)
-    stages = strong_stages(at)
-    star = 4 * strong_rate(at, stages[0].users) / at.strong_convexity
-    ratios = [stage.distance / star for stage in stages]
-    for before, after in pairwise(ratios):
-        assert after == pytest.approx(math.sqrt(before))
-    assert stages[-1].distance <= 2 * star * (1 + 1e-9)
-    assert sum(stage.users for stage in stages) <= at.n
-    assert stages[1].regulariser / stages[0].regulariser == pytest.approx(math.sqrt(ratios[0]))
-    with pytest.raises(InvalidInput, match="strong_convexity must be positive"):
-        strong_stages(GOLDEN)
 
 
 # ---- filters, spreads and multipliers
@@ -276,80 +248,58 @@ def test_the_printed_multiplier_is_enough_up_to_eight(epsilon, delta):
 
 
 def test_the_number_of_changed_coins():
-    assert [coin_changes(1000, 6.0, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)] == [
-        17,
-        21,
-        22,
-        24,
-        27,
-    ]
+    found = [changed_members(PRINTED_FILTER, 1000, z) for z in (1e-4, 1e-6, 1e-7, 1e-8, 1e-10)]
+    assert found == [17, 21, 22, 24, 27]
     for count in (50, 300, 10**5):
-        found = coin_changes(count, 6.0, 1e-9)
+        most = changed_members(PRINTED_FILTER, count, 1e-9)
         law = binom(count - 1, 6 / count)
-        assert law.sf(found) <= 1e-9 < law.sf(found - 1)
+        assert law.sf(most) <= 1e-9 < law.sf(most - 1)
 
 
 @pytest.mark.parametrize(
     ("epsilon", "groups", "noise"), [(1, 302, 149), (2, 154, 78), (4, 81, 40), (8, 44, 21)]
 )
 def test_the_calibrated_groups_and_noise(epsilon, groups, noise):
-    assert group_count(epsilon, 1e-6) == groups
-    plan = single_test(groups, epsilon, 1e-6)
-    assert plan.noise * groups == pytest.approx(noise, abs=0.5)
-    share = plan.epsilon - plan.gaussian_epsilon
-    assert share == pytest.approx(2 / plan.score_scale)
-    slack = plan.threshold - 2 - plan.score_min
-    tail = math.exp(-slack / plan.score_scale) / 2
-    assert tail + plan.gaussian_delta == pytest.approx(1e-6)
-    halt = math.exp(-(groups - plan.threshold) / plan.score_scale) / 2
-    assert halt == pytest.approx(plan.halt)
+    assert recommended_count(epsilon, 1e-6) == groups
+    release = single_test_plan(groups, epsilon, 1e-6, keep=UNIT_FILTER).release
+    assert release.noise_std * groups == pytest.approx(noise, abs=0.5)
+    test = release.test
+    slack = test.threshold - test.sensitivity - test.score_floor
+    tail = math.exp(-slack / test.score_scale) / 2
+    assert tail + release.delta == pytest.approx(1e-6)
+    halt = math.exp(-(groups - test.threshold) / test.score_scale) / 2
+    assert halt == pytest.approx(GROUPS_HALT)
 
 
-def test_a_sequence_of_tests_spends_its_budget_and_halts_as_rarely_as_it_says():
-    plan = sparse_test(4000, 25, 1.0, 1e-6)
-    share = plan.epsilon - plan.gaussian_epsilon
-    assert 2 / plan.threshold_scale + 4 / plan.score_scale == pytest.approx(share)
-    room = 4000 - plan.threshold
-    step, once = plan.score_scale * math.log(25 / 0.01), plan.threshold_scale * math.log(100)
-    assert step + once == pytest.approx(room)
-    fails = 25 * math.exp(-step / plan.score_scale) / 2 + math.exp(-once / plan.threshold_scale) / 2
-    assert fails == pytest.approx(plan.halt)
-    slack = plan.threshold - 2 - plan.score_min
-    zeta = plan.delta - plan.gaussian_delta
-    scales = plan.score_scale * math.log(25 / zeta) + plan.threshold_scale * math.log(1 / zeta)
-    assert slack == pytest.approx(scales)
-    one = sparse_test(10**6, 1, 1.0, 1e-6).sensitivity
-    assert one * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) in units of the radius
+def test_a_sequence_of_tests_halts_as_rarely_as_it_says():
+    tuning = phase_tuning(USERS_HALT)
+    release = phase_plan(4000, 25, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
+    test = release.test
+    assert 2 / test.threshold_scale + 4 / test.score_scale == pytest.approx(0.3)
+    step = test.score_scale * math.log(25 / USERS_HALT)
+    once = test.threshold_scale * math.log(1 / USERS_HALT)
+    assert step + once == pytest.approx(4000 - test.threshold)
+    fails = 25 * math.exp(-step / test.score_scale) / 2 + math.exp(-once / test.threshold_scale) / 2
+    assert fails == pytest.approx(USERS_HALT)
+    many = phase_plan(10**6, 1, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning).release
+    assert many.l2_sensitivity * 10**6 == pytest.approx(8, rel=2e-3)  # 2 (2 + 2) radii
 
 
-def test_what_the_filter_keeps_is_weaker_with_equal_radii():
-    # The hub and petals of the note: s = 0.7 K, and 0.4 K are kept with equal radii.
-    assert GRADIENT_FILTER.least_weight(70, 100) == pytest.approx(40)
-    assert ITERATE_FILTER.least_weight(70, 100) == 70
-    assert ITERATE_FILTER.weighted_sensitivity(200, 300) * 300 < 48
-    coins = ITERATE_FILTER.coin_sensitivity(2000, 3000, 1e-7)
-    assert coins == pytest.approx(6 * (2 + 22) / 3000)
-
-
-def test_a_filter_that_keeps_too_few_has_no_sensitivity():
-    three = Filter(low=0.5, high=1.0)
-    assert math.isinf(three.weighted_sensitivity(5 / 3, 3))
-    with pytest.raises(NotApplicable, match="cannot pass safely"):
-        sparse_test(1000, 20, 1.0, 1e-6)
-    with pytest.raises(InvalidInput, match="high must be above low"):
-        Filter(low=0.8, high=0.7)
-    least = least_points(lambda count: sparse_test(count, 20, 1.0, 1e-6))
-    sparse_test(least, 20, 1.0, 1e-6)
-    with pytest.raises(NotApplicable):
-        sparse_test(least - 1, 20, 1.0, 1e-6)
+def test_the_least_users_of_a_phase_are_the_least():
+    tuning = phase_tuning(USERS_HALT)
+    least = least_phase_count(20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
+    assert least is not None
+    phase_plan(least, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
+    with pytest.raises(NotApplicable, match=f"it needs {least}"):
+        phase_plan(least - 1, 20, 1.0, 1e-6, keep=UNIT_FILTER, tuning=tuning)
 
 
 def test_coins_cost_more_noise_than_weights():
-    for filter in (GRADIENT_FILTER, ITERATE_FILTER):
-        coins = sparse_test(10**5, 20, 1.0, 1e-6, filter=filter)
-        weights = sparse_test(10**5, 20, 1.0, 1e-6, filter=replace(filter, coins=False))
-        assert coins.total_noise > 2 * weights.total_noise
-        assert coins.gaussian_delta < weights.gaussian_delta
+    coins = phase_plan(10**5, 20, 1.0, 1e-6, keep=PRINTED_FILTER).release
+    keep = replace(PRINTED_FILTER, inclusion="weights")
+    weights = phase_plan(10**5, 20, 1.0, 1e-6, keep=keep).release
+    assert coins.noise_std > 2 * weights.noise_std
+    assert coins.delta < weights.delta
 
 
 def test_the_iterates_of_linear_losses_stay_within_their_spread():
@@ -379,7 +329,6 @@ def test_the_gradients_stay_within_the_uniform_spread_at_all_points():
     assert math.isinf(uniform_gradient_spread(replace(at, smoothness=math.inf), 0.01))
     flat = uniform_gradient_spread(replace(at, smoothness=0.0), 0.01)
     assert flat == pytest.approx(gradient_spread(at.m, 1.0, 0.01 / at.n))
-    assert stable_radius(at, 1) == pytest.approx(flat)
 
 
 # ---- what the constants need
@@ -465,8 +414,7 @@ def test_the_filter_pays_from_the_note_s_number_of_items(users, epsilon, m):
 def test_where_the_filter_never_pays_and_where_the_printed_one_does():
     assert math.isinf(filter_pays_from(1000, 1.0, 1e-6))
     assert math.isinf(filter_pays_from(300, 4.0, 1e-6))
-    paper = Filter(high=2 / 3, radius_ratio=2.0, coins=True)
-    assert 1e5 < filter_pays_from(10**4, 4.0, 1e-6, filter=paper) < 5e5
+    assert 1e5 < filter_pays_from(10**4, 4.0, 1e-6, keep=PRINTED_FILTER) < 5e5
     at = UserLevel(n=10**4, m=1, d=10, epsilon=1.0, delta=1e-6)
     m = printed_filter_pays_from(at)
     assert 5e9 < m < 5e10
@@ -550,4 +498,4 @@ def test_what_is_out_of_range_is_refused_by_name(change):
 
 
 def test_the_recommended_filter_is_the_deterministic_one():
-    assert not WEIGHTS.coins and WEIGHTS.high == 1.0
+    assert UNIT_FILTER.inclusion == "weights" and UNIT_FILTER.upper == 1.0

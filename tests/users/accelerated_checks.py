@@ -12,6 +12,9 @@ from scipy import stats
 
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy import filtered as filtered_module
+from dpsco_core.privacy.filter_plan import Tuning, phase_plan
+from dpsco_core.privacy.filter_sensitivity import sharp_weights_sensitivity
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.user_sample import ItemSample
 from dpsco_core.users.accelerated import UserAccelerated
@@ -19,9 +22,7 @@ from dpsco_core.users.accelerated_batches import BatchGaussian, batch_plan
 from dpsco_core.users.accelerated_nonsmooth import SmoothedPlan
 from dpsco_core.users.accelerated_run import run_phases
 from dpsco_core.users.accelerated_schedule import AcceleratedPlan, Phase
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import FilteredMeans, Tuning, phase_plan
-from dpsco_core.users.sensitivity import sharp_weights_sensitivity
+from dpsco_core.users.release import FilteredMeans
 from tests.sco.losses import records, sample
 from tests.users.accelerated_helpers import (
     BUDGET,

@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.stats import beta, binom, chi2
 
 from dpsco_core.privacy import ApproxDP, Ledger, NoisyTest, TestedGaussian
+from dpsco_core.privacy.filter_sensitivity import sharp_weights_sensitivity, weights_sensitivity
 from dpsco_core.users import open_releases, phase_plan, release_mean, single_test_plan
-from dpsco_core.users.sensitivity import sharp_weights_sensitivity, weights_sensitivity
 from tests.users.helpers import (
     FALSE_ALARM,
     FILTERS,

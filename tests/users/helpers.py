@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.stats import norm
 
-from dpsco_core.users.filter import RobustFilter
+from dpsco_core.privacy.robust_filter import RobustFilter
 
 Array = np.ndarray
 BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20)

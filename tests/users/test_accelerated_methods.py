@@ -14,6 +14,9 @@ import pytest
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry import Simplex
 from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.filter_plan import Tuning, phase_plan
+from dpsco_core.privacy.filter_sensitivity import SCORE_SENSITIVITY
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.privacy.steps import BudgetExceeded
 from dpsco_core.problems.laws import spike_of
 from dpsco_core.problems.user_requirements import best_decay, erm_condition
@@ -24,9 +27,7 @@ from dpsco_core.users.accelerated import UserAccelerated
 from dpsco_core.users.accelerated_run import run_phases
 from dpsco_core.users.accelerated_schedule import calibrated_filter, theory_radius
 from dpsco_core.users.base import user_level
-from dpsco_core.users.filter import RobustFilter
-from dpsco_core.users.release import Tuning, open_releases, phase_plan
-from dpsco_core.users.sensitivity import SCORE_SENSITIVITY
+from dpsco_core.users.release import open_releases
 from tests.sco.losses import CONCENTRATED, PURE, sample
 from tests.users.accelerated_checks import (
     check_batches,

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dpsco_core.privacy import ApproxDP
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.users import accelerated_batches, accelerated_run, accelerated_schedule
 from dpsco_core.users.accelerated import UserAccelerated
-from dpsco_core.users.filter import RobustFilter
 from tests.users.accelerated_checks import (
     check_batches,
     check_draws,
@@ -28,7 +28,9 @@ Patch = pytest.MonkeyPatch
 def a_third_of_the_sensitivity(patch: Patch) -> None:
     plain = accelerated_batches.sharp_weights_sensitivity
     patch.setattr(accelerated_batches, "sharp_weights_sensitivity", lambda *a: plain(*a) / 3)
-    patch.setattr("dpsco_core.users.release.sharp_weights_sensitivity", lambda *a: plain(*a) / 3)
+    patch.setattr(
+        "dpsco_core.privacy.filter_plan.sharp_weights_sensitivity", lambda *a: plain(*a) / 3
+    )
 
 
 def phases_on_all_users(patch: Patch) -> None:

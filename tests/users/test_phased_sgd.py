@@ -15,20 +15,19 @@ from dpsco_core.bounds.user_explicit import phased_sgd_risk
 from dpsco_core.data import DenseRows
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry.box import Box
-from dpsco_core.privacy import ZCDP, ApproxDP, Budget
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, filter_plan
+from dpsco_core.privacy.filter_sensitivity import coins_sensitivity, sure_members
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.user_calibrated import calibrated_sgd, one_chain
-from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier
+from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier, group_spread
 from dpsco_core.problems.user_risk import best_phases, halving_phases, phased_terms
 from dpsco_core.problems.user_sample import ItemSample, MeanSample
 from dpsco_core.problems.user_schedules import SgdSchedule, printed_sgd
 from dpsco_core.sco.phased_sgd import Phase, phase_average
-from dpsco_core.users import chains, phased_sgd, release
+from dpsco_core.users import chains, phased_sgd
 from dpsco_core.users.chains import Pass, chain_averages, project_rows, records_of
-from dpsco_core.users.dispersion import group_spread
 from dpsco_core.users.phased_sgd import UserPhasedSgd
 from dpsco_core.users.printed_groups import printed_count, printed_plan
-from dpsco_core.users.sensitivity import coins_sensitivity, sure_members
 from tests.sco.losses import FALSE_ALARM, PURE, SMOOTH, sample
 from tests.users.optimiser_helpers import (
     TestedReleases,
@@ -487,8 +486,8 @@ def shared_records(patch: pytest.MonkeyPatch) -> None:
 
 
 def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
-    sharp = release.sharp_weights_sensitivity
-    patch.setattr(release, "sharp_weights_sensitivity", lambda *args: 1e-3 * sharp(*args))
+    sharp = filter_plan.sharp_weights_sensitivity
+    patch.setattr(filter_plan, "sharp_weights_sensitivity", lambda *args: 1e-3 * sharp(*args))
 
 
 def half_the_noise(patch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,10 @@ import pytest
 from scipy.stats import hypergeom, norm
 
 from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.filter_plan import FilterPlan, Tuning
+from dpsco_core.privacy.filter_sensitivity import sharp_weights_sensitivity
 from dpsco_core.privacy.filtered import TestedSteps
+from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.user_sample import ItemSample, UserSample
 from dpsco_core.users import phase_plan, single_test_plan
@@ -27,11 +30,8 @@ from dpsco_core.users.accelerated_batches import batch_plan
 from dpsco_core.users.accelerated_nonsmooth import UserAcceleratedNonsmooth
 from dpsco_core.users.accelerated_strong import UserAcceleratedStrong
 from dpsco_core.users.clipped_means import UserClippedMeans
-from dpsco_core.users.filter import RobustFilter
 from dpsco_core.users.group_privacy import UserGroupPrivacy
 from dpsco_core.users.phased_sgd import UserPhasedSgd
-from dpsco_core.users.release import FilterPlan, Tuning
-from dpsco_core.users.sensitivity import sharp_weights_sensitivity
 from tests.sco.losses import records, sample
 from tests.users.accelerated_helpers import means_of, where
 from tests.users.checks import halting_law

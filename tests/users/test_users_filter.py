@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import binom
 
 from dpsco_core.errors import InvalidInput
-from dpsco_core.users import RobustFilter, filter
-from dpsco_core.users.sensitivity import (
+from dpsco_core.privacy import robust_filter
+from dpsco_core.privacy.filter_sensitivity import (
     changed_members,
     coins_sensitivity,
     inclusion_slope,
@@ -22,6 +22,7 @@ from dpsco_core.users.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
+from dpsco_core.users import RobustFilter
 from tests.users.checks import check_sensitivity
 from tests.users.helpers import (
     BROKEN,
@@ -274,7 +275,7 @@ def test_the_shortcut_agrees_with_all_pairs_exactly(
     short = keep.examine(x)
     assert keep._concentrated(x)
     monkeypatch.setattr(RobustFilter, "_concentrated", lambda self, points: False)
-    monkeypatch.setattr(filter, "BLOCK", 120)  # two rows a block
+    monkeypatch.setattr(robust_filter, "BLOCK", 120)  # two rows a block
     full = keep.examine(x)
     assert short.score == full.score == 50
     assert (short.counts == full.counts).all()
@@ -287,7 +288,7 @@ def test_blocks_do_not_change_what_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     x = np.random.default_rng(0).normal(size=(101, 3)) * 0.6
     whole = keep.examine(x)
     mean = keep.mean(x, whole.inclusion)
-    monkeypatch.setattr(filter, "BLOCK", 250)
+    monkeypatch.setattr(robust_filter, "BLOCK", 250)
     found = keep.examine(x)
     assert 1 < whole.score < 101
     assert found.score == whole.score and (found.counts == whole.counts).all()

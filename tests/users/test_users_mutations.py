@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dpsco_core.privacy import TestedSteps, filtered
-from dpsco_core.users import RobustFilter, release
-from dpsco_core.users import filter as filter_module
-from dpsco_core.users.sensitivity import weights_sensitivity
+from dpsco_core.privacy import TestedSteps, filter_plan, filtered
+from dpsco_core.privacy import robust_filter as filter_module
+from dpsco_core.privacy.filter_sensitivity import weights_sensitivity
+from dpsco_core.users import RobustFilter
 from tests.users.checks import (
     check_audit,
     check_halting_law,
@@ -50,7 +50,7 @@ def no_noise(patch: Patch) -> None:
 
 
 def half_the_sensitivity(patch: Patch) -> None:
-    patch.setattr(release, "weights_sensitivity", lambda *a: weights_sensitivity(*a) / 2)
+    patch.setattr(filter_plan, "weights_sensitivity", lambda *a: weights_sensitivity(*a) / 2)
 
 
 def half_the_sensitivity_of_the_score(patch: Patch) -> None:

@@ -20,6 +20,7 @@ from dpsco_core.privacy import (
     gaussian_delta,
     subsample,
 )
+from dpsco_core.privacy.filter_sensitivity import changed_members
 from dpsco_core.users import (
     Tuning,
     open_releases,
@@ -28,7 +29,6 @@ from dpsco_core.users import (
     release_mean,
     single_test_plan,
 )
-from dpsco_core.users.sensitivity import changed_members
 from tests.users.checks import (
     DELTA,
     EPSILON,

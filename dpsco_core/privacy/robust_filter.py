@@ -3,7 +3,7 @@ r"""The robust mean filter: the mean of points that are close to most of the oth
 One point a user, or a group of users. A *score* says how concentrated the points are, a *count* for
 each point how many lie near it, and points with few neighbours are left out of the mean, smoothly,
 so that one user moves it little (note to Lowy, Liu and Asi 2024, section 2.0, after Asi and Liu
-2024). How little is in `dpsco_core.users.sensitivity`; nothing here adds noise.
+2024). How little is in `dpsco_core.privacy.filter_sensitivity`; nothing here adds noise.
 
 **Every point has its place.** A point with a NaN, an infinity or a coordinate beyond `FARTHEST`
 score radii is *broken*: far from every other point, whatever it is, and never part of the mean.

@@ -20,7 +20,7 @@ import math
 from scipy.special import bdtrc
 
 from dpsco_core.errors import require
-from dpsco_core.users.filter import SLACK, RobustFilter
+from dpsco_core.privacy.robust_filter import SLACK, RobustFilter
 
 # F1 for every K, with room for the rounding of s.
 SCORE_SENSITIVITY = 2.0
