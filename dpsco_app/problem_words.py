@@ -12,7 +12,6 @@ from dpsco_core.catalogue import (
     STRONG,
     default_methods,
     method_card,
-    problem_card,
 )
 from dpsco_core.problems import MeanEstimation
 
@@ -130,11 +129,6 @@ def geometry_name(kind: str, q: float | None = None) -> str:
     if kind == "lq" and q is not None:
         return f"ℓ_q ball, q = {number_text(q)}"
     return GEOMETRY_NAMES[kind]
-
-
-def problem_name(problem: str) -> str:
-    """Return the name of a problem with what kind it is."""
-    return problem_card(problem).name
 
 
 def baseline(problem: str) -> str:

@@ -10,7 +10,7 @@ from dpsco_core.geometry.group_ball import GroupBall
 from dpsco_core.geometry.hull import Hull
 from dpsco_core.geometry.l1_ball import L1Ball
 from dpsco_core.geometry.lq_ball import LqBall, lq_ball
-from dpsco_core.geometry.mirror import EntropyMirror, MirrorMap, PowerMirror
+from dpsco_core.geometry.mirror import EntropyMirror, PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
@@ -37,7 +37,6 @@ __all__ = [
     "Hull",
     "L1Ball",
     "LqBall",
-    "MirrorMap",
     "PowerMirror",
     "RegularSpace",
     "Simplex",

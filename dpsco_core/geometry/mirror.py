@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,6 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
 
 Vector = NDArray[np.float64]
-
-
-class MirrorMap(Protocol):
-    r"""A strictly convex potential Phi of the parameters."""
-
-    def value(self, w: Vector) -> float:
-        r"""Return :math:`\Phi(w)`, w of shape (d,)."""
-
-    def gradient(self, w: Vector) -> Vector:
-        r"""Return :math:`\nabla\Phi(w)`, shape (d,)."""
-
-    def conjugate(self, u: Vector) -> float:
-        r"""Return :math:`\Phi^*(u) = \max_w \langle u, w\rangle - \Phi(w)`."""
-
-    def conjugate_gradient(self, u: Vector) -> Vector:
-        r"""Return :math:`\nabla\Phi^*(u)`, the maximiser, shape (d,)."""
-
-    def divergence(self, to: Vector, at: Vector) -> float:
-        r"""Return :math:`D_\Phi(y, x) = \Phi(y) - \Phi(x) - \langle\nabla\Phi(x), y-x\rangle`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,86 @@
+"""Every page in four sizes, by the navigation, by its link; and two visitors at once."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from dpsco_app.places import PLACES
+from tests.browser.responsive import PHONE, Ready
+
+ROOT = Path(__file__).resolve().parents[2]
+SCREENS = ROOT / "test-results" / "screens"  # the artefacts
+KEPT = ("explore", "learn", "lower-bounds", "privacy", "theory", "users")  # the README's pictures
+SIZES = {
+    "projector": {"width": 1920, "height": 1080},
+    "laptop": {"width": 1400, "height": 950},
+    "tablet": {"width": 820, "height": 1180},
+    "phone": PHONE,
+}
+# What makes the page quick to draw, and leaves it as a visitor sees it.
+QUERIES = {"explore": "?trials=5&grid=1000,5000,20000", "users": "?n=2000&d=2&trials=2"}
+SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
+
+
+def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
+    page.goto(f"{dashboard}/{slug}{QUERIES.get(slug, '')}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
+    ready(page, seconds=60)
+
+
+@pytest.mark.parametrize("slug", PLACES)
+def test_a_page_fits_every_window(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
+    """One title, nothing wider than the window; a picture of each size is kept.
+
+    With DPSCO_SCREENSHOTS=1 some become the README's.
+    """
+    SCREENS.mkdir(parents=True, exist_ok=True)
+    page.set_viewport_size(SIZES["projector"])
+    open_page(page, dashboard, ready, slug)
+    assert page.get_by_role("heading", level=1).count() == 1
+    for name, size in SIZES.items():
+        page.set_viewport_size(size)
+        page.wait_for_timeout(400)  # figures resize
+        for target in (page.locator("html"), page.get_by_test_id("stMain")):
+            assert target.evaluate(SIDEWAYS) <= 0, name
+        picture = SCREENS / f"{slug}-{name}.png"
+        page.screenshot(path=picture, animations="disabled")
+        assert picture.stat().st_size > 10_000
+        if name == "laptop" and slug in KEPT and os.environ.get("DPSCO_SCREENSHOTS") == "1":
+            page.screenshot(path=ROOT / "assets" / f"{slug}.png", animations="disabled")
+
+
+def test_the_navigation_leads_to_every_page(page: Page, dashboard: str, ready: Ready) -> None:
+    page.set_viewport_size(SIZES["projector"])
+    open_page(page, dashboard, ready, "explore")
+    titles = set()
+    for slug, title in PLACES.items():
+        links = page.get_by_role("navigation", name="App pages")
+        links.get_by_role("link", name=title, exact=True).click()
+        path = "/" if slug == "explore" else f"/{slug}"
+        page.wait_for_url(re.compile(re.escape(path) + r"(\?.*)?$"), timeout=20_000)
+        ready(page, seconds=60)
+        heading = page.get_by_role("heading", level=1)
+        expect(heading).to_have_count(1)
+        titles.add(heading.inner_text())
+    assert len(titles) == len(PLACES)
+
+
+def test_two_visitors_do_not_meet(browser: Browser, dashboard: str, ready: Ready) -> None:
+    """Each has a session: one's scenario, run and address leave the other's alone."""
+    with browser.new_context() as first, browser.new_context() as second:
+        one, two = first.new_page(), second.new_page()
+        one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
+        two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
+        for visitor, cells in ((one, "40 cells"), (two, "48 cells")):
+            row = visitor.locator(".st-key-run_row")
+            expect(row).to_contain_text(f"Finished: {cells}", timeout=40_000)
+        one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
+        expect(one.locator(".st-key-run_row")).to_contain_text("Settings changed")
+        ready(two)
+        expect(two.locator(".st-key-run_row")).to_contain_text("Finished: 48 cells")
+        assert "d=50" in two.url and "d=50" not in one.url
