@@ -126,16 +126,26 @@ def _mark_release(figure: go.Figure, line: Line, look: Look) -> None:
     )
 
 
-def norms_figure(norms: Vector, radius: float, look: Look) -> go.Figure:
-    """Return the histogram of gradient norms, with the clip radius as a line."""
-    figure = go.Figure()
-    colour = look.colour(CLIPPED)
+def norm_bins(norms: Vector, radius: float) -> tuple[Vector, NDArray[np.intp]]:
+    """Return the edges, shape (BINS + 1,), and counts, shape (BINS,), of the norms above 0.
+
+    What is outside the edges counts in the first or the last bin.
+    """
     positive = norms[norms > 0]
     shown = positive if len(positive) else np.array([radius])
     low, high = float(np.quantile(shown, 0.01)), float(shown.max())
     low, high = min(low, radius) / 1.5, max(high, radius) * 1.5
     edges = np.geomspace(low, high, BINS + 1)
-    counts, _ = np.histogram(np.clip(positive, low, high), edges)
+    counts, _ = np.histogram(np.clip(positive, edges[0], edges[-1]), edges)
+    return edges, counts
+
+
+def norms_figure(norms: Vector, radius: float, look: Look) -> go.Figure:
+    """Return the histogram of gradient norms, with the clip radius as a line."""
+    figure = go.Figure()
+    colour = look.colour(CLIPPED)
+    edges, counts = norm_bins(norms, radius)
+    low, high = float(edges[0]), float(edges[-1])
     middles = np.sqrt(edges[:-1] * edges[1:])
     figure.add_trace(
         go.Bar(

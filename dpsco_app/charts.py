@@ -9,10 +9,9 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
+from dpsco_app.bound_traces import curves_of, draw_bound, draw_region, is_floor, name_region
 from dpsco_app.look import (
     COLOURS,
-    FADED,
-    REGION,
     SYMBOLS,
     Label,
     Look,
@@ -20,11 +19,9 @@ from dpsco_app.look import (
     log_ticks,
     place_labels,
     translucent,
-    wrapped,
 )
 from dpsco_app.options import SYMBOL, number_text
-from dpsco_app.problem_words import geometry_name, is_instance, words_for, worst_case
-from dpsco_core.card import BoundCard
+from dpsco_app.problem_words import words_for
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
@@ -40,24 +37,49 @@ AXIS_TITLES = {
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
 START = "Start, no data used"
+PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curves:
+    """The measured curves of one scenario.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The `summary` of the cells that have finished; may be empty.
+    suffix : str
+        What the curves' names end with; empty where there is nothing to tell apart.
+    other : bool
+        Whether they are those that are drawn beside: dashed, with open points.
+    previous : bool
+        Whether they are of settings that have changed since: faded.
+    """
+
+    table: pd.DataFrame
+    suffix: str = ""
+    other: bool = False
+    previous: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The line of a method: what it is called, and whether it is that of the set beside."""
+    """The line of one method: its name, and how it is drawn; see `Curves`."""
 
     method: str
     name: str
     other: bool
+    previous: bool
 
 
 def error_figure(
     scenario: Scenario,
-    table: pd.DataFrame,
+    measured: pd.DataFrame | Curves,
     bounds: Sequence[Evaluation],
     look: Look,
     start: Sequence[tuple[float, float]] = (),
-    beside: tuple[Scenario, pd.DataFrame] | None = None,
+    beside: Curves | None = None,
+    ends: tuple[float, float] | None = None,
 ) -> go.Figure:
     """Return the figure of a study: measured errors between their bounds.
 
@@ -65,43 +87,38 @@ def error_figure(
     ----------
     scenario : Scenario
         With an axis; its own value on the axis is marked.
-    table : DataFrame
-        The `summary` of the cells that have finished; may be empty.
+    measured : Curves or DataFrame
+        What has been measured; a frame is the table of curves without a suffix.
     bounds : sequence of Evaluation
         What to draw besides, at the points of the grid.
     look : Look
     start : sequence of (x, risk)
         The excess risk of the point at which optimisers start, if it is to be drawn.
-    beside : (Scenario, DataFrame), optional
-        The same study on another set, drawn dashed, with its summary.
+    beside : Curves, optional
+        Those of another scenario with the same axis and quantity.
+    ends : (float, float), optional
+        The vertical range, if not that of what is drawn: see `error_range`.
     """
     assert scenario.axis is not None
+    own = measured if isinstance(measured, Curves) else Curves(table=measured)
     figure = go.Figure()
-    curves = _group(bounds)
-    methods = [m for m in scenario.methods if m in set(table["method"])]
-    every = table if beside is None else pd.concat([table, beside[1]])
-    low, high = _range(every, curves, [risk for _, risk in start])
+    curves = curves_of(bounds)
+    parts = [own] if beside is None else [beside, own]
+    every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
+    low, high = ends or _range(every, curves, [risk for _, risk in start])
     labels: list[Label] = []
     proven = [c for c in curves if not any(e.failures for e in c)]
     floors = [c for c in proven if is_floor(c[0].bound.card)]
     for curve in floors:
-        _draw_region(figure, curve, look, low)
-    _name_region(figure, floors, scenario, look, low)
+        draw_region(figure, curve, look, low)
+    name_region(figure, floors, scenario, look, low)
     for curve in curves:
-        _draw_bound(figure, curve, look, labels)
+        draw_bound(figure, curve, look, labels)
     if start:
         _draw_start(figure, start, look, labels)
-    parts = [(scenario, table, False)]
-    if beside is not None:
-        parts.insert(0, (*beside, True))
-    for shown, part, other in parts:
-        where = "" if beside is None else f", {geometry_name(shown.geometry, shown.q)}"
-        for method in [m for m in methods if m in set(part["method"])]:
-            rows = part[part["method"] == method]
-            drawn = Line(method=method, name=method_card(method).name + where, other=other)
-            _draw_method(figure, scenario, rows, drawn, look, labels)
-            _name_below(rows, drawn, look, low, labels)
-    xs = scenario.grid
+    for part in parts:
+        _draw_curves(figure, scenario, part, look, low, labels)
+    xs = sorted({*scenario.grid, *every["x"]})
     if not look.compact:
         place_labels(figure, labels, low, high)
     _mark_chosen(figure, scenario, look)
@@ -109,8 +126,8 @@ def error_figure(
     figure.update_xaxes(
         type="log" if logarithmic else "linear",
         title_text=AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else ""),
-        tickvals=list(xs),
-        ticktext=[number_text(x) for x in xs],
+        tickvals=list(scenario.grid),
+        ticktext=[number_text(x) for x in scenario.grid],
         range=_x_range(xs, logarithmic),
         gridcolor=look.grid,
         minor_ticks="",
@@ -129,18 +146,11 @@ def error_figure(
     return figure
 
 
-def _group(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
-    """Return the evaluations curve by curve; those without a positive value are left out."""
-    curves: dict[str, list[Evaluation]] = {}
-    for e in bounds:
-        if e.x is not None and 0 < e.value < math.inf:
-            curves.setdefault(e.bound.card.slug, []).append(e)
-    return list(curves.values())
-
-
-def is_floor(card: BoundCard) -> bool:
-    """Whether the region below a bound is shaded."""
-    return card.kind == "lower" and card.constant == "explicit"
+def error_range(
+    table: pd.DataFrame, bounds: Sequence[Evaluation], start: Sequence[tuple[float, float]] = ()
+) -> tuple[float, float]:
+    """Return the vertical range of a figure of its own, for several that are to share one."""
+    return _range(table, curves_of(bounds), [risk for _, risk in start])
 
 
 def _range(
@@ -167,122 +177,6 @@ def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
     return [a - pad, b + pad]
 
 
-def _draw_region(figure: go.Figure, curve: list[Evaluation], look: Look, low: float) -> None:
-    """Fill from below: where no private algorithm can be, on the hardest input."""
-    colour = look.colour(REGION)
-    x = [e.x for e in curve]
-    y = [max(e.value, low * 1.0001) for e in curve]
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*y, *([low / 10] * len(y))],
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=translucent(colour, 0.13),
-            hoverinfo="skip",
-            name=curve[0].bound.card.slug,
-            showlegend=False,
-        )
-    )
-
-
-def _name_region(
-    figure: go.Figure, curves: list[list[Evaluation]], scenario: Scenario, look: Look, low: float
-) -> None:
-    """Write what the shaded region means into it, where it is high enough."""
-    top = max((curve[0].value for curve in curves), default=0.0)
-    if top < 1.6 * low:
-        return
-    figure.add_annotation(
-        text=region_text(curves, scenario, look),
-        xref="paper",
-        x=0.04,
-        y=math.log10(low) + 0.04 * math.log10(top / low),
-        yanchor="bottom",
-        xanchor="left",
-        align="left",
-        showarrow=False,
-        font={"size": 12 if look.compact else 13, "color": look.colour(REGION)},
-    )
-
-
-def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:
-    """Return what the shaded region means; on the data of its highest edge it holds as it is."""
-    who = "No private algorithm gets here"
-    highest = max(curves, key=lambda c: c[0].value)[0].bound.card
-    if is_instance(highest, scenario.problem, scenario.distribution):
-        return who
-    return who + ("<br>" if look.compact else " ") + worst_case(highest)
-
-
-def _draw_bound(
-    figure: go.Figure, curve: list[Evaluation], look: Look, labels: list[Label]
-) -> None:
-    card = curve[0].bound.card
-    lower = card.kind == "lower"
-    colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
-    failing = [bool(e.failures) for e in curve]
-    rate = card.constant == "rate"
-    hover = [bound_hover(e) for e in curve]
-    # A line is drawn faded where a hypothesis fails at either end of a piece.
-    for faded in (False, True):
-        keep = [f == faded or _beside(failing, i, faded) for i, f in enumerate(failing)]
-        if not any(f == faded for f in failing):
-            continue
-        figure.add_trace(
-            go.Scatter(
-                x=[e.x for e in curve],
-                y=[e.value if k else None for e, k in zip(curve, keep, strict=True)],
-                mode="lines",
-                line={
-                    "color": colour,
-                    "width": 1.4,
-                    "dash": "dash" if rate else "solid",
-                },
-                opacity=FADED if faded else 0.9,
-                hovertext=hover,
-                hoverinfo="text",
-                name=bound_name(card),
-                showlegend=faded == failing[-1],
-            )
-        )
-    rank = 1 if is_floor(card) else 2
-    labels.append(Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank))
-
-
-def bound_name(card: BoundCard) -> str:
-    """Return the name of a bound beside those of the estimators, which it must not repeat."""
-    if card.constant == "rate":
-        return f"{card.name} (constant 1)"
-    own = method_card(card.method).name if card.method else ""
-    return f"{card.name}, proven mean" if card.name == own else card.name
-
-
-def _beside(failing: list[bool], i: int, faded: bool) -> bool:
-    """Whether point i ends a faded piece that starts at a neighbour."""
-    return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
-
-
-def bound_hover(e: Evaluation) -> str:
-    """Return what a bound says of itself: value, source, terms, what fails."""
-    card = e.bound.card
-    lines = [
-        f"<b>{card.name}</b>",
-        card.summary,
-        f"{card.paper}, {card.statement}",
-        f"value {e.value:.3g} · {_constant(card.constant)} · {card.guarantee}",
-    ]
-    if len(e.terms) > 1:
-        lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
-    lines += [f"⚠ {failure}" for failure in e.failures]
-    return "<br>".join(wrapped(line, 70) for line in lines)
-
-
-def _constant(constant: str) -> str:
-    return "explicit constant" if constant == "explicit" else "rate, drawn with constant 1"
-
-
 def _draw_start(
     figure: go.Figure, start: Sequence[tuple[float, float]], look: Look, labels: list[Label]
 ) -> None:
@@ -299,6 +193,27 @@ def _draw_start(
         )
     )
     labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
+
+
+def _draw_curves(
+    figure: go.Figure,
+    scenario: Scenario,
+    part: Curves,
+    look: Look,
+    low: float,
+    labels: list[Label],
+) -> None:
+    """Draw every method of a table, those of settings that have changed since included."""
+    for method in part.table["method"].unique():
+        rows = part.table[part.table["method"] == method]
+        line = Line(
+            method=method,
+            name=method_card(method).name + part.suffix,
+            other=part.other,
+            previous=part.previous,
+        )
+        _draw_method(figure, scenario, rows, line, look, labels)
+        _name_below(rows, line, look, low, labels)
 
 
 def _draw_method(
@@ -323,7 +238,7 @@ def _draw_method(
             mode="lines",
             line={"width": 0},
             fill="toself",
-            fillcolor=translucent(colour, 0.16),
+            fillcolor=translucent(colour, 0.07 if line.other or line.previous else 0.16),
             hoverinfo="skip",
             name=f"{name}, 10-90 %",
             showlegend=False,
@@ -353,12 +268,14 @@ def _draw_method(
                 "size": 8,
                 "color": colour,
             },
+            opacity=PREVIOUS if line.previous else 1,
             hovertext=hover,
             hoverinfo="text",
             name=name,
         )
     )
-    labels.append(Label(text=f"<b>{name}</b>", y=median[-1], colour=colour, rank=0))
+    text = name if line.other else f"<b>{name}</b>"
+    labels.append(Label(text=text, y=median[-1], colour=colour, rank=1 if line.other else 0))
 
 
 def opened(symbol: str) -> str:

@@ -4,53 +4,58 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from dpsco_app import export
 from dpsco_app.anatomy_state import anatomy_query
-from dpsco_app.link import EXPLORE, views_text
-from dpsco_app.options import AGAINST, SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.comparison import label
+from dpsco_app.explore_figure import Shown, side_by_side, together
+from dpsco_app.export import draw_run_files
+from dpsco_app.figure_export import figure_page, picture_buttons
+from dpsco_app.formulas import draw_formulas
+from dpsco_app.link import EXPLORE, explore_extras
+from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.places import link_to
 from dpsco_app.presets import PRESETS
-from dpsco_app.problem_words import MEAN, geometry_name, hard_problem, is_instance, words_for
+from dpsco_app.problem_words import MEAN, hard_problem, is_instance, words_for
+from dpsco_app.reading import how_to_read
 from dpsco_app.refusals import (
     Refusal,
     changed,
     measured_refusals,
     other_refusals,
     several_items,
-    with_names,
 )
-from dpsco_app.running import Result, evaluations
+from dpsco_app.result_tables import bounds_table, numbers, show_table
+from dpsco_app.running import Result
 from dpsco_app.shown_bounds import lower_cards
+from dpsco_app.sources import draw_sources
 from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
-from dpsco_core.study import Outcome
-from dpsco_core.tables import frame, slopes, summary
+from dpsco_core.tables import frame, slopes
 
 Start = Callable[[Scenario], None]
 
 LATEX = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "p": "p", "q": "q"}
 
 
-def draw_details(result: Result, start: Start) -> None:
+def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     """Draw all of it; `start` loads a scenario and runs it."""
+    result, now = drawn.result, drawn.now
     scenario = result.scenario
     cells = frame(result.outcomes)
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
         st.pills("Show", VIEWS, selection_mode="multi", key=SHOW)
         with st.popover("Export", icon=":material/download:"):
-            _downloads(result)
+            _downloads(drawn, headline)
         with st.popover("Link", icon=":material/link:"):
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
-            state = views_text(st.session_state[SHOW], st.session_state[AGAINST])
-            st.code(EXPLORE.text(scenario, state), language=None)
+            st.code(EXPLORE.text(scenario, explore_extras()), language=None)
         _take_apart(scenario)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
@@ -59,22 +64,40 @@ def draw_details(result: Result, start: Start) -> None:
     with middle:
         _what_to_look_at(scenario, start)
     with st.expander("Numbers"):
-        _show_table(numbers(result))
+        show_table(numbers(result))
         if result.beside is not None:
-            st.caption(f"On the {geometry_name(result.beside.scenario.geometry)}:")
-            _show_table(numbers(result.beside))
+            st.caption(f"{label(result)}:")
+            show_table(numbers(result.beside))
         st.caption(_about_numbers(result))
     with st.expander("Bounds at the chosen point"):
         if bounds_for(scenario.problem, scenario.level):
-            _show_table(bounds_table(scenario))
+            show_table(bounds_table(scenario))
         else:
             st.caption("The catalogue has no bound for this problem yet.")
+    with st.expander("Where the curves come from"):
+        draw_sources(result)
+    with st.expander("Formulas"):
+        draw_formulas(now or scenario)
     with st.expander("How to read this figure"):
-        st.markdown(HOW_TO_READ)
-        if scenario.problem != MEAN:
-            st.markdown(HOW_TO_READ_RISKS)
-        if scenario.level == "user":
-            st.markdown(HOW_TO_READ_USERS)
+        st.markdown(how_to_read(scenario))
+
+
+def _downloads(drawn: Shown, headline: str) -> None:
+    """Draw the files of the run, and those of its figure where there is one."""
+    result = drawn.result
+    draw_run_files(result)
+    if side_by_side(result):
+        return
+    dark = st.context.theme.type == "dark"
+    st.download_button(
+        "HTML: the figure as a page",
+        lambda: figure_page(headline, partial(together, drawn), lambda: numbers(result), dark=dark),
+        "dpsco-explore.html",
+        "text/html",
+        on_click="ignore",
+        width="stretch",
+    )
+    picture_buttons("", headline, key="explore_pictures")
 
 
 def _take_apart(scenario: Scenario) -> None:
@@ -256,138 +279,3 @@ def on_hard_data(card: BoundCard, problem: str) -> str:
         f"{proven} Fano's bound is proven: {no_one} the **Fano** line. The hypercube line above "
         "it belongs to another hard input."
     )
-
-
-def numbers(result: Result) -> pd.DataFrame:
-    """Return the summary with what was spent and the parameters; columns are named in words."""
-    table = summary(frame(result.outcomes))
-    first = {(o.method, o.x): o for o in reversed(result.outcomes)}
-    cells = [first[r.method, None if math.isnan(r.x) else r.x] for r in table.itertuples()]
-    axis = result.scenario.axis
-    words = words_for(result.scenario.problem)
-    columns: dict[str, Any] = {words.method.capitalize(): table["name"]}
-    if axis is not None:
-        columns[SYMBOL[axis]] = table["x"]
-    columns |= {
-        "Trials": table["trials"],
-        f"Mean {words.error}": table["mean_error"],
-        "Standard error": table["standard_error"],
-        "Median": table["median_error"],
-        "10 %": table["q10"],
-        "90 %": table["q90"],
-        "Milliseconds": 1000 * table["seconds"],
-        "Spent": ["not private" if _public(o) else str(o.spent or "") for o in cells],
-        "Parameters": [
-            ", ".join(f"{k.replace('_', ' ')} {_three_digits(v)}" for k, v in o.diagnostics.items())
-            for o in cells
-        ],
-    }
-    uncertainty = _evaluation_errors(result.outcomes)
-    if any(uncertainty.values()):
-        columns["Evaluation ±"] = [uncertainty[o.method, o.x] for o in cells]
-    if table["not_applicable"].any():
-        columns["Remark"] = table["not_applicable"].map(with_names)
-    return pd.DataFrame(columns)
-
-
-def _evaluation_errors(outcomes: Sequence[Outcome]) -> dict[tuple[str, float | None], float]:
-    """Return the largest standard error of the evaluation by (method, x); 0 where it is exact."""
-    largest: dict[tuple[str, float | None], float] = {}
-    for o in outcomes:
-        largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
-    return largest
-
-
-def _show_table(table: pd.DataFrame) -> None:
-    """Draw a table; numbers have three significant digits, sizes their commas."""
-    number = st.column_config.NumberColumn
-    formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
-    formats |= {c: number(format="localized") for c in SYMBOL.values() if c in table}
-    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
-
-
-def _public(outcome: Outcome) -> bool:
-    return method_card(outcome.method).privacy == "none"
-
-
-def _three_digits(value: float) -> str:
-    return number_text(float(f"{value:.3g}")) if math.isfinite(value) else "∞"
-
-
-def bounds_table(scenario: Scenario) -> pd.DataFrame:
-    """Return every bound at the chosen point of the scenario."""
-    point = replace(scenario, axis=None, grid=())
-    chosen = bounds_for(scenario.problem, scenario.level)
-    rows = [
-        {
-            "Bound": e.bound.card.name,
-            "Kind": e.bound.card.kind,
-            "Value": e.value if math.isfinite(e.value) else math.nan,
-            "Of": e.bound.card.quantity,
-            "Constant": e.bound.card.constant,
-            "Holds in": e.bound.card.guarantee,
-            "Fails here because": " ".join(e.failures),
-            "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
-            "In words": e.bound.card.summary,
-        }
-        for e in evaluations(point, tuple(b.card.slug for b in chosen))
-    ]
-    return pd.DataFrame(rows)
-
-
-def _downloads(result: Result) -> None:
-    st.download_button(
-        "CSV: every cell",
-        lambda: export.csv(result),
-        "dpsco-cells.csv",
-        "text/csv",
-        on_click="ignore",
-        width="stretch",
-    )
-    st.download_button(
-        "JSON: results and bounds",
-        lambda: export.json_text(result),
-        "dpsco-run.json",
-        "application/json",
-        on_click="ignore",
-        width="stretch",
-    )
-    st.download_button(
-        "Python: the same run as a script",
-        lambda: export.python(result),
-        "dpsco_run.py",
-        "text/x-python",
-        on_click="ignore",
-        width="stretch",
-    )
-
-
-HOW_TO_READ = """
-- **Solid lines with points**: the median error over the trials; the band holds 10 % to 90 % of
-  them.
-- **Shaded from below**: no private algorithm gets here *on its hardest input*, at the same budget
-  and with a proven constant. Fano's inequality for concentrated DP gives the lower edge, the sign
-  hypercube the higher one.
-- **Thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with constant 1
-  because the constant is not known; only their slope means something.
-- **Faded**: a condition of the theorem fails there; hover to read which.
-- Under an (ε, δ) budget the lower bounds for concentrated DP are drawn at the ρ of the Gaussian
-  noise that is used. They bind those methods; an (ε, δ) guarantee alone is not bound by them.
-- Neighbouring data sets differ by replacing one record, at user level all items of one user. The
-  data are synthetic.
-"""
-HOW_TO_READ_RISKS = """
-- **Excess population risk**: the expected loss of the answer on fresh data, minus that of the best
-  parameter in the constraint set. At 0 nothing is lost.
-- **Dotted**: what is left by the starting point, the centre of the constraint set, which needs no
-  data and has perfect privacy. A method above it has made things worse.
-- A lower bound is a worst case over convex losses and distributions: it binds on the linear loss
-  (for strongly convex losses: the squared distance) with the data of the hypercube, not on yours.
-"""
-HOW_TO_READ_USERS = """
-- **Lower bounds at user level**: whoever hides all items of a user hides each of them, so that the
-  bounds for single records bind here too, as if every item were a record. The rate at user level
-  is larger, but its constant is not known.
-- Counts of **item gradients** are bounds on work, not on the excess risk: they are in the table of
-  bounds only.
-"""

@@ -10,12 +10,15 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app import teaching
+from dpsco_app.figure_export import draw_files
 from dpsco_app.look import Look
 
 Places = dict[str, DeltaGenerator]
 
 SHARED_STYLE = """<style>
 [class*="figure_compact"] { display: none; }
+[class*="st-key-bare_"] .modebar-container { display: none; }
 [data-testid="stCaptionContainer"] * { color: inherit; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
 @media (max-width: 760px) {
@@ -54,15 +57,21 @@ def show(
     bar: bool,
     on_click: Callable[[], None] | None = None,
 ) -> None:
-    """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway."""
-    place.plotly_chart(
+    """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway.
+
+    Where the bar is not shown it is hidden, as the buttons PNG and SVG press one of its own.
+    """
+    if teaching.held().large and not key.endswith("compact"):
+        figure = teaching.enlarged(figure)
+    where = place if bar else place.container(key=f"bare_{key}")
+    where.plotly_chart(
         figure,
         on_select="ignore" if on_click is None else on_click,
         selection_mode="points",
         key=key,
         width="stretch",
         alt=alt,
-        config={"displaylogo": False, "displayModeBar": bar},
+        config={"displaylogo": False, "displayModeBar": True},
     )
 
 
@@ -87,18 +96,4 @@ def responsive(
         look = Look(dark=dark, title=title, compact=compact)
         clicked = None if on_click is None else partial(on_click, kind)
         show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
-    if table is not None:
-        _numbers(name, table())
-
-
-def _numbers(name: str, table: pd.DataFrame) -> None:
-    with st.expander("Numbers behind this figure"):
-        st.dataframe(table, hide_index=True, width="stretch")
-        st.download_button(
-            "CSV",
-            lambda: table.to_csv(index=False),
-            f"dpsco-{name}.csv",
-            "text/csv",
-            on_click="ignore",
-            key=f"{name}_csv",
-        )
+    draw_files(name, title, draw, table)

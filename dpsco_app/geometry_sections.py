@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app import geometry_tables as tables
+from dpsco_app.figure_export import show_table
 from dpsco_app.geometry_charts import cloud_figure, reach_figure
 from dpsco_app.geometry_measures import (
     NOISE_COLOURS,
@@ -16,7 +16,7 @@ from dpsco_app.geometry_measures import (
     running_figure,
     sweep_figure,
 )
-from dpsco_app.geometry_places import figure_of
+from dpsco_app.geometry_places import figure_of, remember
 from dpsco_app.geometry_state import (
     DIMENSION_OPTIONS,
     DRAWS_OPTIONS,
@@ -78,7 +78,7 @@ def _running(shape: Shape, draws: int, seed: int) -> RunningMean:
 def width_part() -> None:
     """Draw a few directions, and the running mean of the support function."""
     view = STATE.current()
-    STATE.remember(view)
+    remember(view)
     st.header("Gaussian width: how far the set reaches in a random direction")
     st.markdown(ABOUT_WIDTH)
     left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
@@ -102,15 +102,25 @@ def width_part() -> None:
         title = (
             f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
         )
-        figure_of("reach", title, lambda look: reach_figure(shape, few, look), space=shape.d == 3)
+        figure_of(
+            "reach",
+            title,
+            lambda look: reach_figure(shape, few, look),
+            lambda: tables.reach_table(few),
+            space=shape.d == 3,
+        )
     with right:
         title = width_title(running, width)
-        figure_of("running", title, lambda look: running_figure(running, width, look), space=False)
+        figure_of(
+            "running",
+            title,
+            lambda look: running_figure(running, width, look),
+            lambda: tables.running_table(running),
+            space=False,
+        )
     first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
     st.caption(first + LOOK_AT_INTERVAL)
-    with st.expander("Numbers of the running mean"):
-        st.markdown(f"Width: {width_text(width)}.")
-        show_table(tables.running_table(running))
+    st.caption(f"Width: {width_text(width)}.")
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
@@ -130,11 +140,13 @@ def growth_part(view: View) -> None:
     name = names.get(view.geometry, names["l1"])
     title = growth_title(mine[0], mine[-1], name, MANY[0], MANY[-1])
     figure_of(
-        "growth", title, lambda look: growth_figure(rows, names, view.geometry, look), space=False
+        "growth",
+        title,
+        lambda look: growth_figure(rows, names, view.geometry, look),
+        lambda: tables.width_frame(rows, names),
+        space=False,
     )
     st.caption(LOOK_AT_GROWTH)
-    with st.expander("Numbers of the widths"):
-        show_table(tables.width_frame(rows, names))
 
 
 def compared_names(view: View) -> dict[str, str]:
@@ -157,7 +169,7 @@ def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
 def noise_parts() -> None:
     """Draw what is about noise; one exponent and one seed for all of it."""
     view = STATE.current()
-    STATE.remember(view)
+    remember(view)
     _clouds_part(view)
     _sweep_part(view)
 
@@ -198,7 +210,13 @@ def _clouds_part(view: View) -> None:
             return cloud_figure(found.draws, lines, pair, span, look)
 
         with column:
-            figure_of(f"cloud_{i}", cloud_title(squares[i]), draw, space=d == 3)
+            figure_of(
+                f"cloud_{i}",
+                cloud_title(squares[i]),
+                draw,
+                lambda found=found: tables.cloud_table(found),
+                space=d == 3,
+            )
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))
     show_table(tables.short_noise_table(squares))
@@ -229,10 +247,14 @@ def _sweep_part(view: View) -> None:
     )
     rows, q = sweep_rows(view), view.noise_q
     title = sweep_title(rows, q, view.noise_d)
-    figure_of("sweep", title, lambda look: sweep_figure(rows, NOISE_NAMES, q, look), space=False)
+    figure_of(
+        "sweep",
+        title,
+        lambda look: sweep_figure(rows, NOISE_NAMES, q, look),
+        lambda: tables.noise_table(rows),
+        space=False,
+    )
     st.caption(LOOK_AT_SWEEP)
-    with st.expander("Numbers of the noise"):
-        show_table(tables.noise_table(rows))
 
 
 def _draw_again(name: str, seed: int) -> None:
@@ -243,10 +265,3 @@ def _draw_again(name: str, seed: int) -> None:
         on_click=STATE.change,
         args=({name: (seed + 1) % (LARGEST_SEED + 1)},),
     )
-
-
-def show_table(table: pd.DataFrame) -> None:
-    """Draw a table, numbers with three digits."""
-    number = st.column_config.NumberColumn
-    formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
-    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)

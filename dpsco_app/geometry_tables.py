@@ -1,4 +1,4 @@
-"""Geometry's numbers as tables, and its files to take away."""
+"""Geometry's numbers as tables."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-import plotly.graph_objects as go
 
 from dpsco_app.geometry_words import NOISE_NAMES
-from dpsco_core.views import DualSquare, Nearest, RunningMean, WidthRow
+from dpsco_core.views import Cloud, Directions, DualSquare, Nearest, RunningMean, WidthRow
 
 
 def projection_table(found: Nearest) -> pd.DataFrame:
@@ -80,12 +79,12 @@ def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
     )
 
 
-def csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV."""
-    return table.to_csv(index=False)
+def reach_table(few: Directions) -> pd.DataFrame:
+    """Return the directions and how far the set reaches in each, a direction a row."""
+    columns = {f"Direction {j + 1}": column for j, column in enumerate(few.directions.T)}
+    return pd.DataFrame(columns | {"Reach": few.heights})
 
 
-def html(figure: go.Figure) -> str:
-    """Return a figure as a page of its own, which needs no network."""
-    text: str = figure.to_html(include_plotlyjs=True, full_html=True)
-    return text
+def cloud_table(found: Cloud) -> pd.DataFrame:
+    """Return the draws of a noise, a draw a row."""
+    return pd.DataFrame({f"Coordinate {j + 1}": column for j, column in enumerate(found.draws.T)})

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.options import AGAINST, NO_SET, SHOW, VIEWS
+from dpsco_app.options import AGAINST, NO_SET, PIN, SHOW, SIDE, VIEWS
 from dpsco_app.presets import DEFAULT
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
 from dpsco_core.errors import InvalidInput, require
@@ -136,7 +136,19 @@ class Address:
         return f"{page}?{query}" if query else page
 
 
-EXPLORE = Address(name="explore", base=BASE, extras={SHOW: VIEWS[0], AGAINST: NO_SET})
+SIDES = ("no", "yes")
+EXPLORE = Address(
+    name="explore",
+    base=BASE,
+    extras={SHOW: VIEWS[0], AGAINST: NO_SET, PIN: "", SIDE: SIDES[0]},
+)
+
+
+def explore_extras() -> dict[str, str]:
+    """Return Explore's own parameters as they are in this session."""
+    state = st.session_state
+    views = views_text(state[SHOW], state[AGAINST])
+    return views | {PIN: state[PIN], SIDE: SIDES[bool(state[SIDE])]}
 
 
 def views_text(views: list[str], against: str = NO_SET) -> dict[str, str]:
@@ -151,3 +163,10 @@ def read_views(text: str, problems: list[str]) -> list[str]:
     if unknown:
         problems.append(f"{SHOW} must be among {', '.join(VIEWS)}, got {SHOW}={shorten(text)}.")
     return [name for name in names if name in VIEWS]
+
+
+def read_side(text: str, problems: list[str]) -> bool:
+    """Return whether two figures are to stand side by side; what is not known is said."""
+    if text not in SIDES:
+        problems.append(f"{SIDE} must be one of {', '.join(SIDES)}, got {SIDE}={shorten(text)}.")
+    return text == SIDES[1]

@@ -157,14 +157,17 @@ def lay_out(figure: go.Figure, look: Look) -> None:
     """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
     width = 40 if look.compact else 52 if look.narrow else 95
     height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
+    title = wrapped(look.title, width)
+    # Plotly sets the first of several lines on the top's line, and a single one below it.
+    above = 22 if "<br>" in title else 10
     figure.update_layout(
         title={
-            "text": wrapped(look.title, width),
+            "text": title,
             "x": 0,
             "xanchor": "left",
             "y": 1,
             "yanchor": "top",
-            "pad": {"t": 10},
+            "pad": {"t": above},
             "font": {"size": 15 if look.compact or look.narrow else 17},
         },
         showlegend=look.compact,

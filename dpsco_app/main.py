@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dpsco_app import glossary, teaching
 from dpsco_app.pages import (
     algorithms,
     anatomy,
@@ -44,4 +45,7 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state="auto",
     )
-    st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top").run()
+    page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
+    teaching.apply()
+    page.run()
+    glossary.draw_glossary()

@@ -37,6 +37,8 @@ NOTIONS = {
 SHOW = "show"  # the state and the URL parameter of the views
 AGAINST = "against"  # and of the set that is drawn beside
 NO_SET = "none"
+PIN = "pin"  # and of the scenario that is kept to be compared, as a query of its own
+SIDE = "side"  # and of whether both are figures of their own, side by side
 VIEWS = ("lower bounds", "rates", "upper bounds")
 SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
 

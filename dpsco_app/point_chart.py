@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.charts import START, bound_hover, bound_name, is_floor, region_text
+from dpsco_app.bound_traces import bound_hover, bound_name, is_floor, region_text
+from dpsco_app.charts import START
 from dpsco_app.look import (
     COLOURS,
     FADED,
@@ -35,6 +36,7 @@ def point_figure(
     bounds: Sequence[Evaluation],
     look: Look,
     start: float | None = None,
+    ends: tuple[float, float] | None = None,
 ) -> go.Figure:
     """Return one row an estimator: its trials as points, and a box of their quartiles.
 
@@ -50,18 +52,15 @@ def point_figure(
     look : Look
     start : float, optional
         The excess risk of the point at which optimisers start.
+    ends : (float, float), optional
+        The range of the errors, if not that of what is drawn: see `point_range`.
     """
     figure = go.Figure()
     errors = {
         m: [o.error for o in outcomes if o.method == m and o.error > 0] for m in scenario.methods
     }
-    values = [e for row in errors.values() for e in row]
-    top = max(values, default=1.0)
-    shown = [b for b in bounds if top * 1e-4 < b.value < 30 * top]
-    values += [b.value for b in shown]
-    if start is not None and start < 30 * top:
-        values.append(start)
-    low, high = min(values, default=0.1) / 1.6, max(values, default=1.0) * 1.6
+    low, high = ends or point_range(outcomes, bounds, start)
+    shown = _near(bounds, outcomes)
     floors = [b for b in shown if is_floor(b.bound.card)]
     others = [b for b in shown if not is_floor(b.bound.card)]
     rows = [_row_name(method_card(m).name, look) for m in scenario.methods if errors[m]]
@@ -99,6 +98,24 @@ def point_figure(
         margin={"l": 10, "r": 20, "t": head + 17 * len(floors), "b": 60},
     )
     return figure
+
+
+def point_range(
+    outcomes: Sequence[Outcome], bounds: Sequence[Evaluation], start: float | None = None
+) -> tuple[float, float]:
+    """Return the range of the errors in a figure of its own."""
+    values = [o.error for o in outcomes if o.error > 0]
+    top = max(values, default=1.0)
+    values += [b.value for b in _near(bounds, outcomes)]
+    if start is not None and start < 30 * top:
+        values.append(start)
+    return min(values, default=0.1) / 1.6, max(values, default=1.0) * 1.6
+
+
+def _near(bounds: Sequence[Evaluation], outcomes: Sequence[Outcome]) -> list[Evaluation]:
+    """Return the bounds that are near what has been measured."""
+    top = max((o.error for o in outcomes if o.error > 0), default=1.0)
+    return [b for b in bounds if top * 1e-4 < b.value < 30 * top]
 
 
 def _row_name(name: str, look: Look) -> str:

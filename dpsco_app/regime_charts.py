@@ -112,7 +112,7 @@ def _fade(figure: go.Figure, found: Regimes, look: Look) -> None:
     holds = holding(found)
     if holds.all() or not holds.any():  # nothing to tell apart
         return
-    page = "rgba(14,17,23,0.6)" if look.dark else "rgba(255,255,255,0.6)"
+    page = "rgba(23,22,20,0.6)" if look.dark else "rgba(255,255,255,0.6)"
     figure.add_trace(
         go.Heatmap(
             x=_place(found.plane.x),

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+import pandas as pd
 import streamlit as st
 
 from dpsco_app.problem_words import MEAN
 from dpsco_core.anatomy import starting_risk
 from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
-from dpsco_core.costing import cost
+from dpsco_core.costing import Cost, cost
 from dpsco_core.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Cell, Outcome, canonical, cells, run_cell
+from dpsco_core.tables import frame, summary
 
 KEPT_CELLS = 20_000
 FIRST_DRAW_SECONDS = 0.25
@@ -29,27 +31,67 @@ WRITE_EVERY_SECONDS = 0.1
 
 @dataclass
 class Result:
-    """What has been run of a scenario; kept in the session."""
+    """What has been run of a scenario; kept in the session.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    outcomes : list of Outcome
+        What has finished, in the order of `cells`.
+    done : bool
+        Whether that is all of this scenario.
+    beside : Result, optional
+        That of the scenario which is drawn beside: a pinned one, or the same on another set.
+    """
 
     scenario: Scenario
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False
     beside: Result | None = None
+    _tables: dict[int, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def parts(self) -> tuple[Result, ...]:
+        """Itself, and what is beside."""
+        return (self,) if self.beside is None else (self, self.beside)
 
     @property
     def cells(self) -> int:
-        """How many cells there are, on both sets."""
-        return self.scenario.cells + (0 if self.beside is None else self.beside.scenario.cells)
+        """How many cells there are, in both scenarios."""
+        return sum(part.scenario.cells for part in self.parts)
 
     @property
     def finished(self) -> int:
         """How many of them are finished."""
-        return len(self.outcomes) + (0 if self.beside is None else len(self.beside.outcomes))
+        return sum(len(part.outcomes) for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether both scenarios are done."""
+        return all(part.done for part in self.parts)
 
     def shows(self, scenario: Scenario, other: Scenario | None) -> bool:
         """Whether this is the result of a scenario, beside that of the other one."""
         beside = None if self.beside is None else self.beside.scenario
         return (self.scenario, beside) == (scenario, other)
+
+    def table(self) -> pd.DataFrame:
+        """Return the `summary` of what has finished; made once for every number of cells."""
+        count = len(self.outcomes)
+        if count not in self._tables:
+            self._tables.clear()
+            self._tables[count] = summary(frame(self.outcomes))
+        return self._tables[count]
+
+    def of(self, scenario: Scenario) -> Result:
+        """Return the part that is the result of a scenario, alone; an empty one if there is none.
+
+        Its outcomes need not be run again.
+        """
+        known = next((part for part in self.parts if part.scenario == scenario), None)
+        if known is None:
+            return Result(scenario)
+        return Result(scenario, outcomes=known.outcomes, done=known.done)
 
 
 @st.cache_data(
@@ -62,27 +104,49 @@ def cached_cell(cell: Cell) -> Outcome:
     return run_cell(cell)
 
 
+@lru_cache(maxsize=KEPT_CELLS)
+def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
+    """Return the place of the number of trials that have run in this process."""
+    return [0]
+
+
+def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
+    """Return the work of scenarios without the cells that have run before, by any session."""
+
+    def known(point: Scenario, method: str, x: float | None) -> int:
+        return _trials(point, method, x)[0]
+
+    found = [cost(scenario, known=known, exact=False) for scenario in scenarios]
+    return Cost(
+        cells=sum(c.cells for c in found),
+        seconds=sum(c.seconds for c in found),
+        largest_cell=max(c.largest_cell for c in found),
+    )
+
+
 def run(result: Result) -> Iterator[tuple[int, str]]:
     """Run the cells that `result` lacks; yield the number finished and the time that is left.
 
-    Appends to ``result.outcomes`` as it goes, then to those of the set beside. The caller writes to
-    the page at every step.
+    Appends to ``result.outcomes`` as it goes, then to those of what is beside. The caller writes
+    to the page at every step.
     """
-    parts = [result] if result.beside is None else [result, result.beside]
-    todo = [(part, cell) for part in parts for cell in list(cells(part.scenario))]
-    expected = sum(cost(part.scenario).seconds for part in parts)
+    todo = [
+        (part, cell)
+        for part in result.parts
+        for cell in list(cells(part.scenario))[len(part.outcomes) :]
+    ]
+    expected = estimate(tuple(part.scenario for part in result.parts)).seconds
     started = time.monotonic()
-    before = result.finished
-    for i in range(before, len(todo)):
-        part, cell = todo[i]
+    for fresh, (part, cell) in enumerate(todo, start=1):
         part.outcomes.append(cached_cell(cell))
-        fresh = i + 1 - before
-        share = fresh / (len(todo) - before)
+        ran = _trials(cell.point, cell.method, cell.x)
+        ran[0] = max(ran[0], cell.trial + 1)
+        part.done = len(part.outcomes) == part.scenario.cells
+        share = fresh / len(todo)
         spent = time.monotonic() - started
         left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
-        yield i + 1, f"{i + 1:,} of {len(todo):,} cells, about {max(left, 0):.0f} s left"
-    for part in parts:
-        part.done = True
+        done = f"{result.finished:,} of {result.cells:,} cells"
+        yield result.finished, f"{done}, about {max(left, 0):.0f} s left"
 
 
 class Pace:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import pandas as pd
 import streamlit as st
 
 from dpsco_app import users_tables as tables
@@ -110,10 +109,10 @@ def map_part(view: View) -> None:
         lambda look: map_figure(found, (view.n, view.m), look),
         bar=False,
         on_click=moved,
+        table=lambda: tables.map_table(found),
     )
     st.markdown(here_sentence(found, view))
     st.caption(LOOK_AT_MAP[view.basis] + " A click moves the chosen point, the crossed circle.")
-    _numbers("Numbers of the map", tables.map_table(found), "dpsco-users-map.csv")
 
 
 def _map(view: View) -> UserMap:
@@ -193,7 +192,10 @@ def law_part(view: View) -> None:
         return
     found = crossing(curves[0], curves[1])
     responsive(
-        "users_crossing", crossing_title(found), lambda look: crossing_figure(curves, found, look)
+        "users_crossing",
+        crossing_title(found),
+        lambda look: crossing_figure(curves, found, look),
+        table=lambda: tables.law_table(curves),
     )
     with st.container(key="users_said"):
         st.markdown(crossing_sentence(found, view))
@@ -203,11 +205,11 @@ def law_part(view: View) -> None:
         "users_law",
         law_title(slopes[FILTERED], start),
         lambda look: law_figure(curves, slopes, start, look),
+        table=lambda: tables.law_table(curves),
     )
     st.caption(LOOK_AT_LAW)
     st.markdown("The same crossover from the command line: where the order of the means changes.")
     st.code(_crossing_command(view), language="bash", wrap_lines=True)
-    _numbers("Numbers of the crossover", tables.law_table(curves), "dpsco-users-crossing.csv")
 
 
 def _crossing_command(view: View) -> str:
@@ -247,11 +249,11 @@ def frontier_part(view: View) -> None:
         "users_frontier",
         frontier_title(here, view),
         lambda look: frontier_figure(needs, (view.epsilon, view.n), most, look),
+        table=lambda: tables.frontier_table(needs),
     )
     with st.container(key="users_frontier_said"):
         st.markdown(frontier_sentence(here, runs, most, shortfall, view))
     st.caption(LOOK_AT_FRONTIER)
-    _numbers("Numbers of the frontier", tables.frontier_table(needs), "dpsco-users-frontier.csv")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -268,23 +270,6 @@ def gradients_part(view: View) -> None:
         "users_gradients",
         gradients_title(curves),
         lambda look: gradients_figure(curves, view.n * view.m, look),
+        table=lambda: tables.gradients_table(curves),
     )
     st.caption(LOOK_AT_GRADIENTS + " The dashed vertical line is the chosen n·m.")
-    _numbers(
-        "Numbers of the gradients", tables.gradients_table(curves), "dpsco-users-gradients.csv"
-    )
-
-
-def _numbers(label: str, table: pd.DataFrame, file: str) -> None:
-    with st.expander(label):
-        number = st.column_config.NumberColumn
-        formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
-        st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
-        st.download_button(
-            f"CSV: {label[0].lower()}{label[1:]}",
-            lambda: tables.csv(table),
-            file,
-            "text/csv",
-            on_click="ignore",
-            key=file,
-        )

@@ -73,8 +73,3 @@ def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
         for c in curves
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def csv(table: pd.DataFrame) -> str:
-    """Return a table as CSV."""
-    return table.to_csv(index=False)

@@ -1,62 +1,44 @@
-"""The command line: `dpsco catalogue`, `run`, `bounds` and `app`."""
+"""The command line: `dpsco run`, `bounds`, `catalogue`, `app`, and the commands of `FURTHER`."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
-import math
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from typing import Any, NoReturn
 
 import pandas as pd
 
 from dpsco_core import __version__
 from dpsco_core.catalogue import problem_card
+from dpsco_core.cli_about import add_about, run_about
+from dpsco_core.cli_audit import add_audit, run_audit_command
+from dpsco_core.cli_budget import add_budget, run_budget
+from dpsco_core.cli_errata import add_errata, run_errata
+from dpsco_core.cli_experiment import add_experiment, run_experiment
+from dpsco_core.cli_fano import add_fano, run_fano
+from dpsco_core.cli_tools import Parser, add_fields, given_fields, number, print_json, table
 from dpsco_core.costing import cost
-from dpsco_core.errors import InvalidInput, require
-from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
+from dpsco_core.errors import InvalidInput, NotApplicable, require
+from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.parsing import shorten
 from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome, study
 from dpsco_core.tables import frame, slopes, summary
 
-HELP = {
-    "problem": "slug of the problem",
-    "distribution": "slug of the distribution",
-    "n": "number of records, or of users",
-    "d": "dimension",
-    "m": "items a user (1 at item level)",
-    "epsilon": "privacy budget epsilon",
-    "delta": "privacy budget delta; 0 is pure DP",
-    "rho": "zCDP budget, instead of epsilon and delta",
-    "p": "tail index: the order of the moment that is bounded by 1, at least 2",
-    "margin": "the sampling law's own tail index is p + margin",
-    "geometry": "constraint set and norm: " + ", ".join(GEOMETRIES),
-    "q": "exponent of the norm for the geometry lq, at least 1; inf is allowed",
-    "diameter": "diameter of the constraint set, or of the set that holds the mean, in its norm",
-    "offset": "norm in the geometry of the true mean, or of the true parameter",
-    "axis": "what to sweep: n, d, m, epsilon, p, or q with the geometry lq",
-    "grid": "values on the axis, separated by commas",
-    "trials": "repetitions",
-    "seed": "the one seed",
-    "calibration": "tight (least proven noise) or paper (as printed)",
-    "tuning": "practical or theory (the theorem's parameters)",
+# The commands that live in modules of their own: what each adds to the parser, and what it runs.
+FURTHER = {
+    "about": (add_about, run_about),
+    "audit": (add_audit, run_audit_command),
+    "budget": (add_budget, run_budget),
+    "errata": (add_errata, run_errata),
+    "experiment": (add_experiment, run_experiment),
+    "fano": (add_fano, run_fano),
 }
-
-
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, and exits with status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        line = " ".join(message.split()).rstrip(".")
-        self.exit(2, f"{self.prog}: {line[0].upper()}{line[1:]}.\n")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -68,11 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _catalogue(chosen.json)
         elif chosen.command == "app":
             return _app(chosen.port)
+        elif chosen.command in FURTHER:
+            FURTHER[chosen.command][1](chosen)
         else:
             scenario = _scenario(chosen, sampling=chosen.command == "run")
             (_run if chosen.command == "run" else _bounds)(scenario, chosen.json)
         sys.stdout.flush()
-    except InvalidInput as problem:
+    except (InvalidInput, NotApplicable) as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -83,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="dpsco", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="dpsco", description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")
@@ -94,54 +78,34 @@ def _build_parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("--json", action="store_true", help="print JSON")
-        _add_fields(command)
+        add_fields(command)
+    for add, _ in FURTHER.values():
+        add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on", default=None)
     return parser
 
 
-def _add_fields(command: argparse.ArgumentParser) -> None:
-    """One flag a field of `Scenario`; all are read by the scenario itself."""
-    default = Scenario()
-    for field in fields(Scenario):
-        if field.name == "methods":
-            command.add_argument(
-                "--method", action="append", metavar="SLUG", help="slug of a method; repeatable"
-            )
-            continue
-        value = getattr(default, field.name)
-        shown = "" if value in (None, ()) else f" (default {value})"
-        names = ["--p", "--tail"] if field.name == "p" else [f"--{field.name}"]
-        command.add_argument(
-            *names, dest=field.name, metavar="VALUE", help=HELP[field.name] + shown
-        )
-
-
 def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
-    names = [f.name for f in fields(Scenario) if f.name != "methods"]
-    given: dict[str, Any] = {name: getattr(chosen, name) for name in names}
-    values = {name: text for name, text in given.items() if text is not None}
-    if chosen.method:
-        values["methods"] = chosen.method
-    return Scenario.from_dict(values).validate(sampling=sampling)
+    return Scenario.from_dict(given_fields(chosen)).validate(sampling=sampling)
 
 
 def _catalogue(as_json: bool) -> None:
     catalogue = catalogue_json()
     if as_json:
-        _print_json(catalogue)
+        print_json(catalogue)
         return
     for title, rows in catalogue.items():
         print(f"{title.capitalize()}\n")
         extra = ["privacy", "constant"] if title == "bounds" else ["privacy"]
         columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
-        print(_table([[str(row[c]) for c in columns] for row in rows], columns) + "\n")
+        print(table([[str(row[c]) for c in columns] for row in rows], columns) + "\n")
 
 
 def _run(scenario: Scenario, as_json: bool) -> None:
     outcomes = list(_with_progress(scenario))
     if as_json:
-        _print_json(run_json(scenario, outcomes))
+        print_json(run_json(scenario, outcomes))
         return
     cells = frame(outcomes)
     trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
@@ -172,16 +136,16 @@ def _errors(scenario: Scenario, cells: pd.DataFrame) -> str:
     rows = [
         [
             str(row["name"]),
-            _number(row["x"]) if scenario.axis else "",
-            _number(row["median_error"]),
-            f"{_number(row['q10'])} to {_number(row['q90'])}",
-            _number(row["mean_error"]),
+            number(row["x"]) if scenario.axis else "",
+            number(row["median_error"]),
+            f"{number(row['q10'])} to {number(row['q90'])}",
+            number(row["mean_error"]),
             f"{1000 * row['seconds']:.3g}",
             str(row["not_applicable"]),
         ]
         for row in summary(cells).to_dict("records")
     ]
-    return _table(rows, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""])
+    return table(rows, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""])
 
 
 def _slopes(fitted: pd.DataFrame) -> str:
@@ -194,7 +158,7 @@ def _slopes(fitted: pd.DataFrame) -> str:
         ]
         for row in fitted.to_dict("records")
     ]
-    return _table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
+    return table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
 
 
 def _set_of(scenario: Scenario) -> str:
@@ -204,13 +168,9 @@ def _set_of(scenario: Scenario) -> str:
 
 def _bounds(scenario: Scenario, as_json: bool) -> None:
     if as_json:
-        _print_json(bounds_json(scenario))
+        print_json(bounds_json(scenario))
     else:
         _print_bounds(scenario)
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, indent=2, allow_nan=False))
 
 
 def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
@@ -219,12 +179,12 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
         card = e.bound.card
         if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
             continue
-        terms = ", ".join(f"{name} {_number(v)}" for name, v in e.terms.items())
+        terms = ", ".join(f"{name} {number(v)}" for name, v in e.terms.items())
         rows.append(
             [
                 card.slug,
-                "" if e.x is None else _number(e.x),
-                _number(e.value),
+                "" if e.x is None else number(e.x),
+                number(e.value),
                 card.constant,
                 card.quantity,
                 terms if len(e.terms) > 1 else "",
@@ -232,7 +192,7 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
             ]
         )
     header = ["bound", scenario.axis or "", "value", "constant", "of", "terms", "fails"]
-    print(_table(rows, header))
+    print(table(rows, header))
 
 
 def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
@@ -270,23 +230,6 @@ def _app(port: str | None) -> int:
         return subprocess.run(command, check=False).returncode
     except KeyboardInterrupt:
         return 0
-
-
-def _number(value: Any) -> str:
-    if value is None or not math.isfinite(value):
-        return "-"
-    return f"{value:.4g}" if abs(value) < 1e5 else f"{value:,.0f}"
-
-
-def _table(rows: list[list[str]], header: list[str]) -> str:
-    """Return `rows` as text in columns; columns that are empty everywhere are left out."""
-    keep = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    lines = [[header[i] for i in keep]] + [[row[i] for i in keep] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(keep))]
-    return "\n".join(
-        "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,12 +17,13 @@ import numpy as np
 from dpsco_core.catalogue import HARD_INSTANCES, make_method
 from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits
+from dpsco_core.problems import Setting
 from dpsco_core.problems.user_sample import fits
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
-from dpsco_core.study import own_setting
+from dpsco_core.study import canonical, own_setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,43 +120,79 @@ class Cost:
     largest_cell: float
 
 
-def cost(scenario: Scenario) -> Cost:
+# How many trials of a method are known already at a point of the axis: (point, method, x) -> count.
+Known = Callable[[Scenario, str, float | None], int]
+
+
+def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) -> Cost:
     """Return the predicted work of `scenario`; within a factor of 2 for cells of 2 ms and more.
 
     That of an optimiser on a single problem may be off by more: its losses differ.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    known : callable, optional
+        How many trials need not be run again, by `canonical` point, method and value on the axis.
+    exact : bool
+        False: methods are not asked whether they refuse, which takes up to 0.2 s for each at a
+        new point. The prediction is then an upper one.
     """
     speed = machine_speed()
+    count = 0
     total = largest = 0.0
-    for _, point in scenario.points():
+    for x, point in scenario.points():
         items = point.m if fits(point.n, point.m, point.d) else 1
         sampling = SAMPLING[point.distribution].seconds(point.n * items, point.d)
-        exact = point.problem in EXACT or point.distribution in HARD_INSTANCES
-        evaluation = 0.0 if exact else EVALUATION
-        runs = [release_seconds(point, slug) for slug in scenario.methods]
-        releases = [seconds + evaluation if seconds > 0 else 0.0 for seconds in runs]
-        total += sampling + sum(releases) + OVERHEAD * len(releases)
-        largest = max(largest, sampling + max(releases, default=0.0))
-    return Cost(
-        cells=scenario.cells,
-        seconds=total * speed * scenario.trials,
-        largest_cell=largest * speed,
-    )
+        averaged = point.problem not in EXACT and point.distribution not in HARD_INSTANCES
+        base = canonical(point)
+        most = 0 if scenario.methods else scenario.trials
+        for slug in scenario.methods:
+            trials = scenario.trials - (0 if known is None else known(base, slug, x))
+            if trials <= 0:
+                continue
+            seconds = release_seconds(point, slug, exact=exact)
+            if seconds > 0 and averaged:
+                seconds += EVALUATION
+            count += trials
+            most = max(most, trials)
+            total += trials * (seconds + OVERHEAD)
+            largest = max(largest, sampling + seconds)
+        total += most * sampling
+        if not scenario.methods:
+            largest = max(largest, sampling)
+    return Cost(cells=count, seconds=total * speed, largest_cell=largest * speed)
 
 
-def release_seconds(point: Scenario, slug: str) -> float:
-    """Return the predicted seconds of one run of a method; 0 where it refuses."""
-    n, d = point.n, point.d
+def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
+    """Return the predicted seconds of one run of a method; 0 where it refuses.
+
+    If not `exact`, a method whose price follows from the sizes is not asked whether it refuses.
+    """
     if slug in RELEASE:
-        return RELEASE[slug].seconds(n, d)
+        return RELEASE[slug].seconds(point.n, point.d)
+    if slug in RUN and not exact:
+        return RUN[slug].seconds(_visited(own_setting(point, slug)), point.d)
+    return _asked_seconds(replace(canonical(point), seed=0), slug)
+
+
+@lru_cache(maxsize=4096)
+def _asked_seconds(point: Scenario, slug: str) -> float:
+    """Return the seconds of an optimiser, which is asked for its plan; kept for later calls."""
     setting = own_setting(point, slug)
     try:
         plan = make_method(slug, point.calibration, point.tuning).plan(setting)
     except NotApplicable:
         return 0.0
-    n = setting.n * (setting.m if fits(setting.n, setting.m, d) else 1)  # items that are visited
+    n, d = _visited(setting), point.d
     if slug in STEP:
         return planned_steps(plan) * STEP[slug].seconds(n, d)
     return RUN[slug].seconds(n, d)
+
+
+def _visited(setting: Setting) -> int:
+    """Return the number of items that a run visits: all, or the users' means."""
+    return setting.n * (setting.m if fits(setting.n, setting.m, setting.d) else 1)
 
 
 def planned_steps(plan: object) -> int:
@@ -166,15 +204,23 @@ def planned_steps(plan: object) -> int:
     return framework.descent.steps
 
 
-def too_large(scenario: Scenario, limits: Limits) -> str:
-    """Return one sentence if the work is above what a place allows, otherwise an empty string."""
-    predicted = cost(scenario)
-    if predicted.seconds <= limits.seconds:
+def too_large(scenario: Scenario, limits: Limits, beside: Sequence[Scenario] = ()) -> str:
+    """Return one sentence if the work is above what a place allows, otherwise an empty string.
+
+    That of the scenarios `beside` is added.
+    """
+    every = (scenario, *beside)
+    if sum(cost(s, exact=False).seconds for s in every) <= limits.seconds:
         return ""
-    trials = math.floor(scenario.trials * limits.seconds / predicted.seconds)
+    own, *others = (cost(s).seconds for s in every)
+    total = own + sum(others)
+    if total <= limits.seconds:
+        return ""
+    trials = math.floor(scenario.trials * (limits.seconds - sum(others)) / own) if own > 0 else 0
     fewer = f"at most {trials} trials, " if trials > 1 else ""
+    run = "This run and the one beside it would" if beside else "This run would"
     return (
-        f"This run would take about {predicted.seconds:,.0f} s, and {limits.where} allows "
+        f"{run} take about {total:,.0f} s, and {limits.where} allows "
         f"{limits.seconds:,.0f} s: use {fewer}a smaller n or d, or the command line."
     )
 

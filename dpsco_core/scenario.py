@@ -316,15 +316,19 @@ class Scenario:
             out.pop("grid", None)
         return out
 
-    def to_python(self) -> str:
-        """Return a script that runs this scenario with the library and prints the results."""
+    def to_code(self) -> str:
+        """Return the Python expression that makes this scenario."""
         values = self.to_dict() | {"methods": self.methods, "grid": tuple(to_plain(self.grid))}
         code = {name: "float('inf')" if v == "inf" else repr(v) for name, v in values.items()}
         arguments = "".join(f"    {name}={text},\n" for name, text in code.items())
+        return f"Scenario(\n{arguments}).validate()"
+
+    def to_python(self) -> str:
+        """Return a script that runs this scenario with the library and prints the results."""
         return (
             '"""Made by DP-SCO Explorer: the same scenario gives the same numbers."""\n\n'
             "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
-            f"scenario = Scenario(\n{arguments}).validate()\n\n"
+            f"scenario = {self.to_code()}\n\n"
             "cells = frame(study(scenario))\n"
             "print(summary(cells).to_string(index=False))\n"
             "if scenario.axis:\n"

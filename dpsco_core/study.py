@@ -10,10 +10,11 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, wait
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
+from typing import Protocol
 
 import numpy as np
 
@@ -131,6 +132,11 @@ def canonical(point: Scenario) -> Scenario:
 
 def run_cell(cell: Cell) -> Outcome:
     """Run one cell: sample, release through a ledger, measure the error."""
+    return run_with_ledger(cell)[0]
+
+
+def run_with_ledger(cell: Cell) -> tuple[Outcome, Ledger]:
+    """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
     setting = own_setting(point, cell.method)
@@ -138,7 +144,7 @@ def run_cell(cell: Cell) -> Outcome:
     try:
         method.plan(setting)  # before any sampling
     except NotApplicable as refusal:
-        return Outcome(
+        refused = Outcome(
             method=cell.method,
             x=cell.x,
             trial=cell.trial,
@@ -148,6 +154,7 @@ def run_cell(cell: Cell) -> Outcome:
             not_applicable=str(refusal),
             changes=refusal.changes,
         )
+        return refused, ledger
     data_point = _data_point(point)
     noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
     if point.problem == MeanEstimation.card.slug:
@@ -163,7 +170,7 @@ def run_cell(cell: Cell) -> Outcome:
         release = _optimise(cell, sample, setting, ledger, noise)
         seconds = time.perf_counter() - started
         found = problem.excess_risk(release.value)
-    return Outcome(
+    outcome = Outcome(
         method=cell.method,
         x=cell.x,
         trial=cell.trial,
@@ -176,6 +183,7 @@ def run_cell(cell: Cell) -> Outcome:
         notes=release.notes,
         diagnostics=release.diagnostics,
     )
+    return outcome, ledger
 
 
 def own_setting(point: Scenario, method: str) -> Setting:
@@ -205,7 +213,22 @@ def _optimise(
     )
 
 
-def study(scenario: Scenario, executor: Executor | None = None) -> Iterator[Outcome]:
+class CellStore(Protocol):
+    """Where outcomes are kept: `dpsco_core.store.Store`."""
+
+    def begin(self, scenario: Scenario) -> None:
+        """Note that a study was begun."""
+
+    def get(self, cell: Cell) -> Outcome | None:
+        """Return the outcome of a cell if it is there."""
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a cell."""
+
+
+def study(
+    scenario: Scenario, executor: Executor | None = None, store: CellStore | None = None
+) -> Iterator[Outcome]:
     """Run a study and yield its outcomes as they finish.
 
     Parameters
@@ -215,25 +238,47 @@ def study(scenario: Scenario, executor: Executor | None = None) -> Iterator[Outc
     executor : concurrent.futures.Executor, optional
         Where cells run; the same numbers come out, in the order in which they finish. None: here,
         in the order of `cells`.
+    store : Store, optional
+        Where outcomes are kept as they finish: those that are there are not run again.
 
     Yields
     ------
     Outcome
     """
     todo = cells(scenario.validate())
+    if store is not None:
+        store.begin(scenario)
     if executor is None:
-        yield from map(run_cell, todo)
+        yield from (_kept_or_run(cell, store) for cell in todo)
         return
-    waiting: set[Future[Outcome]] = {executor.submit(run_cell, c) for c in islice(todo, AHEAD)}
+    if store is not None:
+        known = [(cell, store.get(cell)) for cell in todo]
+        yield from (outcome for _, outcome in known if outcome is not None)
+        todo = iter([cell for cell, outcome in known if outcome is None])
+    waiting = {executor.submit(run_cell, c): c for c in islice(todo, AHEAD)}
     try:
         while waiting:
-            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-            waiting |= {executor.submit(run_cell, c) for c in islice(todo, len(done))}
-            for future in done:
-                yield future.result()
+            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            finished = [(waiting.pop(future), future) for future in done]
+            waiting |= {executor.submit(run_cell, c): c for c in islice(todo, len(done))}
+            for cell, future in finished:
+                outcome = future.result()
+                if store is not None:
+                    store.put(cell, outcome)
+                yield outcome
     finally:  # whoever stops reading has no use for the rest
         for future in waiting:
             future.cancel()
+
+
+def _kept_or_run(cell: Cell, store: CellStore | None) -> Outcome:
+    found = None if store is None else store.get(cell)
+    if found is not None:
+        return found
+    outcome = run_cell(cell)
+    if store is not None:
+        store.put(cell, outcome)
+    return outcome
 
 
 @lru_cache(maxsize=1)

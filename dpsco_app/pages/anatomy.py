@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +19,12 @@ from dpsco_app.anatomy_charts import (
     radius_text,
 )
 from dpsco_app.anatomy_state import ADDRESS, PANEL, RADIUS, nearest_factor
+from dpsco_app.anatomy_tables import norms_table, parts_table, path_table
 from dpsco_app.anatomy_words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE, responsive
 from dpsco_app.look import COLOURS, GREY
+from dpsco_app.page_scripts import anatomy_script
 from dpsco_app.refusals import Refusal, changed, grouped
 from dpsco_app.restore import remember, restored
 from dpsco_app.running import Pace
@@ -65,8 +68,10 @@ def page() -> None:
         return
     remember(ADDRESS, scenario, {RADIUS: f"{st.session_state[RADIUS]:g}"})
     st.markdown(INTRODUCTION)
-    _path(scenario)
-    _radius_part(scenario)
+    runs = _path(scenario)
+    parts = _radius_part(scenario)
+    if runs:
+        _files(scenario, runs, parts=parts)
     with st.expander("How to read these figures"):
         st.markdown(HOW_TO_READ)
 
@@ -96,25 +101,34 @@ def _point(scenario: Scenario) -> Scenario:
 # -- the path -----------------------------------------------------------------------------------
 
 
-def _path(scenario: Scenario) -> None:
+def _files(scenario: Scenario, runs: Sequence[str], *, parts: bool) -> None:
+    point, (method,), trials = _point(scenario), scenario.methods, scenario.trials
+    draw_page_files("anatomy", lambda: anatomy_script(point, method, runs, trials, parts=parts))
+
+
+def _path(scenario: Scenario) -> tuple[str, ...]:
+    """Draw the path; return which runs are in it."""
     point, (method,) = _point(scenario), scenario.methods
     try:
         lines = _lines(point, method)
     except NotApplicable as refused:
         _refuse(scenario, method, refused, "path")
-        return
+        return ()
     private, clipped, exact = (lines.get(name) for name in ("private", "clipped", "exact"))
     assert private is not None
     title = path_title(
         private.path, clipped.path if clipped else None, exact.path if exact else None
     )
     shown = [line for line in (private, clipped, exact) if line is not None]
-    responsive("path", title, lambda look: path_figure(shown, look))
+    responsive(
+        "path", title, lambda look: path_figure(shown, look), table=lambda: path_table(shown)
+    )
     st.caption(
         f"{problem_card(point.problem).name}, {method_card(method).name.lower()}, seed "
         f"{point.seed}. The star is the answer that is released: often an average of the last "
         "steps. The runs without noise are shown to compare; they are not private."
     )
+    return tuple(lines)
 
 
 @st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
@@ -160,13 +174,14 @@ def _change(refusal: Refusal) -> None:
 # -- the radius ---------------------------------------------------------------------------------
 
 
-def _radius_part(scenario: Scenario) -> None:
+def _radius_part(scenario: Scenario) -> bool:
+    """Draw the gradients and the parts of the error; return whether these are shown."""
     point = _point(scenario)
     try:
         _, chosen = clipped_plan(point)
     except NotApplicable as refused:
         _refuse(scenario, "sco.clipped", refused, "radius")
-        return
+        return False
     st.header("Move the clip radius")
     st.select_slider(
         "Clip radius R",
@@ -185,21 +200,34 @@ def _radius_part(scenario: Scenario) -> None:
     left, right = st.columns(2)
     with left:
         title = norms_title(norms, radius)
-        responsive("norms", title, lambda look: norms_figure(norms, radius, look), bar=False)
+        responsive(
+            "norms",
+            title,
+            lambda look: norms_figure(norms, radius, look),
+            bar=False,
+            table=lambda: norms_table(norms, radius),
+        )
     with right:
         place = st.container()
     parts = _parts(point, scenario.trials, place)
     sentence.markdown(radius_sentence(norms, parts, radius))
     if parts is None:
-        return
+        return False
     found = parts
     with place:
         title = parts_title(found)
-        responsive("parts", title, lambda look: parts_figure(found, radius, look), bar=False)
+        responsive(
+            "parts",
+            title,
+            lambda look: parts_figure(found, radius, look),
+            bar=False,
+            table=lambda: parts_table(found),
+        )
     st.caption(
         f"Clipped gradients; lengths: at the best parameter; error: means over "
         f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius."
     )
+    return True
 
 
 @st.cache_data(max_entries=50, show_spinner=False, hash_funcs=HASHED)

@@ -5,17 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app import geometry_tables as tables
+from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
 from dpsco_app.geometry_charts import polar_figure, set_figure, space_figure
-from dpsco_app.geometry_places import figure_of
+from dpsco_app.geometry_places import figure_of, latest, remember
 from dpsco_app.geometry_sections import (
-    compared_names,
     growth_part,
     noise_parts,
-    show_table,
-    sweep_rows,
     width_part,
-    widths,
 )
 from dpsco_app.geometry_state import (
     Q_OPTIONS,
@@ -39,8 +36,8 @@ from dpsco_app.geometry_words import (
     projection_title,
     set_name,
 )
-from dpsco_app.look import Look
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.page_scripts import geometry_script
 from dpsco_app.places import link_to
 from dpsco_core.views import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
@@ -111,7 +108,7 @@ def _choose(view: View) -> None:
 @st.fragment
 def _set_part() -> None:
     view = STATE.current()
-    STATE.remember(view)
+    remember(view)
     words = SETS[view.geometry]
     st.header("The set, its dual and a projection")
     st.markdown(
@@ -136,30 +133,40 @@ def _set_part() -> None:
     title = projection_title(found)
     with pictures:
         if view.dimensions == 2:
-            figure_of("set", title, lambda look: set_figure(shape, found, look), space=False)
+            figure_of(
+                "set",
+                title,
+                lambda look: set_figure(shape, found, look),
+                lambda: tables.projection_table(found),
+                space=False,
+            )
         else:
             left, right = st.columns(2)
             turn = view.turn
             with left:
                 figure_of(
-                    "set", title, lambda look: space_figure(shape, found, turn, look), space=True
+                    "set",
+                    title,
+                    lambda look: space_figure(shape, found, turn, look),
+                    lambda: tables.projection_table(found),
+                    space=True,
                 )
             with right:
                 figure_of(
                     "polar",
                     f"Its polar: {polar_name(view)}",
                     lambda look: polar_figure(shape, found, turn, look),
+                    lambda: tables.projection_table(found),
                     space=True,
                 )
     with st.container(key="geometry_said"):
         st.markdown(projection_sentence(found))
     st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
-        _exports(view)
+        now = latest()
+        draw_page_files("geometry", lambda: geometry_script(now()))
         link(STATE, view)
         _to_explore(view)
-    with st.expander("Numbers of the projection"):
-        show_table(tables.projection_table(found))
 
 
 def _to_explore(view: View) -> None:
@@ -172,33 +179,3 @@ def _to_explore(view: View) -> None:
         icon=":material/arrow_forward:",
         query=query,
     )
-
-
-def _exports(view: View) -> None:
-    shape, names = view.shape, compared_names(view)
-    found = nearest(shape, view.point)
-    look = Look(title=f"{headed(set_name(view))}: {projection_title(found)}")
-
-    def picture() -> str:
-        if view.dimensions == 2:
-            return tables.html(set_figure(shape, found, look))
-        return tables.html(space_figure(shape, found, view.turn, look))
-
-    files = (
-        ("HTML: the set, a page of its own", picture, "dpsco-geometry.html", "text/html"),
-        (
-            "CSV: widths by dimension",
-            lambda: tables.csv(tables.width_frame(widths(view.q), names)),
-            "dpsco-widths.csv",
-            "text/csv",
-        ),
-        (
-            "CSV: the noise's dual norm by q",
-            lambda: tables.csv(tables.noise_table(sweep_rows(view))),
-            "dpsco-noise.csv",
-            "text/csv",
-        ),
-    )
-    with st.popover("Export", icon=":material/download:"):
-        for label, make, name, kind in files:
-            st.download_button(label, make, name, kind, on_click="ignore", width="stretch")

@@ -7,7 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpsco_app.anatomy_tables import smallest_table, terms_table
+from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE, responsive
+from dpsco_app.page_scripts import regimes_script
 from dpsco_app.places import link_to
 from dpsco_app.problem_words import words_for
 from dpsco_app.regime_charts import holding, smallest_figure, terms_figure
@@ -64,16 +67,20 @@ def page() -> None:
     left, right = st.columns(2)
     with left:
         found = _regimes(canonical(scenario), name, slugs)
-        _map("smallest", found, scenario, smallest_title(found, scenario), smallest_figure)
+        title = smallest_title(found, scenario)
+        _map("smallest", found, scenario, title, smallest_figure, smallest_table)
     with right:
         terms = _regimes(canonical(scenario), name, (_terms_bound(scenario, slugs),))
-        _map("terms", terms, scenario, terms_title(terms, scenario), terms_figure)
+        title = terms_title(terms, scenario)
+        _map("terms", terms, scenario, title, terms_figure, terms_table)
         _terms_control(scenario, slugs)
     with left:
         _open_in_explore(found, scenario)
     st.caption(CAVEAT + _conditions(found))
+    one = _terms_bound(scenario, slugs)
+    draw_page_files("regimes", lambda: regimes_script(canonical(scenario), name, slugs, one))
     with st.expander("Formulas"):
-        for slug in dict.fromkeys((*slugs, _terms_bound(scenario, slugs))):
+        for slug in dict.fromkeys((*slugs, one)):
             card = bound(slug).card
             st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
@@ -150,13 +157,20 @@ def _regimes(point: Scenario, name: str, slugs: tuple[str, ...]) -> Regimes:
     return Regimes(plane=plane(name), bounds=tuple(bound(s) for s in slugs), **values)
 
 
-def _map(key: str, found: Regimes, scenario: Scenario, title: str, draw: Any) -> None:
+def _map(key: str, found: Regimes, scenario: Scenario, title: str, draw: Any, table: Any) -> None:
     def moved(kind: str) -> None:
         points = st.session_state[f"{key}_{kind}"].selection.points
         if points:
             _move(found, points[0]["customdata"])
 
-    responsive(key, title, lambda look: draw(found, scenario, look), bar=False, on_click=moved)
+    responsive(
+        key,
+        title,
+        lambda look: draw(found, scenario, look),
+        bar=False,
+        on_click=moved,
+        table=lambda: table(found),
+    )
 
 
 def _move(found: Regimes, values: list[float]) -> None:

@@ -1,13 +1,77 @@
-"""Theory."""
+"""Theory: the tables of the papers at the scenario of the sidebar, and their errata."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
+from dpsco_app.restore import remember, restored
+from dpsco_app.theory_errata_part import errata_part
+from dpsco_app.theory_state import ADDRESS, PANEL, PARTS, chosen, keep, key, load, read
+from dpsco_app.theory_table_part import tables_part
+from dpsco_app.theory_words import PART_NAMES
+from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.scenario import Scenario
+
+WRONG = "theory_wrong"
+STYLE = """<style>
+.st-key-theory_filters { gap: 0.7rem; }
+.st-key-theory_said { min-height: 4.6rem; }
+.st-key-theory_said p, .st-key-theory_errata_said p, .st-key-theory_found p { font-size: 1.02rem; }
+[data-testid="stMarkdownContainer"] .katex-display { overflow-x: auto; overflow-y: hidden; }
+</style>"""
 
 
 def page() -> None:
     """Draw the page."""
-    st.html(SHARED_STYLE)
-    st.title("Theory")
+    st.html(SHARED_STYLE + STYLE)
+    wrong = _restore()
+    keep()
+    part = str(st.session_state[key("part")])
+    if part == "tables":
+        with st.sidebar:
+            PANEL.draw(PANEL.read())
+    scenario, refusal = _checked(read())
+    st.title("Theory: every bound at your scenario, and what was wrong in print")
+    for sentence in wrong:
+        st.warning(
+            f"In the address: {sentence} The default is used instead.", icon=":material/link:"
+        )
+    st.segmented_control(
+        "Show",
+        PARTS,
+        format_func=lambda name: PART_NAMES[name],
+        key=key("part"),
+        required=True,
+        label_visibility="collapsed",
+    )
+    extras = chosen()
+    if scenario is None:
+        st.error(refusal)
+        return
+    remember(ADDRESS, scenario, extras)
+    if part == "tables":
+        tables_part(scenario, extras)
+    else:
+        errata_part(extras)
+    with st.popover("Link", icon=":material/link:"):
+        st.markdown("The address of this page holds all of its state. Copy it to share.")
+        st.code(ADDRESS.text(scenario, extras), language=None)
+
+
+def _restore() -> list[str]:
+    found = restored(ADDRESS, PANEL)
+    if found is not None:
+        problems = list(found.problems)
+        PANEL.load(found.scenario)
+        load(found.extras, problems)
+        st.session_state[WRONG] = problems
+    return list(st.session_state[WRONG])
+
+
+def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
+    try:
+        return scenario.validate(DASHBOARD, sampling=False), ""
+    except InvalidInput as problem:
+        return None, str(problem)

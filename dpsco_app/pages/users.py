@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.page_scripts import users_script
 from dpsco_app.users_sections import frontier_part, gradients_part, law_part, map_part
 from dpsco_app.users_state import (
     CONDITION_OPTIONS,
@@ -43,7 +45,9 @@ def page() -> None:
         gradients_part(view)
         with st.expander("How to read these figures, and what the symbols mean"):
             st.markdown(SYMBOLS)
-        link(STATE, view)
+        with st.container(horizontal=True, key="users_row"):
+            draw_page_files("users", lambda: users_script(view))
+            link(STATE, view)
     first, second = (maps, map_part), (law, law_part)
     order = (first, second) if view.basis == "rates" else (second, first)
     for place, draw in order:

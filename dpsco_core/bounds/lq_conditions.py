@@ -12,7 +12,8 @@ from dpsco_core.geometry.base import Symmetric
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import DualConstants
-from dpsco_core.problems.lq_descent import theorem_10
+from dpsco_core.problems.lq_descent import batched_parameters, theorem_10
+from dpsco_core.problems.lq_phased import noise_factor, printed_step
 from dpsco_core.problems.lq_plans import own_constants, space_of
 from dpsco_core.problems.lq_regularized import published_steps
 
@@ -28,6 +29,7 @@ def _exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
     return Hypothesis(text=text, check=check)
 
 
+ABOVE_1 = _exponent("q > 1", lambda q: q > 1)
 BELOW_2 = _exponent(SMALL_RANGE, lambda q: 1 < q < 2)
 AT_MOST_2 = _exponent("q <= 2", lambda q: q <= 2)
 AT_LEAST_2 = _exponent("q >= 2", lambda q: q >= 2)
@@ -116,37 +118,84 @@ def _long_enough(setting: Setting) -> str:
     )
 
 
+def _large_sample(setting: Setting) -> str:
+    steps, budget = _schedule(setting), setting.budget
+    if math.isnan(steps) or not isinstance(budget, ApproxDP):
+        return ""
+    steps = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
+    least = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
+    if steps >= least:
+        return ""
+    return (
+        f"Theorem 7 needs T >= epsilon^2/(d ln(1/delta)) = {least:.4g} up to a constant, which is "
+        f"its condition on n, and T={steps:.4g} at n={setting.n}."
+    )
+
+
 MORE_RECORDS = Hypothesis(text="n > T", check=_more_records)
 LONG_ENOUGH = Hypothesis(text="T >= 2 log2(n/T)", check=_long_enough)
+LARGE_SAMPLE = Hypothesis(
+    text="n >= epsilon^4/((d ln(1/delta))^2 sqrt(kappa))", check=_large_sample
+)
 
 
-def truncation(setting: Setting, found: DualConstants) -> float:
-    r"""Return the :math:`\lambda` of Theorem 10, with :math:`\sigma`; NaN where it has none."""
+def truncation(setting: Setting, found: DualConstants, *, shuffled: bool = True) -> float:
+    r"""Return the :math:`\lambda` of Theorem 10 in the units of the gradient; NaN if it has none.
+
+    `shuffled` False for that of the batched variant.
+    """
     budget = setting.budget
     known = 0 < found.variance < math.inf and found.diameter > 0
     if not isinstance(budget, ApproxDP) or not known:
         return math.nan
-    root = math.sqrt(found.variance)
-    space = space_of(setting)
-    return theorem_10(
-        setting.n, space, found.diameter, budget.epsilon, budget.delta, root
-    ).truncation
+    parameters = theorem_10 if shuffled else batched_parameters
+    at = parameters(setting.n, space_of(setting), 1.0, budget.epsilon, budget.delta)
+    return math.sqrt(found.variance) * at.truncation
 
 
-def _large_truncation(setting: Setting) -> str:
-    if not finite_set(setting):
+def _large_truncation(what: str, shuffled: bool) -> Callable[[Setting], str]:
+    def check(setting: Setting) -> str:
+        if not finite_set(setting):
+            return ""
+        found = own_constants(setting)
+        level = truncation(setting, found, shuffled=shuffled)
+        smooth, spread = found.smoothness * found.diameter, math.sqrt(found.variance)
+        if math.isnan(level) or not math.isfinite(smooth) or level >= max(smooth, spread):
+            return ""
+        name, needed = ("beta M", smooth) if smooth >= spread else ("sigma", spread)
+        return (
+            f"{what} needs lambda = {level:.4g} of at least {name} = {needed:.4g}, "
+            f"which takes more records than n={setting.n}."
+        )
+
+    return check
+
+
+# The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
+LARGE_TRUNCATION = Hypothesis(
+    text="lambda >= max(beta M, sigma)", check=_large_truncation("Theorem 10", True)
+)
+# What the derivation of the rate uses (note, sections 2.6 and 3.6); the paper's is in its appendix.
+LARGE_BATCHED_TRUNCATION = Hypothesis(
+    text="lambda >= max(beta M, sigma)", check=_large_truncation("The rate", False)
+)
+
+
+def _step_fits(setting: Setting) -> str:
+    c, rho = setting.constants, setting.gaussian_rho
+    known = rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)
+    if not known:
         return ""
-    found = own_constants(setting)
-    level, needed = truncation(setting, found), found.smoothness * found.diameter
-    if math.isnan(level) or not math.isfinite(needed) or level >= needed:
+    step = printed_step(setting.n, setting.d, c.lipschitz, noise_factor(rho))
+    if step * c.sample_smoothness <= 8:
         return ""
     return (
-        f"Theorem 10 needs lambda = {level:.4g} of at least beta M = {needed:.4g}, "
-        f"which takes more records than n={setting.n}."
+        f"The first phase needs a step size eta/4 of at most 2/beta = {2 / c.sample_smoothness:.4g}"
+        f", and eta/4={step / 4:.4g} at n={setting.n}."
     )
 
 
-LARGE_TRUNCATION = Hypothesis(text="lambda >= beta M", check=_large_truncation)
+STEP_FITS = Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)
 
 
 def _is_ball(setting: Setting) -> str:

@@ -167,8 +167,9 @@ def general_potential(n: int, d: int, exponent: float, epsilon: float, delta: fl
     .. math:: \sqrt{\frac\kappa n},\ \frac{\kappa\sqrt d\ln(3/\delta)}{\varepsilon n}
         \quad(1\le q\le2),
 
-    from the regret of mirror descent and the energy :math:`d\kappa` of the noise; for q > 2 the l2
-    rate, in units of the l2 constants.
+    from the regret of mirror descent (their Theorem 3) and the energy :math:`d\kappa` of the noise,
+    where epsilon is at most about :math:`1/\sqrt n`; for q > 2 the l2 rate, in units of the l2
+    constants.
     """
     _check(n, d, epsilon)
     kappa = printed_kappa(d, min(exponent, 2.0))

@@ -14,6 +14,7 @@ from dpsco_core.bounds.lq_conditions import (
     CONTAINS_ZERO,
     EVERYWHERE,
     MORE_RECORDS,
+    STEP_FITS,
     VARIANCE,
 )
 from dpsco_core.bounds.row_tools import enough_records
@@ -51,6 +52,8 @@ _PRINTED = (
 _FREE = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, EVERYWHERE)
 _TAILS = (GAUSSIAN_BUDGET, SMOOTH, DIAMETER, GRADIENT_BOUND, VARIANCE, CONTAINS_ZERO)
 _KAPPA = r"\kappa=(r-1)d^{2(1/r-1/q')},\ r=\min\{q',2\ln d+1\}"
+# What the paper prints for kappa, which its own parameters take; they are rounded where whole.
+_PRINTED_KAPPA = r",\ \kappa_0=\min\{\tfrac1{q-1},2\ln d\}"
 _B3 = (
     r"\mu\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+2L\sqrt{2\Big(\frac S{2\mu\beta}+"
     r"\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+\frac{2L^2}{n\mu},\ "
@@ -58,13 +61,27 @@ _B3 = (
     r"\bar\Phi=\min\Big\{\frac{L^2}{2(r-1)\mu^2},\Phi_*+\frac{2L^2}{n\mu^2}\Big\},\ "
     r"S\text{ the energy of a step's noise},\ " + _KAPPA
 )
-_B4 = (
-    r"\frac{\gamma\kappa R_q^2}{2T}+\frac{V}{2(\gamma-\beta)}+MB,\ "
-    r"V=\frac{\kappa(\sigma_0+B)^2}{\lfloor n/T\rfloor}+V_z,\ "
-    r"B=\frac{\sigma^2}\lambda\Big(1+\frac G\lambda\Big),\ \sigma_0=\sigma\max\{1,\tfrac G\lambda\}"
-    r",\ G\ge\|\nabla F\|_{q'},\ V_z\text{ the energy of a batch's noise},\ " + _KAPPA
+_B4_HEAD = r"\frac{\gamma\kappa R_q^2}{2T}+\frac{V}{2(\gamma-\beta)}+MB,\ "
+_B4_TAIL = (
+    r",\ B=\min\Big\{\frac{\sigma^2}\lambda\Big(1+\frac G\lambda\Big),\sigma_0\Big\},\ "
+    r"\sigma_0=\sigma\max\{1,\tfrac G\lambda\}\ "
+    r"(B=0\text{ and }\sigma_0=\sigma\text{ if }G+\lambda\ge L),\ G\ge\|\nabla F\|_{q'},\ "
+    r"V_z\text{ the energy of a batch's noise}"
 )
-_WEIGHT = r"\gamma=\max\Big\{2\beta,\frac{\sqrt{2TV/\kappa}}M\Big\}"
+_B4 = (
+    _B4_HEAD
+    + r"V=\frac{\kappa(\sigma_0+B)^2}{\lfloor n/T\rfloor}+V_z\ (\text{no }B\text{ if }q=2)"
+    + _B4_TAIL
+    + r",\ "
+    + _KAPPA
+)
+# In l2, kappa is 1 and the truncated gradients' spread about their own mean is the smaller one.
+_B4_EUCLIDEAN = (
+    (_B4_HEAD + r"V=\frac{\sigma_0^2}{\lfloor n/T\rfloor}+V_z" + _B4_TAIL)
+    .replace(r"\kappa R_q", " R_2")
+    .replace("_{q'}", "_2")
+)
+_WEIGHT = r"\gamma=\max\Big\{2\beta,\frac{\sqrt{2TV/\kappa}}M\Big\}" + _PRINTED_KAPPA
 _CARD = BoundCard(
     slug="upper.lp.regularized-mirror-descent-explicit",
     name="Regularised mirror descent, proven",
@@ -155,6 +172,12 @@ _BATCHED = replace(
     "bound smallest, with noise for every batch. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
     method="lp.batched-mirror-descent",
 )
+_B3_PRIME = (
+    r"\frac{D^2}{8\eta_1n_1}+\sum_i\frac{\eta_iL^2}2+\sum_{i\ge2}"
+    r"\frac{d\sigma_{i-1}^2}{2\eta_in_i}+L\sqrt d\,\sigma_K,\ \eta_i=4^{-i}\eta,\ "
+    r"n_i=\lfloor2^{-i}n\rfloor,\ \sigma_i=c\,L\eta_i,\ c=\sqrt{2/\rho},\ "
+    r"K=\lfloor\log_2n\rfloor"
+)
 _PHASED = replace(
     _CARD,
     slug="upper.lp.phased-sgd-explicit",
@@ -162,10 +185,7 @@ _PHASED = replace(
     statement="Theorem 8's algorithm, explicit bound at its best step size",
     summary="The mean excess risk with every constant proven, at the step size that makes this "
     "bound smallest; D/2 bounds the l2 norm of the minimiser.",
-    latex=r"\frac{D^2}{8\eta_1n_1}+\sum_i\frac{\eta_iL^2}2+\sum_{i\ge2}"
-    r"\frac{d\sigma_{i-1}^2}{2\eta_in_i}+L\sqrt d\,\sigma_K,\ \eta_i=4^{-i}\eta,\ "
-    r"n_i=\lfloor2^{-i}n\rfloor,\ \sigma_i=\frac{2L\eta_i}{\sqrt{2\rho}},\ "
-    r"K=\lfloor\log_2n\rfloor",
+    latex=r"\min_{\eta\le8/\beta}" + _B3_PRIME,
     method="lp.phased-sgd",
 )
 _TWO_RECORDS = enough_records("2", lambda setting: 2)
@@ -193,8 +213,8 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             name="the paper's parameters",
             statement="Algorithm 3, explicit bound at the parameters of Theorem 7",
             latex=_B3
-            + r",\ T=\Big(\frac{n\varepsilon\sqrt\kappa}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5},"
-            r"\ \mu=\frac{4\beta}T\log_2\frac nT",
+            + r",\ T=\Big(\frac{n\varepsilon\sqrt{\kappa_0}}{\sqrt{d\ln(1/\delta)}}\Big)^{2/5},"
+            r"\ \mu=\frac{4\beta}T\log_2\frac nT" + _PRINTED_KAPPA,
             privacy="approx",
         ),
         _B3_TERMS,
@@ -217,11 +237,12 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             statement="Theorem 8's algorithm, explicit bound at a step size that knows no distance",
             summary="The mean excess risk with every constant proven, at the step size of an "
             "algorithm that does not know how far the minimiser is.",
+            latex=_B3_PRIME + r",\ \eta=\frac1L\min\Big\{\frac1{\sqrt n},\frac1{c\sqrt d}\Big\}",
         ),
         _B3_PRIME_TERMS,
         ("gaussian_rho", *_LIPSCHITZ_NEEDS),
         lambda setting: lq_explicit.phased_risk(setting, diameter_free=True),
-        (AT_LEAST_2, *_FREE, _TWO_RECORDS),
+        (AT_LEAST_2, *_FREE, _TWO_RECORDS, STEP_FITS),
     ),
     _bound(
         _SHUFFLED,
@@ -244,8 +265,8 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             _PRINTED,
             name="the paper's parameters",
             statement="Algorithm 4, explicit bound at the steps and threshold of Theorem 10",
-            latex=_B4 + r",\ T=\frac{n\varepsilon\kappa}{\sqrt{d\ln(1/\delta)}},\ "
-            r"\lambda=\max\Big\{G,\frac{\sigma\sqrt{n\varepsilon}}{(\kappa^2d\ln(1/\delta))^{1/4}}"
+            latex=_B4 + r",\ T=\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}},\ \lambda="
+            r"\max\Big\{G,\frac{\sigma\sqrt{n\varepsilon}}{(\kappa_0^2d\ln(1/\delta))^{1/4}}"
             r"\Big\},\ " + _WEIGHT,
             privacy="approx",
         ),
@@ -275,9 +296,9 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             _PRINTED,
             name="the paper's parameters",
             statement="Algorithm 4 without shuffling, explicit bound at parameters of the rate",
-            latex=_B4 + r",\ T=\Big(\frac{n\varepsilon\kappa}{\sqrt{d\ln(1/\delta)}}\Big)^{2/3},\ "
-            r"\lambda=\max\Big\{G,\frac{\sigma(n\varepsilon)^{1/3}}"
-            r"{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}\Big\},\ " + _WEIGHT,
+            latex=_B4 + r",\ T=\Big(\frac{n\varepsilon\kappa_0}{\sqrt{d\ln(1/\delta)}}\Big)^{2/3},"
+            r"\ \lambda=\max\Big\{G,\frac{\sigma(n\varepsilon)^{1/3}}"
+            r"{\kappa_0^{2/3}(d\ln(1/\delta))^{1/6}}\Big\},\ " + _WEIGHT,
             privacy="approx",
         ),
         _B4_TERMS,
@@ -294,7 +315,7 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             summary="The mean excess risk with every constant proven, in l2, at the parameters "
             "that make this bound smallest; noise for every record or for every batch, whichever "
             "is better. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
-            latex=r"\min_{T,\lambda,\gamma}" + _B4.replace("R_q", "R_2"),
+            latex=r"\min_{T,\lambda,\gamma}" + _B4_EUCLIDEAN,
             method="lp.euclidean-reduction",
         ),
         _B4_TERMS,
@@ -308,12 +329,12 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             slug="upper.lp.noisy-mirror-descent-explicit",
             name="Noisy mirror descent, proven",
             paper=ARORA_2020,
-            statement="the regret (2) with a general potential, gradient steps only, best step",
+            statement="Theorem 3 with a general potential, gradient steps only, best step",
             summary="The mean excess risk of one noisy pass over half of the records with a "
             "mirror map of the norm, at the step that makes this bound smallest; for q above 2, "
             "in l2. The noise is Gaussian, by the l2 size of gradients.",
             latex=r"R_q\sqrt{\frac{\kappa E\|g+\xi\|_{q'}^2}m},\ E\|g+\xi\|_{q'}^2\le\min\{"
-            r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_{q'}^2,\ "
+            r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_r^2,\ "
             r"m=\lfloor n/2\rfloor+1,\ " + _KAPPA,
             method="lp.noisy-mirror-descent",
         ),

@@ -9,16 +9,20 @@ from dataclasses import replace
 from dpsco_core.bounds import lq_rates
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.lq_conditions import (
+    ABOVE_1,
     AMPLIFIED,
     AT_LEAST_2,
     BELOW_2,
     CONTAINS_ZERO,
     EVERYWHERE,
+    LARGE_BATCHED_TRUNCATION,
+    LARGE_SAMPLE,
     LARGE_TRUNCATION,
     LONG_ENOUGH,
     MORE_RECORDS,
     VARIANCE,
 )
+from dpsco_core.bounds.rows_sco_private_sgd import REMARK_1
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -139,7 +143,9 @@ _NAMES = ("sampling", "privacy")
 _ONE = "Constants and logarithms are set to 1."
 _BELOW_1 = approximate(below=True)
 _FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
-_TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR)
+# Assumption 4 has every record's loss smooth; the note's proofs for q < 2 use the risk's only.
+_TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
+_REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH)
 _LIPSCHITZ_NEEDS = ("lipschitz", "diameter")
 
 
@@ -184,8 +190,8 @@ _BASSILY = _card(
     "prior-bassily-2021",
     "Bassily et al. 2021, rate",
     "as quoted by Su et al., Table 2, row 1, and section 5",
-    "The optimal rate in l_q for Lipschitz losses on a bounded set; M is its diameter in the "
-    "norm. " + _ONE,
+    "The rate in l_q for Lipschitz losses on a bounded set, optimal for q of at least 2; M is its "
+    "diameter in the norm. " + _ONE,
     r"LM\Big(\sqrt{\tfrac\kappa n}+\tfrac{\kappa\sqrt d}{n\varepsilon}\Big)\ (q<2),\quad "
     r"LM\Big(\tfrac{d^{1/2-1/q}}{\sqrt n}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)\ (q\ge2),\ " + KAPPA,
     paper=BASSILY_2021,
@@ -214,7 +220,7 @@ LQ_RATES: tuple[Bound, ...] = (
         _bassily(printed=False),
         _any,
         _LIPSCHITZ_NEEDS,
-        (_BELOW_1, LIPSCHITZ, DIAMETER, TWO_DIMENSIONS),
+        (ABOVE_1, _BELOW_1, LIPSCHITZ, DIAMETER, TWO_DIMENSIONS),
     ),
     _bound(
         replace(
@@ -246,7 +252,7 @@ LQ_RATES: tuple[Bound, ...] = (
         _theorem_7,
         _small,
         _LIPSCHITZ_NEEDS,
-        (BELOW_2, *_FREE, TWO_DIMENSIONS, MORE_RECORDS, LONG_ENOUGH),
+        (BELOW_2, *_FREE, TWO_DIMENSIONS, LARGE_SAMPLE, MORE_RECORDS, LONG_ENOUGH),
     ),
     _bound(_THEOREM_8, _theorem_8(printed=False), _large, _LIPSCHITZ_NEEDS, (AT_LEAST_2, *_FREE)),
     _bound(
@@ -272,14 +278,15 @@ LQ_RATES: tuple[Bound, ...] = (
             "Theorem 10; Table 2",
             "The rate for gradients of finite variance, q between 1 and 2 and small epsilon, with "
             "noise for every record and shuffling. It is proven for Gaussian noise; with the "
-            "paper's own, the power of kappa is 3/4. " + _ONE,
+            "paper's own, the power of kappa is 3/4. The theorem's logarithm of a failure "
+            "probability is dropped. " + _ONE,
             r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + KAPPA,
             method="lp.shuffled-mirror-descent",
         ),
         _heavy(lq_rates.theorem_10),
         _small,
         ("diameter",),
-        (BELOW_2, *_TAILS, CONTAINS_ZERO, TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
+        (BELOW_2, *_TAILS, TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
     ),
     _bound(
         _card(
@@ -294,14 +301,14 @@ LQ_RATES: tuple[Bound, ...] = (
         _heavy(lq_rates.general_epsilon),
         _small,
         ("diameter",),
-        (BELOW_2, *_TAILS, CONTAINS_ZERO, TWO_DIMENSIONS),
+        (BELOW_2, *_TAILS, TWO_DIMENSIONS, LARGE_BATCHED_TRUNCATION),
     ),
     _bound(
         _HEAVY_EUCLIDEAN,
         _reduced(printed=False),
         _large,
         ("diameter",),
-        (AT_LEAST_2, *_TAILS, CONTAINS_ZERO),
+        _REDUCTION,
     ),
     _bound(
         replace(
@@ -315,13 +322,13 @@ LQ_RATES: tuple[Bound, ...] = (
         _reduced(printed=True),
         _large,
         ("diameter",),
-        (AT_LEAST_2, *_TAILS, CONTAINS_ZERO),
+        _REDUCTION,
     ),
     Bound(
         card=_card(
             "noisy-mirror-descent",
             "Noisy mirror descent, rate",
-            "Theorem 6 with Remark 1, and the regret (2) with a general potential",
+            "Theorem 6 with Remark 1, by Theorem 3 with a general potential",
             "The rate of one noisy pass over half of the records with a mirror map of the norm, "
             "for any Lipschitz loss and small epsilon; for q above 2, in l2. " + _ONE,
             r"LM\Big(\sqrt{\frac\kappa n}+\frac{\kappa\sqrt d\,\ln(3/\delta)}{\varepsilon n}\Big)"
@@ -330,6 +337,6 @@ LQ_RATES: tuple[Bound, ...] = (
             method="lp.noisy-mirror-descent",
         ),
         evaluate=named(_NAMES, _LIPSCHITZ_NEEDS, _potential),
-        hypotheses=(_BELOW_1, LIPSCHITZ, DIAMETER, TWO_DIMENSIONS),
+        hypotheses=(*REMARK_1, TWO_DIMENSIONS),
     ),
 )

@@ -113,7 +113,7 @@ def _theorem_epsilon(setting: Setting) -> str:
 _LOSSES = (LIPSCHITZ, DIAMETER)
 _SIXTEEN = enough_records("16", lambda setting: 16)
 _ANY_EPSILON = approximate(math.inf)
-_REMARK = (
+REMARK_1 = (
     *_LOSSES,
     _ANY_EPSILON,
     _SIXTEEN,
@@ -147,7 +147,7 @@ _CARD = BoundCard(
     problems=SCO_PROBLEMS,
 )
 PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
-    Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=_REMARK),
+    Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
     Bound(
         card=replace(
             _CARD,
@@ -161,7 +161,7 @@ PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             latex=r"\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
         ),
         evaluate=named(_NAMES, _NEEDS, _at_budget(sco_private_sgd.remark)),
-        hypotheses=_REMARK,
+        hypotheses=REMARK_1,
     ),
     Bound(
         card=replace(

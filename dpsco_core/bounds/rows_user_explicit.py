@@ -50,7 +50,7 @@ def _fits(risk: Risk) -> Hypothesis:
             return ""
         return (
             f"The filter's test needs more users to pass than n={at.n} at epsilon={at.epsilon:g} "
-            f"and delta={at.delta:g}, even in a single phase."
+            f"and delta={at.delta:g}, even in a single phase of few steps."
         )
 
     return Hypothesis(text="enough users for the filter's test", check=check)
@@ -77,11 +77,12 @@ _ERM_TERMS = (
     r"\frac{\lambda_1D^2}2+\sum_i\frac{2L^2}{\lambda_in_im}+\sum_{i\ge2}\frac{\lambda_i}2\min\Big("
     r"\frac{2G_{i-1}}{\lambda_{i-1}},R^2\Big)+L\min\Big(\sqrt{2G_l/\lambda_l},R\Big)"
 )
-_FAILURE = r"+P(B)LR"
+_FAILURE = r"+P(B)LR,\ P(B)=\frac1{10\sqrt{nm}}"
+_START = r",\ D=\tfrac R2"
 _GAP = r",\ G_i\text{ the gap of AC-SA with }V^2=d\sigma_i^2"
 _BEST = (
     "The mean excess risk with every constant proven, from the centre of the set and at the "
-    "schedule that makes this bound smallest. " + OTHER_PARAMETERS
+    "schedule that makes this bound smallest on a grid. " + OTHER_PARAMETERS
 )
 _CARD = BoundCard(
     slug="upper.user.group-privacy-explicit",
@@ -92,7 +93,7 @@ _CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="explicit",
-    latex=_SGD_TERMS + r",\ \sigma_i=\min(R,2\eta_iLm)\,g(\varepsilon,\delta)",
+    latex=_SGD_TERMS + _START + r",\ \sigma_i=\min(R,2\eta_iLm)\,g(\varepsilon,\delta)",
     privacy="zcdp",
     method="user.group-privacy",
     level="user",
@@ -111,6 +112,7 @@ USER_EXPLICIT: tuple[Bound, ...] = (
             summary="Phased ERM on full batches, where a user's gradient counts with the "
             "Lipschitz constant. " + _BEST,
             latex=_ERM_TERMS
+            + _START
             + r",\ \sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)"
             + _GAP,
             method="user.clipped-means",
@@ -127,7 +129,11 @@ USER_EXPLICIT: tuple[Bound, ...] = (
             statement="Algorithm 1, calibrated, explicit",
             summary="Phased SGD with groups of users and a filter, whose radius no group leaves "
             "but with a stated probability. " + _BEST,
-            latex=_SGD_TERMS + _FAILURE,
+            latex=_SGD_TERMS
+            + _FAILURE
+            + _START
+            + r",\ \sigma_i=\tau_i\Delta\,g(\varepsilon_2,\delta_2),\ \tau_i"
+            r"\text{ the proven radius},\ \Delta\text{ the filter's sensitivity}",
             privacy="approx",
             method="user.phased-sgd",
         ),
@@ -143,7 +149,11 @@ USER_EXPLICIT: tuple[Bound, ...] = (
             statement="Algorithm 3 on full batches (Mode A), calibrated, explicit",
             summary="Phased ERM on full batches with a filter, whose radius no user leaves at any "
             "point of the set but with a stated probability. " + _BEST,
-            latex=_ERM_TERMS + _FAILURE + _GAP,
+            latex=_ERM_TERMS
+            + _FAILURE
+            + _START
+            + r",\ \sigma_i=2\tau\Delta\sqrt{T_i}\,g(\varepsilon_2,\delta_2),\ \tau"
+            r"\text{ the proven radius},\ \Delta\text{ the filter's sensitivity}" + _GAP,
             privacy="approx",
             method="user.accelerated",
         ),

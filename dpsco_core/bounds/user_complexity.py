@@ -67,8 +67,9 @@ def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
     .. math:: mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}
 
     `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
-    which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has the larger
-    :math:`\varepsilon^{1/4}`, for epsilon below 1 (note, sections 3.4 and 8.19).
+    which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
+    :math:`\varepsilon^{1/4}` for :math:`\varepsilon^{5/4}`, which is larger for epsilon below 1
+    only (note, sections 3.4 and 8.19).
 
     Examples
     --------

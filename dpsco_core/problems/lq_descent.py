@@ -13,8 +13,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from scipy.optimize import minimize_scalar
-
 from dpsco_core.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.budget import Budget
@@ -26,7 +24,7 @@ from dpsco_core.problems.lq_noise import (
     smooth_energy,
     sum_factor,
 )
-from dpsco_core.problems.lq_search import best_count
+from dpsco_core.problems.lq_search import best_count, best_log, near_splits
 
 ASSUMED_SYMMETRY = 1000.0  # of gradients about their mean
 PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
@@ -178,26 +176,27 @@ def best_b4(at: Descent) -> DescentChoice:
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
-        found = minimize_scalar(
-            lambda log: math.fsum(b4(at, steps, at.gradient_bound + math.exp(log))),
-            bounds=(math.log(scale) - 5.0, math.log(scale) + 15.0),
-            method="bounded",
-            options={"xatol": 1e-4},
-        )
-        value, threshold = float(found.fun), at.gradient_bound + math.exp(float(found.x))
-        if math.isfinite(at.lipschitz):
-            whole = math.fsum(b4(at, steps, at.lipschitz))
-            if whole <= value or threshold >= at.lipschitz:
-                return whole, at.lipschitz
-        return value, threshold
+        def value(threshold: float) -> float:
+            return math.fsum(b4(at, steps, threshold))
+
+        log = best_log(
+            lambda log: value(at.gradient_bound + math.exp(log)),
+            math.log(scale) - 5.0,
+            math.log(scale) + 15.0,
+        )[1]
+        # The bias has kinks where nothing is clipped, and where it is sigma at the least threshold.
+        kinks = [t for t in (at.lipschitz, 2 * at.gradient_bound) if 0 < t < math.inf]
+        tried = [(value(t), t) for t in (*kinks, at.gradient_bound + math.exp(log))]
+        return min(tried, key=lambda pair: pair[0])
 
     finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * at.variance)
     if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
         return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
-    steps = best_count(lambda t: best(t)[0], at.n)
-    value, threshold = best(steps)
+    near = best_count(lambda t: best(t)[0], at.n)
+    steps = min(near_splits(at.n, near), key=lambda t: best(t)[0])
+    least, threshold = best(steps)
     weight = best_weight(at, steps, threshold)
-    return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=value)
+    return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=least)
 
 
 @lru_cache(maxsize=4096)

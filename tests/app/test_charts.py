@@ -9,7 +9,8 @@ from dataclasses import replace
 import plotly.graph_objects as go
 import pytest
 
-from dpsco_app.charts import bound_name, error_figure
+from dpsco_app.bound_traces import bound_name
+from dpsco_app.charts import error_figure
 from dpsco_app.look import (
     COLOURS,
     FADED,

@@ -8,10 +8,12 @@ import json
 
 import pytest
 
+from dpsco_app import comparison as comparison_module
 from dpsco_app import export
 from dpsco_app.comparison import SETS, comparison, in_words, read_against
-from dpsco_app.options import AGAINST
+from dpsco_app.options import AGAINST, PIN
 from dpsco_app.presets import PRESETS
+from dpsco_app.running import Result
 from dpsco_core.scenario import Scenario
 from tests.app.pages import chosen, figures, is_stale, open_page, press, result, trace_names
 
@@ -92,11 +94,15 @@ def test_there_is_nothing_to_compare_without_an_axis_or_with_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("here", "there", "said"), [(0.1, 0.3, "3 times as much"), (0.3, 0.1, "3 times less")]
+    ("here", "there", "said"),
+    [(0.1, 0.3, "3 times as much"), (0.3, 0.1, "3 times less"), (0.3, 0.3, ", as much.")],
 )
-def test_the_ratio_is_said_the_right_way_round(here: float, there: float, said: str) -> None:
-    scenario = Scenario(geometry="l1")
-    assert said in in_words(scenario, "Clipped gradients", here, there)
+def test_the_ratio_is_said_the_right_way_round(
+    here: float, there: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison_module.st, "session_state", {PIN: ""})
+    both = Result(Scenario(), beside=Result(Scenario(geometry="l1")))
+    assert said in in_words(both, "Clipped gradients", here, there)
 
 
 def test_the_preset_shows_that_the_width_decides() -> None:

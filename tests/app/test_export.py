@@ -73,9 +73,10 @@ def test_the_script_prints_the_same_numbers(tmp_path: Any) -> None:
             assert f"{value:.6f}" in line
 
 
-def test_the_page_offers_three_files() -> None:
+def test_the_page_offers_the_run_and_its_figure_as_files() -> None:
     labels = [b.label for b in open_page().get("download_button")]
-    assert [label.split(":")[0] for label in labels] == ["CSV", "JSON", "Python"]
+    kinds = ["CSV", "CSV", "JSON", "Python", "Notebook", "HTML"]
+    assert [label.split(":")[0] for label in labels] == kinds
 
 
 def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from dpsco_app import link
 from dpsco_app.anatomy_state import ADDRESS, anatomy_query
-from dpsco_app.charts import START, region_text
+from dpsco_app.bound_traces import region_text
+from dpsco_app.charts import START
 from dpsco_app.look import Look
 from dpsco_app.problem_words import baseline, hard_problem, words_for, worst_case
 from dpsco_app.refusals import changed, measured_refusals, other_refusals, refusal

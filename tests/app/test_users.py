@@ -182,7 +182,7 @@ def test_the_page_draws_all_four_parts_with_their_numbers() -> None:
     assert all(len(chart.proto.alt) > 20 for chart in charts)
     text = texts(page)
     assert text.count("Look for:") == 4
-    assert len(page.dataframe) == 4
+    assert len(page.dataframe) == FIGURES
     headers = [h.value for h in page.header]
     assert len(headers) == 4 and "crossover map" in headers[0]
 
@@ -316,6 +316,6 @@ def test_tables_are_csv_that_parses() -> None:
         tables.law_table([FALLING, FLAT]),
         tables.gradients_table(complexity_curves(10, 1.0)),
     ):
-        again = pd.read_csv(io.StringIO(tables.csv(table)))
+        again = pd.read_csv(io.StringIO(table.to_csv(index=False)))
         assert list(again.columns) == list(table.columns) and len(again) == len(table)
     assert OTHERS and tables.law_table([FLAT])["m"].tolist() == [1, 10, 100, 1000]

@@ -117,6 +117,30 @@ SENTENCES = [
     ("batched-mirror-descent-explicit", lq(1.5, smoothness=math.inf), "smoothness of its pop"),
     ("euclidean-reduction", lq(3.0, budget=ApproxDP(epsilon=1.0, delta=1e-6)), "epsilon < 1"),
     ("noisy-mirror-descent", lq(1.5, d=1), "needs d >= 2, and d=1"),
+    ("noisy-mirror-descent", lq(1.5), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.0488"),
+    ("noisy-mirror-descent", lq(1.5, n=100), "Remark 1 needs 6 exp(-n/16) = 0.0116 <= delta"),
+    ("prior-bassily-2021", lq(1.0), "needs q > 1, and q=1"),
+    ("euclidean-reduction", lq(3.0, sample_smoothness=math.inf), "the loss of every record"),
+    (
+        "batched-mirror-descent",
+        lq(1.5, n=100, smoothness=9.0),
+        "The rate needs lambda = 1.819 of at least beta M = 29.66",
+    ),
+    (
+        "shuffled-mirror-descent",
+        lq(1.5, n=50, smoothness=0.01),
+        "Theorem 10 needs lambda = 1.734 of at least sigma = 2",
+    ),
+    (
+        "regularized-mirror-descent",
+        lq(1.5, d=2, n=100, budget=ApproxDP(epsilon=0.9, delta=0.99)),
+        "needs T >= epsilon^2/(d ln(1/delta)) = 40.3",
+    ),
+    (
+        "phased-sgd-free",
+        lq(3.0, n=100, lipschitz=0.01, sample_smoothness=10.0),
+        "eta/4 of at most 2/beta = 0.2",
+    ),
 ]
 
 

@@ -20,6 +20,14 @@ SMALL = "/?trials=5&grid=1000,5000"
 LONG = "/?methods=mean.smoothed,mean.clipped&trials=200&grid=10000,20000,50000"
 PHONE = {"width": 390, "height": 844}
 
+EXPANDERS = (
+    "Numbers",
+    "Bounds at the chosen point",
+    "Where the curves come from",
+    "Formulas",
+    "How to read this figure",
+)
+
 Ready = Callable[..., None]
 
 
@@ -195,6 +203,56 @@ def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
     expect(page.get_by_test_id("stSidebar").get_by_text("Records n")).to_be_in_viewport()
 
 
+def test_a_pinned_run_and_the_present_one_come_back_by_link(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL + "&epsilon=0.2")
+    ready(page)
+    page.get_by_role("button", name="Pin", exact=True).click()
+    expect(page.locator(".st-key-pin_row")).to_contain_text("Change a setting and run")
+    page.get_by_role("slider", name="Privacy budget").press("ArrowRight")
+    expect(status(page)).to_contain_text(re.compile(r"Run: .*, 40 cells\."))
+    expect(figure(page)).to_contain_text("previous settings")
+    wait_for_address(page, "epsilon=0.5")
+    page.keyboard.press("Control+Enter")
+    expect(status(page)).to_contain_text("and as pinned", timeout=20_000)
+    ready(page)
+    expect(page.locator(".st-key-pin_row")).to_contain_text("Pinned, dashed: ε = 0.2.")
+    expect(figure(page)).to_contain_text("Simple clipping, pinned")
+    address = page.url
+    page.goto("about:blank")
+    page.goto(address)
+    expect(status(page)).to_contain_text("and as pinned", timeout=20_000)
+    ready(page)
+    expect(figure(page)).to_contain_text("Simple clipping, pinned")
+    expect(page.get_by_role("button", name="Unpin")).to_be_enabled()
+
+
+def test_side_by_side_on_a_phone_is_one_above_the_other(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{dashboard}{SMALL}&side=yes&pin=problem%3Dmean%26epsilon%3D0.2%26trials%3D5")
+    expect(status(page)).to_contain_text("and as pinned", timeout=30_000)
+    ready(page)
+    pair = page.locator(".st-key-pair .js-plotly-plot")
+    expect(pair).to_have_count(2)
+    boxes = [pair.nth(i).bounding_box() for i in range(2)]
+    assert all(box and box["x"] + box["width"] <= PHONE["width"] for box in boxes)
+    first, second = boxes
+    assert first and second and second["y"] >= first["y"] + first["height"]
+    main = "document.querySelector('[data-testid=stMain]')"
+    assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
+    page.set_viewport_size({"width": 1400, "height": 900})
+    left, right = (pair.nth(i) for i in range(2))
+    expect(right).to_be_visible()
+    page.wait_for_function(
+        "() => { const e = [...document.querySelectorAll('.st-key-pair .js-plotly-plot')]"
+        ".map(p => p.getBoundingClientRect()); return Math.abs(e[0].y - e[1].y) < 2 }"
+    )
+    expect(left).to_contain_text("Now: ")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(
@@ -205,10 +263,12 @@ def test_axe_finds_nothing(
     ) as context:
         page = context.new_page()
         # Refusals, every view, a changed setting, open tables: as much of the page as can be.
-        page.goto(dashboard + SMALL + "&show=lower+bounds,rates,upper+bounds&delta=0")
+        pin = "&pin=problem%3Dmean%26epsilon%3D0.2%26trials%3D5" + "&side=yes" * (scheme == "dark")
+        page.goto(dashboard + SMALL + "&show=lower+bounds,rates,upper+bounds&delta=0" + pin)
         ready(page)
-        expect_drawn(page, "wide" if width > 760 else "compact")
-        for title in ("Numbers", "Bounds at the chosen point", "How to read this figure"):
+        if scheme == "light":
+            expect_drawn(page, "wide" if width > 760 else "compact")
+        for title in EXPANDERS:
             page.locator("summary", has_text=title).click()
         ready(page)
         page.wait_for_timeout(500)  # the expanders' transition

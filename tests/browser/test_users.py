@@ -55,9 +55,10 @@ def test_the_numbers_of_the_crossover_can_be_taken_away(
 ) -> None:
     page.goto(dashboard + QUICK)
     ready(page, seconds=60)
-    page.locator("summary", has_text="Numbers of the crossover").click()
+    files = page.locator("[data-testid=stExpander]:has(.st-key-users_crossing_files)")
+    files.locator("summary").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="CSV: numbers of the crossover").click()
+        files.get_by_role("button", name="CSV", exact=True).click()
     lines = download.value.path().read_text().splitlines()
     assert lines[0].startswith("Method,m,Mean excess risk") and len(lines) > 10
 

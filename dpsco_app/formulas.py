@@ -1,0 +1,118 @@
+"""The formulas of the drawn bounds, and a chip for every symbol that opens its control in place."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import streamlit as st
+
+from dpsco_app.bound_traces import bound_name
+from dpsco_app.controls import EXPLORE as PANEL
+from dpsco_app.fields import ALL_CONTROLS, Control, text
+from dpsco_app.options import OPTIONS, SHOW, number_text
+from dpsco_app.running import evaluations
+from dpsco_app.shown_bounds import shown
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.scenario import Scenario
+
+CHIP = "chip_"
+# What a letter of a formula is called where the controls call it something else.
+LETTERS = {
+    r"\varepsilon": "epsilon",
+    r"\delta": "delta",
+    r"\rho": "rho",
+    "n": "n",
+    "d": "d",
+    "m": "m",
+    "p": "p",
+    "D": "diameter",
+}
+NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "diameter D"}
+WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
+COMMANDS = re.compile(r"\\[a-zA-Z]+")
+
+
+def draw_formulas(scenario: Scenario) -> None:
+    """Draw one formula a drawn bound with its value at the chosen point, below the chips."""
+    slugs = shown(scenario, st.session_state[SHOW])
+    if not slugs:
+        st.caption("No bound is drawn: choose some under Show.")
+        return
+    found = evaluations(replace(scenario, axis=None, grid=()), slugs)
+    symbols = symbols_of("".join(e.bound.card.latex for e in found), scenario)
+    with st.container(horizontal=True, key="chips"):
+        for field in symbols:
+            _chip(field, scenario)
+    st.caption(_about(scenario))
+    for e in found:
+        card = e.bound.card
+        value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
+        st.markdown(f"**{bound_name(card)}** is {value} here ({card.paper}, {card.statement})")
+        st.latex(card.latex)
+        if e.failures:
+            st.caption(f"⚠ {' '.join(e.failures)}")
+
+
+def symbols_of(latex: str, scenario: Scenario) -> tuple[str, ...]:
+    """Return the fields whose symbols are in some formulas, in the order of `LETTERS`.
+
+    Under an (ε, δ) budget ρ is that of the noise, which follows from both.
+    """
+    plain = WORDS.sub(" ", latex)
+    commands = set(COMMANDS.findall(plain))
+    letters = commands | set(COMMANDS.sub(" ", plain))
+    fields = {field for letter, field in LETTERS.items() if letter in letters}
+    if scenario.level == "item":  # there, m is a number of blocks
+        fields.discard("m")
+    if scenario.rho is not None:
+        fields = (fields - {"epsilon", "delta"}) | {"rho"}
+    else:
+        fields |= {"epsilon", "delta"} if "rho" in fields and scenario.delta else set()
+        fields |= {"epsilon"} if "rho" in fields else set()
+        fields.discard("rho")
+    if not scenario.delta:
+        fields.discard("delta")
+    return tuple(field for field in dict.fromkeys(LETTERS.values()) if field in fields)
+
+
+def _chip(field: str, scenario: Scenario) -> None:
+    """Draw a popover that holds a second widget of a field."""
+    control = next(c for c in ALL_CONTROLS if c.field == field)
+    value = getattr(scenario, field)
+    with st.popover(f"{NAMES.get(field, field)} = {number_text(value)}"):
+        key = CHIP + field
+        st.session_state[key] = st.session_state[PANEL.prefix + field]
+        st.select_slider(
+            text(control.label, scenario),
+            sorted({*OPTIONS[field], st.session_state[key]}),
+            format_func=number_text,
+            key=key,
+            help=text(control.help, scenario),
+            on_change=_set,
+            args=(control,),
+        )
+
+
+def _set(control: Control) -> None:
+    """Put the value of a chip into the control itself."""
+    st.session_state[PANEL.prefix + control.field] = st.session_state[CHIP + control.field]
+    if control.field == "m":
+        PANEL.set_problem()
+
+
+def _about(scenario: Scenario) -> str:
+    """Say what the letters mean that no chip is for."""
+    parts = ["A chip opens the control of its symbol, and the bounds follow at once."]
+    if isinstance(scenario.budget, ApproxDP):
+        rho = scenario.setting.budget.to_zcdp().rho
+        parts.append(f"ρ = {rho:.3g} is what ε and δ leave to Gaussian noise.")
+    if scenario.problem == "mean":
+        parts.append("q is the spike probability of the hard instance; it is chosen for the bound.")
+    else:
+        parts.append(
+            "M, L and λ are the moment, the Lipschitz constant and the curvature of this loss on "
+            "this set."
+        )
+    return " ".join(parts)

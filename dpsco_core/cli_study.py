@@ -1,0 +1,151 @@
+"""The commands `dpsco study` and `dpsco export`: long studies, kept in a file, and out of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from dpsco_core.cli_tools import add_fields, given_fields, print_json
+from dpsco_core.errors import InvalidInput, require
+from dpsco_core.executors import dask, study_in_processes
+from dpsco_core.parsing import parse_field, shorten
+from dpsco_core.report import run_json
+from dpsco_core.scenario import Scenario
+from dpsco_core.store import Store
+from dpsco_core.study import Outcome, study
+from dpsco_core.tables import frame, summary
+
+LARGEST_FILE = 1_000_000  # bytes of a TOML file
+WRITE_EVERY = 0.2  # seconds
+
+
+def add_study(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "study", help="run a scenario from a TOML file, and go on where it stopped"
+    )
+    parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
+    parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", help="processes; 1 is this one")
+    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_fields(parser, defaults=False)
+
+
+def add_export(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "export", help="write the cells of a results file as CSV or Parquet"
+    )
+    parser.add_argument("file", help="results of `dpsco study`")
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--csv", metavar="FILE", help="where to write CSV; - is the terminal")
+    kind.add_argument("--parquet", metavar="FILE", help="where to write Parquet")
+
+
+def run_study_command(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`."""
+    scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
+    workers = 1 if chosen.workers is None else parse_field("trials", chosen.workers)
+    with Store(chosen.out) as store:
+        outcomes = list(_shown(scenario, _running(scenario, store, workers, chosen.dask)))
+        if chosen.json:
+            print_json(run_json(scenario, outcomes))
+            return
+        table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
+        print(table.to_string(index=False))
+        print(f"\n{len(outcomes)} cells of this study are in {chosen.out}.")
+
+
+def _running(
+    scenario: Scenario, store: Store, workers: int, address: str | None
+) -> Iterator[Outcome]:
+    if address is not None:
+        with dask(address) as executor:
+            yield from study(scenario, executor, store)
+    elif workers == 1:
+        yield from study(scenario, store=store)
+    else:
+        yield from study_in_processes(scenario, workers, store)
+
+
+def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
+    """Return the scenario of a TOML file, with some of its fields changed.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, is no TOML, or holds a field that is not allowed.
+    """
+    try:
+        require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as problem:
+        if isinstance(problem, InvalidInput):
+            raise
+        why = " ".join(str(problem).split())
+        raise InvalidInput(
+            f"file must be a TOML file that can be read, got file={path} ({shorten(why)})."
+        ) from problem
+    return Scenario.from_dict(values | changes)
+
+
+def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """Pass outcomes on, with a line of progress where a person may be reading."""
+    shown = sys.stderr.isatty()
+    started = last = time.monotonic()
+    for done, outcome in enumerate(outcomes, 1):
+        now = time.monotonic()
+        if shown and (now - last > WRITE_EVERY or done == scenario.cells):
+            left = (now - started) / done * (scenario.cells - done)
+            share = f"{done:,} of {scenario.cells:,} cells, about {left:.0f} s left"
+            print(f"\r{share:<60}", end="", file=sys.stderr, flush=True)
+            last = now
+        yield outcome
+    if shown:
+        print(file=sys.stderr)
+
+
+def run_export(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`."""
+    with Store(chosen.file, read_only=True) as store:
+        table = stored_frame(store)
+    try:
+        if chosen.parquet:
+            table.to_parquet(chosen.parquet, index=False)
+        elif chosen.csv == "-":
+            table.to_csv(sys.stdout, index=False)
+        else:
+            table.to_csv(chosen.csv, index=False)
+    except ImportError as missing:
+        raise InvalidInput(
+            "pyarrow must be installed to write Parquet: pip install pyarrow."
+        ) from missing
+    except OSError as problem:
+        target = chosen.parquet or chosen.csv
+        raise InvalidInput(
+            f"file must be one that can be written, got file={target} ({problem.strerror})."
+        ) from problem
+
+
+def stored_frame(store: Store) -> pd.DataFrame:
+    """Return the cells of every study in a store, one row each, with the study's scenario."""
+    parts = []
+    for number, scenario in enumerate(store.scenarios()):
+        cells = frame(store.outcomes(scenario))
+        cells.insert(0, "study", number)
+        for name in ("problem", "distribution", "n", "d", "m", "epsilon", "delta", "rho", "p"):
+            if name != scenario.axis:
+                cells[name] = getattr(scenario, name)
+        if scenario.axis:
+            cells[scenario.axis] = cells["x"]
+        parts.append(cells)
+    return pd.concat(parts, ignore_index=True) if parts else frame([])

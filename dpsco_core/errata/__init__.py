@@ -1,0 +1,56 @@
+"""What was found wrong or missing in the five papers, each with what is done instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsco_core.errata import arora, kamath, lowy, su, zhao
+from dpsco_core.errata.base import (
+    SEVERITIES,
+    Erratum,
+    Experiment,
+    Finding,
+    Severity,
+    finding_dict,
+)
+from dpsco_core.errors import require
+from dpsco_core.parsing import shorten
+
+__all__ = [
+    "ERRATA",
+    "SEVERITIES",
+    "SLUGS",
+    "Erratum",
+    "Experiment",
+    "Finding",
+    "Severity",
+    "errata_json",
+    "erratum",
+    "finding_dict",
+]
+
+ERRATA: tuple[Erratum, ...] = (
+    *kamath.ENTRIES,
+    *zhao.ENTRIES,
+    *su.ENTRIES,
+    *arora.ENTRIES,
+    *lowy.ENTRIES,
+)
+SLUGS: tuple[str, ...] = tuple(e.slug for e in ERRATA)
+
+
+def erratum(slug: str) -> Erratum:
+    """Return the erratum of a slug; raises `InvalidInput` for an unknown one."""
+    require(slug in SLUGS, "erratum", "a slug that `dpsco errata` lists", shorten(slug))
+    return ERRATA[SLUGS.index(slug)]
+
+
+def errata_json(*, run: bool = False) -> dict[str, Any]:
+    """Return every erratum as plain texts; with `run` also what its experiment finds now."""
+    rows = []
+    for entry in ERRATA:
+        row = entry.to_dict()
+        if run and entry.experiment is not None:
+            row["finding"] = finding_dict(entry.experiment.run())
+        rows.append(row)
+    return {"errata": rows}

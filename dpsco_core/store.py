@@ -1,0 +1,234 @@
+"""Results kept in a file, so that a study that was stopped goes on where it was.
+
+One SQLite file (WAL mode), one row a cell, written as the cell finishes. The key of a row is the
+cell's canonical scenario, its method and its trial: what fixes its numbers. Several processes may
+write to one file. A file that is not a store of this program is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dpsco_core.errors import InvalidInput, require
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import Cell, Outcome, canonical, cells
+
+APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
+VERSION = 1  # of the tables
+PATIENCE = 60.0  # seconds that a writer waits for another one
+SCHEMA = """
+CREATE TABLE cells (
+    key BLOB PRIMARY KEY,
+    point TEXT NOT NULL,
+    method TEXT NOT NULL,
+    trial INTEGER NOT NULL,
+    outcome TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+KINDS = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
+
+
+class StoreError(InvalidInput):
+    """A results file cannot be opened, read or written: one sentence that names it."""
+
+
+class Store:
+    """The results in one file; use it as a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the file; made if it is not there.
+    read_only : bool
+        Open a file that must exist, without changing it.
+
+    Raises
+    ------
+    StoreError
+        If the file is no store of this program, is damaged, or cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpsco_core import study
+    >>> scenario = Scenario(methods=("mean.clipped",), n=200, trials=2)
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.sqlite") as store:
+    ...     first = [o.error for o in study(scenario, store=store)]
+    ...     len(store), [o.error for o in study(scenario, store=store)] == first
+    (2, True)
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        new = not self.path.exists() or self.path.stat().st_size == 0
+        require(not (read_only and new), "store", "a file that exists", self.path)
+        mode = "ro" if read_only else "rwc"
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        with self._said("opened"):
+            self._base = sqlite3.connect(
+                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._said("read"):
+                self._prepare(read_only=read_only)
+        except StoreError:
+            self._base.close()
+            raise
+
+    def _prepare(self, *, read_only: bool) -> None:
+        """Check what the file is before anything is written to it; make the tables of a new one."""
+        self._check()
+        if read_only:
+            return
+        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
+        self._base.execute("BEGIN IMMEDIATE")  # two processes may both have found it empty
+        if not self._tables():
+            for statement in SCHEMA.split(";"):
+                self._base.execute(statement)
+            self._base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._base.execute(f"PRAGMA user_version = {VERSION}")
+        self._base.execute("COMMIT")
+
+    def _check(self) -> None:
+        mark = self._base.execute("PRAGMA application_id").fetchone()[0]
+        version = self._base.execute("PRAGMA user_version").fetchone()[0]
+        if not self._tables() and not mark:
+            return
+        require_store(mark == APPLICATION_ID, self.path, "holds another program's data")
+        known = version == VERSION
+        require_store(known, self.path, f"has the format {version}, and {VERSION} is known")
+        healthy = self._base.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
+        require_store(healthy, self.path, "is damaged")
+
+    def _tables(self) -> int:
+        found = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        return int(found)
+
+    # -- cells ------------------------------------------------------------------------------
+
+    def get(self, cell: Cell) -> Outcome | None:
+        """Return the outcome of a cell; None if it is not there."""
+        with self._said("read"):
+            row = self._base.execute(
+                "SELECT outcome FROM cells WHERE key = ?", (key_of(cell),)
+            ).fetchone()
+        return None if row is None else replace(outcome_from(row[0]), x=cell.x)
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a cell; the first one stays if two processes have run it."""
+        point = json.dumps(cell.point.to_dict(), sort_keys=True)
+        row = (key_of(cell), point, cell.method, cell.trial, outcome_text(outcome))
+        with self._said("written"):
+            self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
+
+    def missing(self, wanted: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield the cells that are not there."""
+        return (cell for cell in wanted if self.get(cell) is None)
+
+    def __len__(self) -> int:
+        """The number of cells."""
+        with self._said("read"):
+            return int(self._base.execute("SELECT count(*) FROM cells").fetchone()[0])
+
+    # -- studies ----------------------------------------------------------------------------
+
+    def begin(self, scenario: Scenario) -> None:
+        """Note that a study was begun, so that `scenarios` lists it."""
+        text = json.dumps(scenario.to_dict(), sort_keys=True)
+        with self._said("written"):
+            self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
+
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Return the studies that were begun, finished or not."""
+        with self._said("read"):
+            rows = self._base.execute("SELECT scenario FROM studies").fetchall()
+        return tuple(Scenario.from_json(row[0]) for row in rows)
+
+    def outcomes(self, scenario: Scenario) -> list[Outcome]:
+        """Return what is there of a study, in the order of its cells."""
+        found = (self.get(cell) for cell in cells(scenario))
+        return [outcome for outcome in found if outcome is not None]
+
+    # -- the file ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _said(self, done: str) -> Iterator[None]:
+        """Turn what SQLite says into one sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as problem:
+            why = str(problem).rstrip(".")
+            raise StoreError(
+                f"store must be a results file that can be {done}, got store={self.path} ({why})."
+            ) from problem
+
+    def close(self) -> None:
+        """Close the file; what was written stays."""
+        self._base.close()
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+
+def require_store(condition: bool, path: Path, why: str) -> None:
+    """Raise `StoreError` unless `condition` holds."""
+    if not condition:
+        raise StoreError(
+            f"store must be a results file of this program, got store={path}, which {why}."
+        )
+
+
+def key_of(cell: Cell) -> bytes:
+    """Return the key of a cell: a hash of all that fixes its numbers."""
+    point = canonical(cell.point).to_dict()
+    text = json.dumps([point, cell.method, cell.trial], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=20).digest()
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """Return an outcome as JSON, without its place on an axis."""
+    values = asdict(replace(outcome, x=None))
+    values["error"] = None if math.isnan(outcome.error) else outcome.error
+    values["spent"] = _spent_values(outcome.spent)
+    return json.dumps(values, default=lambda number: number.item())  # of numpy
+
+
+def outcome_from(text: str) -> Outcome:
+    """Return the outcome of `outcome_text`."""
+    values: dict[str, Any] = json.loads(text)
+    values["error"] = math.nan if values["error"] is None else values["error"]
+    spent = values["spent"]
+    values["spent"] = None if spent is None else KINDS[spent.pop("kind")](**spent)
+    for name in ("bound_by", "flaws", "notes"):
+        values[name] = tuple(values[name])
+    values["changes"] = tuple(tuple(change) for change in values["changes"])
+    return Outcome(**values)
+
+
+def _spent_values(spent: Budget | None) -> dict[str, Any] | None:
+    if spent is None:
+        return None
+    kind = next(name for name, made in KINDS.items() if isinstance(spent, made))
+    return {"kind": kind, **asdict(spent)}

@@ -1,0 +1,467 @@
+"""Every explicit bound in l_q and at user level against a second, plain implementation.
+
+Written from the notes' formulas alone: nothing below calls the package but for the rows themselves,
+their settings, and the schedules at which user-level rows say that they are smallest.
+"""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import binom, norm
+
+from dpsco_core.bounds import SCO_BOUNDS, USER_BOUNDS, user_explicit
+from dpsco_core.geometry import Ball, Box, L1Ball
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Constants, LinearModel, Setting
+from dpsco_core.problems.user_level import UserLevel
+
+ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
+INF = math.inf
+
+
+def row(slug):
+    return ROWS[f"upper.lp.{slug}"]
+
+
+# ---- privacy
+
+
+def gaussian_ratio(epsilon, delta):
+    """The largest sensitivity over sigma of an (epsilon, delta) Gaussian (Balle and Wang 2018)."""
+
+    def excess(log):
+        r = math.exp(log)
+        far = math.exp(epsilon + norm.logcdf(-r / 2 - epsilon / r))
+        return math.log(max(norm.cdf(r / 2 - epsilon / r) - far, 1e-300) / delta)
+
+    return math.exp(brentq(excess, -12, 4, xtol=1e-13))
+
+
+def gaussian_rho(epsilon, delta):
+    return gaussian_ratio(epsilon, delta) ** 2 / 2
+
+
+ORDERS = 1 + np.exp(np.linspace(-6, 14, 20_001))
+
+
+def concentrated_rho(epsilon, delta):
+    """The largest rho whose best conversion from zCDP meets (epsilon, delta)."""
+    fixed = ORDERS * np.log1p(-1 / ORDERS) - np.log(ORDERS - 1)
+
+    def excess(log):
+        grown = (ORDERS - 1) * (ORDERS * math.exp(log) - epsilon)
+        return float(np.min(grown + fixed)) - math.log(delta)
+
+    return math.exp(brentq(excess, -40, 6, xtol=1e-12))
+
+
+def clones(local, n, epsilon):
+    """The divergence H of the note to Arora et al., section 2.5, steps 2 and 3."""
+    if epsilon >= local:
+        return 0.0
+    a = 1 / (1 + math.exp(-local))
+    first, second = a - math.exp(epsilon) * (1 - a), math.exp(epsilon) * a - (1 - a)
+    c = np.arange(n)
+    start = np.floor((c + 1) * second / (first + second)) + 1
+    inner = first * binom.sf(start - 2, c, 0.5) - second * binom.sf(start - 1, c, 0.5)
+    return float(binom.pmf(c, n - 1, math.exp(-local)) @ np.maximum(inner, 0))
+
+
+def record_rho(n, epsilon, delta, allowed):
+    """The rho of a record's noise in secret order, by the clones or without amplification."""
+    if clones(epsilon * (1 + 1e-9), n, epsilon) > 0.9 * delta:
+        return allowed(epsilon, delta)
+    low, high = epsilon, epsilon + 30
+    for _ in range(45):
+        middle = (low + high) / 2
+        fits = clones(middle, n, epsilon) <= 0.9 * delta
+        low, high = (middle, high) if fits else (low, middle)
+    left = 0.1 * delta / (1 + math.exp(epsilon)) / (2 * (n - 1) * math.exp(-low) + 1)
+    return max(allowed(epsilon, delta), allowed(low, left))
+
+
+def closed_record_rho(n, epsilon, delta):
+    """Lemma 3 at the closed form of the clones; 0 where one of them has no answer."""
+    cap = math.log(n / (16 * math.log(4 / delta)))
+    if cap <= 0:
+        return 0.0
+
+    def shuffled(e):
+        grown = math.exp(e)
+        inner = 8 * math.sqrt(grown * math.log(8 / delta) / n) + 8 * grown / n
+        return min(e, math.log(1 + (grown - 1) / (grown + 1) * inner)) - epsilon
+
+    local = cap if shuffled(cap) <= 0 else brentq(shuffled, 1e-12, cap, xtol=1e-14)
+    if local > 1:
+        return 0.0
+    left = delta / 2 / ((math.exp(epsilon) + 1) * (1 + math.exp(-local) / 2) * n)
+    return local**2 / (4 * math.log(1 / left))
+
+
+# ---- l_q
+
+
+class Case:
+    """A problem on a set whose constants in l_q are known by hand."""
+
+    def __init__(self, seed, exponents, lipschitz=True):
+        source = random.Random(seed)
+        self.n, self.d = source.randint(60, 300), source.choice([2, 5, 30, 200])
+        self.q = source.choice(exponents)
+        self.epsilon, self.delta = 10 ** source.uniform(-2, -0.01), 10 ** source.uniform(-8, -4)
+        slope, beta, size = (10 ** source.uniform(-0.7, 0.7) for _ in range(3))
+        moment, order = 10 ** source.uniform(-1, 1), source.choice([2.0, 3.0, 8.0])
+        d, trace = self.d, self.d * moment ** (2 / order) * source.uniform(0.3, 1)
+        bound = slope * source.uniform(0.1, 1)
+        kind = source.choice([L1Ball, Box, Ball])
+        body = Box(half_widths=(size,) * d) if kind is Box else kind(d=d, radius=size)
+        self.reach = size * math.sqrt(d) if kind is Box else size
+        self.setting = Setting(
+            n=self.n,
+            d=d,
+            moment_order=order,
+            budget=ApproxDP(epsilon=self.epsilon, delta=self.delta),
+            constants=Constants(
+                coordinate_moment=moment,
+                directional_moment=1.0,
+                variance_trace=trace,
+                mean_gradient_bound=bound,
+                diameter=2 * self.reach,
+                smoothness=beta,
+                sample_smoothness=3 * beta,
+                lipschitz=slope if lipschitz else INF,
+                minimum_interior=True,
+                structure="linear-model",
+                linear_model=LinearModel(slope=slope, curvature=1.0, feature_norm=1.0),
+            ),
+            constraint=body,
+            exponent=self.q,
+        )
+        q = self.q = min(self.q, 2.0)  # beyond 2 the methods work in l2
+        self.dual = INF if q == 1 else q / (q - 1)
+        k = min(self.dual, order)
+        self.L = slope if lipschitz else INF
+        self.beta, self.sample_beta = beta, 3 * beta
+        self.radius = size * {L1Ball: 1.0, Box: d ** (1 / q), Ball: d ** (1 / q - 0.5)}[kind]
+        self.M = 2 * self.radius
+        self.G = min(bound, beta * self.M)
+        self.variance = min(trace, 4 * self.L**2, d ** (2 / k) * moment ** (2 / order))
+        self.r = min(self.dual, 2 * math.log(d) + 1)
+        self.plus = self.r - 1
+        self.kappa = self.plus * d ** (2 * (1 / self.r - 1 / self.dual))
+        self.printed = min(self.dual - 1, 2 * math.log(d))
+        self.size = d * math.log(1 / self.delta)
+
+    def root_moment(self, k):
+        """The square of the k-th root of E|g|^k, g standard normal."""
+        log = k / 2 * math.log(2) + math.lgamma((k + 1) / 2) - math.log(math.pi) / 2
+        return math.exp(2 / k * log)
+
+    def energy(self, noise, smooth):
+        """Of the noise in the dual or in the smooth norm, at sensitivity 1 and rho 1."""
+        d = self.d
+        if noise != "gaussian":
+            return d / 2 * (self.kappa if noise == "shaped" else self.printed)
+        through = d ** (2 * (1 / self.r - 1 / self.dual)) * self.root_moment(self.r)
+        direct = self.root_moment(self.dual) if self.dual < INF and not smooth else INF
+        return d / 2 * min(through, direct)
+
+    def b3(self, steps, weight, energy):
+        noise, start = steps * energy, self.kappa / 2 * self.radius**2
+        slope = (self.L / weight) ** 2
+        mean = np.minimum(slope / (2 * self.plus), start + 2 * slope / self.n)
+        grown = 1 + weight / (2 * self.sample_beta)
+        rest = 1 / np.expm1(np.minimum(steps * np.log(grown), 700))
+        far = mean * np.minimum(1, steps * (grown - 1) / grown) * rest
+        inner = noise / (2 * weight * self.sample_beta) + far
+        distance = 2 * np.sqrt(2 * inner) + 2 * self.L / (self.n * weight)
+        return weight * start * (1 + rest) + noise / (2 * self.sample_beta) + self.L * distance
+
+    def b4(self, steps, room, batch_energy, record_energy, weight=None):
+        """At threshold G + room; arrays or numbers."""
+        batch, root = self.n // steps, math.sqrt(self.variance)
+        clipped = self.G + room < self.L
+        ratio = np.maximum(1, self.G / room)
+        spread = np.where(clipped, root * ratio, root)
+        bias = self.variance / room * (1 + self.G / room)
+        bias = np.where(clipped, np.minimum(bias, root * ratio), 0.0)
+        own = spread if self.q == 2 else spread + bias
+        noise = np.minimum(batch_energy / batch**2, record_energy / batch)
+        total = self.kappa / batch * own**2 + 4 * np.minimum(self.G + room, self.L) ** 2 * noise
+        reach = self.kappa / 2 * self.radius**2
+        if weight is None:
+            weight = self.beta + np.sqrt(steps * total / (2 * reach))
+        else:
+            weight = weight(total)
+        return weight * reach / steps + total / (2 * (weight - self.beta)) + self.M * bias
+
+    def least_b4(self, noise, orders):
+        allowed = gaussian_rho if noise == "gaussian" else concentrated_rho
+        energy = self.energy(noise, smooth=True)
+        grown = energy * (1 if noise == "gaussian" else self.plus)
+        steps = np.arange(1, self.n + 1)[:, None]
+        scale = max(self.G, math.sqrt(self.variance))
+        rooms = scale * np.exp(np.linspace(-5, 15, 120))
+        rooms = np.append(rooms, [self.G, *([self.L - self.G] if self.L < INF else [])])
+        found = []
+        for order in orders:
+            batch = energy / allowed(self.epsilon, self.delta) if order == "batch" else INF
+            single = INF
+            if order == "record":
+                single = grown / record_rho(self.n, self.epsilon, self.delta, allowed)
+            found.append(float(np.min(self.b4(steps, rooms, batch, single))))
+        return min(found)
+
+    def printed_b4(self, orders):
+        energy, found = self.energy("printed", smooth=True), []
+        x = self.n * self.epsilon
+        if "record" in orders:
+            level = math.sqrt(x) / (self.printed**2 * self.size) ** 0.25
+            steps = x * self.printed / math.sqrt(self.size)
+        else:
+            level = x ** (1 / 3) / (self.printed ** (2 / 3) * self.size ** (1 / 6))
+            steps = (x * self.printed / math.sqrt(self.size)) ** (2 / 3)
+        steps = min(self.n, max(1, round(steps)))
+        room = max(self.G, math.sqrt(self.variance) * level)
+
+        def weight(total):
+            return max(2 * self.beta, math.sqrt(2 * steps * total / self.kappa) / self.M)
+
+        for order in orders:
+            rho = self.epsilon**2 / (4 * math.log(1 / self.delta))
+            batch, single = energy / rho if order == "batch" else INF, INF
+            if order == "record":
+                rho = closed_record_rho(self.n, self.epsilon, self.delta)
+                single = energy * self.plus / rho if rho > 0 else INF
+            if min(batch, single) < INF:
+                found.append(float(self.b4(steps, room, batch, single, weight)))
+        return min(found, default=INF)
+
+
+SMALL = [1.0, 1.05, 1.2, 1.5, 1.8, 2.0]
+LARGE = [2.0, 3.0, INF]
+SEEDS = range(7)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_regularised_mirror_descent(seed):
+    at = Case(seed, SMALL)
+    steps = np.unique(np.round(np.exp(np.linspace(0, math.log(2000), 80))))[:, None]
+    weights = at.L / at.radius * np.exp(np.linspace(-math.log(at.n), 5, 500))
+    for slug, noise, allowed in (
+        ("explicit", "gaussian", gaussian_rho),
+        ("generalized", "shaped", concentrated_rho),
+    ):
+        energy = at.energy(noise, smooth=False) / allowed(at.epsilon, at.delta)
+        least = np.min(at.b3(steps, weights, energy * (2 * at.L / at.n) ** 2))
+        value = row(f"regularized-mirror-descent-{slug}").value(at.setting)
+        assert least * 0.998 < value < least * 1.0005
+    x = at.n * at.epsilon * math.sqrt(at.printed / at.size)
+    count = max(1, round(x**0.4))
+    weight = 4 * at.sample_beta / count * math.log2(at.n / count)
+    energy = 64 * at.L**2 * at.printed * at.size / (at.n * at.epsilon) ** 2
+    value = row("regularized-mirror-descent-paper").value(at.setting)
+    assert value == pytest.approx(float(at.b3(count, weight, energy)), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_truncated_mirror_descent(seed):
+    at = Case(100 + seed, SMALL, lipschitz=seed % 2 == 0)
+    for method, orders in (("batched", ("batch",)), ("shuffled", ("batch", "record"))):
+        for slug, noise in (("explicit", "gaussian"), ("generalized", "shaped")):
+            value = row(f"{method}-mirror-descent-{slug}").value(at.setting)
+            least = at.least_b4(noise, orders)
+            # Where the bound is above the trivial G M, its valleys are many, and none matters.
+            assert least * 0.97 < value < least * (1.001 if least < at.G * at.M else 1.05), slug
+        value = row(f"{method}-mirror-descent-paper").value(at.setting)
+        assert value == pytest.approx(at.printed_b4(orders), rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_methods_for_q_from_two_on(seed):
+    at = Case(200 + seed, LARGE)
+    least = at.least_b4("gaussian", ("batch", "record"))
+    value = row("euclidean-reduction-explicit").value(at.setting)
+    assert least * 0.97 < value < least * (1.001 if least < at.G * at.M else 1.05)
+    factor = 2 / gaussian_ratio(at.epsilon, at.delta)
+    count = int(math.log2(at.n))
+
+    def b3_prime(step):
+        total = at.reach**2 / (2 * step / 4 * (at.n // 2))
+        for i in range(1, count + 1):
+            total += 4.0**-i * step * at.L**2 / 2
+            if i > 1:
+                noise = factor * at.L * 4.0 ** (1 - i) * step
+                total += at.d * noise**2 / (2 * 4.0**-i * step * (at.n // 2**i))
+        return total + at.L * math.sqrt(at.d) * factor * at.L * 4.0**-count * step
+
+    largest = 8 / at.sample_beta
+    least = np.min(b3_prime(np.minimum(np.exp(np.linspace(-25, 5, 10_001)), largest)))
+    value = row("phased-sgd-explicit").value(at.setting)
+    assert value == pytest.approx(float(least), rel=1e-5)
+    free = min(1 / math.sqrt(at.n), 1 / (factor * math.sqrt(at.d))) / at.L
+    bound = row("phased-sgd-free")
+    if free <= largest:
+        assert bound.value(at.setting) == pytest.approx(b3_prime(free), rel=1e-9)
+        assert bound.failures(at.setting) == ()
+    else:
+        assert math.isinf(bound.value(at.setting))
+        assert "at most 2/beta" in " ".join(bound.failures(at.setting))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_noisy_mirror_descent(seed):
+    at = Case(300 + seed, SMALL + LARGE)
+    rho = record_rho(at.n, at.epsilon, at.delta, gaussian_rho)
+    noise = at.energy("gaussian", smooth=True) * 4 * at.L**2 / rho
+    square = min(at.kappa * at.L**2 + noise, (at.L + math.sqrt(noise)) ** 2)
+    expected = at.radius * math.sqrt(at.kappa * square / (at.n // 2 + 1))
+    value = row("noisy-mirror-descent-explicit").value(at.setting)
+    assert value == pytest.approx(expected, rel=1e-5)
+
+
+# ---- user level
+
+
+def filter_sensitivity(score, count):
+    """(F6) of the note, a = 1/2 and b = 1, in units of the score radius."""
+    weight, changes = 2 * (score - count / 2), 2 + 2 * (count - 1) / count
+    return 2 * changes / weight if weight > changes / 2 else INF
+
+
+def sgd_terms(at, steps, counts, noises, failure):
+    """The terms of phased one-pass SGD from the centre, for phases in order."""
+    wide, unit = at.diameter, at.lipschitz
+    pairs = zip(noises, steps[1:], counts[1:], strict=False)
+    return (
+        (wide / 2) ** 2 / (2 * steps[0] * counts[0]),
+        sum(step * unit**2 / 2 for step in steps),
+        sum(min(at.d * s**2, wide**2) / (2 * step * count) for s, step, count in pairs),
+        unit * min(math.sqrt(at.d) * noises[-1], wide),
+        failure * unit * wide,
+    )
+
+
+def gap(at, weight, noise, total):
+    """The bound on the gap after AC-SA in one stage, or in stages that halve it."""
+    reach, smooth = min(at.diameter, at.lipschitz / weight), at.smoothness + weight
+    variance, lengths, left = at.d * noise**2, [], total
+    start = at.lipschitz * reach - weight * reach**2 / 2
+    while left > 0:
+        loud = 32 * variance * 2 ** len(lengths) / (weight * start)
+        wanted = math.ceil(max(4 * math.sqrt(smooth / weight), loud))
+        if wanted > left:
+            lengths[-1:] = [left + sum(lengths[-1:])]
+            break
+        lengths.append(wanted)
+        left -= wanted
+    found = []
+    for stages in (lengths, [total]):
+        square = reach**2
+        for n in stages:
+            value = 2 * smooth * square / (n * (n + 1)) + 8 * variance / (weight * (n + 1))
+            square = 2 * value / weight
+        found.append(value)
+    return min(found)
+
+
+def erm_terms(at, users, weights, totals, noises, failure):
+    """The terms of phased regularised ERM from the centre."""
+    wide, unit = at.diameter, at.lipschitz
+    each = zip(weights, noises, totals, strict=True)
+    squares = [min(2 * gap(at, w, s, t) / w, wide**2) for w, s, t in each]
+    return (
+        weights[0] * (wide / 2) ** 2 / 2,
+        sum(2 * unit**2 / (w * n * at.m) for w, n in zip(weights, users, strict=True)),
+        sum(w / 2 * square for w, square in zip(weights[1:], squares, strict=False)),
+        unit * math.sqrt(squares[-1]),
+        failure * unit * wide,
+    )
+
+
+def user_case(seed):
+    source = random.Random(seed)
+    return UserLevel(
+        n=int(10 ** source.uniform(3.7, 6)),
+        m=int(10 ** source.uniform(0, 4)),
+        d=source.choice([1, 3, 20]),
+        epsilon=10 ** source.uniform(-0.3, 0.9),
+        delta=10 ** source.uniform(-9, -4),
+        lipschitz=10 ** source.uniform(-1, 1),
+        diameter=10 ** source.uniform(-1, 1),
+        smoothness=source.choice([0.0, 10 ** source.uniform(-2, 3)]),
+    )
+
+
+def plan(found, at):
+    """The phases of a schedule, and their users, which halve."""
+    phases = found.schedule.phases
+    users = [at.n >> i for i in range(1, len(phases))]
+    users.append(at.n - sum(users))
+    assert [p.users for p in phases] == users
+    return phases, users
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_phased_sgd_of_users(seed):
+    at = user_case(seed)
+    m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
+    found = user_explicit.one_chain_risk(at, distance=at.diameter / 2)
+    phases, users = plan(found, at)
+    steps = [p.step_size for p in phases]
+    ratio = gaussian_ratio(epsilon, delta)
+    noises = [min(at.diameter, 2 * step * unit * m) / ratio for step in steps]
+    expected = sgd_terms(at, steps, [n * m for n in users], noises, 0.0)
+    assert found.terms == pytest.approx(expected, rel=1e-6)
+
+    found = user_explicit.calibrated_sgd_risk(at, distance=at.diameter / 2)
+    phases, users = plan(found, at)
+    steps = [p.step_size for p in phases]
+    assert max(steps) * at.smoothness <= 2 * (1 + 1e-8)
+    failure = 0.1 / math.sqrt(at.n * m)
+    part, scale = failure / (2 * len(phases)), 2 / (0.4 * epsilon)
+    slack, room = scale * math.log(1 / delta), scale * math.log(1 / (2 * part))
+    count = math.ceil(3.2 * (slack + room + 2))
+    counts = [n // count * m for n in users]
+    tail = 1 + math.sqrt(2 * math.log(count / part))
+    spread = filter_sensitivity(count - room - slack - 2, count)
+    spread /= gaussian_ratio(0.6 * epsilon, delta / 2)
+    radii = [2 * s * unit * math.sqrt(t / 3) * tail for s, t in zip(steps, counts, strict=True)]
+    expected = sgd_terms(at, steps, counts, [r * spread for r in radii], failure)
+    assert found.terms == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_phased_erm_of_users(seed):
+    at = user_case(50 + seed)
+    m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
+    found = user_explicit.full_batch_risk(at, distance=at.diameter / 2)
+    phases, users = plan(found, at)
+    weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
+    ratio = gaussian_ratio(epsilon, delta)
+    noises = [2 * unit / n * math.sqrt(t) / ratio for n, t in zip(users, totals, strict=True)]
+    expected = erm_terms(at, users, weights, totals, noises, 0.0)
+    assert found.terms == pytest.approx(expected, rel=1e-6)
+
+    found = user_explicit.mode_a_risk(at, distance=at.diameter / 2)
+    if found.schedule is None:
+        assert found.value == INF
+        return
+    phases, users = plan(found, at)
+    weights, totals = [p.regulariser for p in phases], [int(p.steps) for p in phases]
+    failure, share = 0.1 / math.sqrt(at.n * m), 0.3 * epsilon
+    halt, spread = failure / (2 * len(phases)), failure / 2
+    scale = unit / math.sqrt(m)
+    cover = at.d * math.log(1 + 4 * math.sqrt(2) * at.smoothness * at.diameter / scale)
+    tau = scale * (1 + math.sqrt(2 * (math.log(at.n / spread) + cover)))
+    tau += scale / 2 if at.smoothness > 0 else 0.0
+    noises = []
+    for n, t in zip(users, totals, strict=True):
+        lost = sum(4 * math.log(1 / f) + 8 * math.log(t / f) for f in (halt, delta / 2)) / share
+        moved = filter_sensitivity(n - lost - 2, n) / gaussian_ratio(0.7 * epsilon, delta / 2)
+        noises.append(2 * tau * moved * math.sqrt(t))
+    expected = erm_terms(at, users, weights, totals, noises, failure)
+    assert found.terms == pytest.approx(expected, rel=1e-6)

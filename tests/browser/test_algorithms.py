@@ -1,0 +1,73 @@
+"""Algorithms in Chromium: a deep link, turning pages, a link that runs, a phone, axe."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+)
+
+OVERVIEW = "/algorithms?problem=mean&tails=moments"
+RACE = "algorithms_race"
+
+
+def test_a_method_is_told_turned_and_opened_in_explore(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + "/algorithms?method=sco.cwme-strong")
+    ready(page)
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_have_text("Algorithms: Coordinate-wise, strongly convex")
+    expect(page.locator(".katex").first).to_be_visible()
+    expect(page.locator(".katex-error")).to_have_count(0)
+    page.get_by_role("button", name="Next").click()
+    page.wait_for_url(lambda url: "method=sco.clipped" in url, timeout=20_000)
+    expect(title).to_have_text("Algorithms: Clipped gradients")
+    page.get_by_role("link", name="See it in Explore").click()
+    page.wait_for_url(lambda url: "problem=quadratic" in url, timeout=20_000)
+    expect(page.locator(".st-key-sentence")).to_contain_text("clipped gradients", timeout=60_000)
+
+
+def test_the_guide_narrows_and_a_phone_shows_its_own_figure(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
+    page.get_by_role("radio", name="pure ε").click()
+    page.wait_for_url(lambda url: "budget=pure" in url, timeout=20_000)
+    expect(page.locator(".st-key-algorithms_said")).to_contain_text("1 of 5", timeout=20_000)
+    page.goto(dashboard + "/algorithms?method=mean.iterative")
+    ready(page)
+    main = "document.querySelector('[data-testid=stMain]')"
+    assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+    expect_no_axe_violation(
+        browser,
+        dashboard + OVERVIEW,
+        ready,
+        scheme,
+        last=RACE,
+        expander="Numbers behind this figure",
+    )
+
+
+@pytest.mark.slow
+def test_no_formula_of_any_method_is_broken(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + "/algorithms?method=mean.sample")
+    ready(page)
+    following = page.get_by_role("button", name="Next")
+    told = 1
+    while following.is_enabled():
+        before = page.url
+        following.click()
+        page.wait_for_url(lambda url, before=before: url != before, timeout=20_000)
+        ready(page)
+        expect(page.locator(".katex-error")).to_have_count(0)
+        told += 1
+    assert told == 31

@@ -1,0 +1,159 @@
+"""Files of figures in Chromium: pictures that the browser makes, pages that load nothing, tables.
+
+The pictures are made without a server, from the figure as it is on the page.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import struct
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.responsive import PHONE, Ready
+
+SPACE = "/geometry?dimensions=3&geometry=l1"
+BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
+
+
+def files_of(page: Page, name: str) -> Locator:
+    """Open what stands under a figure."""
+    shown = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
+    expect(shown).to_be_visible(timeout=60_000)  # software draws what is in space
+    files = page.locator(f"[data-testid=stExpander]:has(.st-key-{name}_files)")
+    files.locator("summary").click()
+    expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible()
+    return files
+
+
+def saved(page: Page, files: Locator, kind: str, *, key: str = "") -> tuple[str, bytes]:
+    """Press a button, with the mouse or a key, and return the file's name and content."""
+    button = files.get_by_role("button", name=kind, exact=True)
+    with page.expect_download(timeout=60_000) as download:
+        if key:
+            button.press(key)
+        else:
+            button.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def size_of(png: bytes) -> tuple[int, int]:
+    """Return the width and height that a PNG says."""
+    assert png.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = struct.unpack(">II", png[16:24])
+    return width, height
+
+
+def words_in(svg: ElementTree.Element) -> str:
+    """Return the text of an SVG without breaks."""
+    return " ".join(" ".join(svg.itertext()).split())
+
+
+@contextmanager
+def opened(browser: Browser, address: str, ready: Ready, scheme: str) -> Iterator[Page]:
+    with browser.new_context(
+        color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    ) as context:
+        page = context.new_page()
+        page.goto(address)
+        ready(page, seconds=60)
+        yield page
+
+
+def box_of(figure: Locator) -> tuple[int, int]:
+    box = figure.bounding_box()
+    assert box is not None
+    return round(box["width"]), round(box["height"])
+
+
+def test_a_map_is_saved_as_picture_page_and_table(
+    page: Page, dashboard: str, ready: Ready, tmp_path: Path
+) -> None:
+    page.goto(dashboard + "/regimes")
+    ready(page, seconds=60)
+    figure = page.locator(".st-key-smallest_figure_wide .js-plotly-plot")
+    title = page.locator(".st-key-smallest_figure_wide [role=figure]").get_attribute("aria-label")
+    assert title
+    files = files_of(page, "smallest")
+    name, png = saved(page, files, "PNG", key="Enter")
+    assert name == "dpsco-smallest.png"
+    width, height = box_of(figure)
+    assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
+    name, drawn = saved(page, files, "SVG", key="Space")
+    svg = ElementTree.fromstring(drawn)
+    assert name == "dpsco-smallest.svg" and svg.tag.endswith("svg") and title in words_in(svg)
+    expect(files.get_by_role("status")).to_have_text("Saved dpsco-smallest.svg")
+    # The page keeps the figure as it was: the picture's colours and fonts were for the file.
+    family = figure.evaluate("e => e._fullLayout.font.family")
+    assert "Source Sans" in family and figure.locator(".gtitle").count() == 1
+    name, made = saved(page, files, "CSV")
+    rows = list(csv.DictReader(io.StringIO(made.decode())))
+    assert len(rows) == 36 * 30 and float(rows[0]["ε"]) == 0.01
+    name, made = saved(page, files, "HTML")
+    assert name == "dpsco-smallest.html" and title in made.decode()
+    _draws_without_a_network(page, made, tmp_path / "figure.html")
+
+
+def _draws_without_a_network(page: Page, made: bytes, file: Path) -> None:
+    """A saved page asks nobody for anything, and has its figure and its table."""
+    file.write_bytes(made)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert page.get_by_role("heading", level=1).inner_text()
+    page.locator("summary").click()
+    assert page.locator("tbody tr").count() == 36 * 30
+
+
+@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
+def test_a_figure_in_space_has_the_page_behind_it(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str
+) -> None:
+    with opened(browser, dashboard + SPACE, ready, scheme) as page:
+        files = files_of(page, "set")
+        title = page.locator(".st-key-set_figure_space p").first.inner_text()
+        _, png = saved(page, files, "PNG")
+        width, height = size_of(png)
+        assert width > 500 and height > 500
+        _, drawn = saved(page, files, "SVG")
+        svg = ElementTree.fromstring(drawn)
+        assert title in words_in(svg)
+        first = next(e for e in svg if e.tag.endswith("rect"))
+        assert re.search(r"fill: ([^;]+)", first.attrib["style"])
+        assert f"fill: {BACKGROUND[scheme]}" in first.attrib["style"]
+        # The picture itself is in it: what is drawn in space is an image inside.
+        images = [e for e in svg.iter() if e.tag.endswith("image")]
+        assert images and len(next(iter(images[0].attrib.values()))) > 0
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
+
+
+def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, ready: Ready) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(dashboard + "/regimes")
+    ready(page, seconds=60)
+    files = files_of(page, "smallest")
+    for kind in ("PNG", "SVG", "HTML", "CSV"):
+        button = files.get_by_role("button", name=kind, exact=True)
+        box = button.bounding_box()
+        assert box is not None and box["x"] + box["width"] <= PHONE["width"]
+    _, png = saved(page, files, "PNG")
+    compact = page.locator(".st-key-smallest_figure_compact .js-plotly-plot")
+    width, height = box_of(compact)
+    assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
+    with page.expect_download() as download:
+        page.locator(".st-key-regimes_export button").click()
+        page.get_by_role("button", name="Notebook: the same in Jupyter").click()
+    made = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+    assert made["nbformat"] == 4 and len(made["cells"]) == 3

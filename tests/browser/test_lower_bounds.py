@@ -1,0 +1,55 @@
+"""Lower bounds in Chromium: a scene, a run above its line, a phone, axe in both themes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
+QUICK = "/lower-bounds?trials=5"
+FIGURES = ("lower_curve", "lower_ladder", "lower_trade", "lower_run")
+
+
+def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + QUICK)
+    ready(page, seconds=60)
+    said = page.locator(".st-key-lower_said")
+    expect(said).to_contain_text("Privacy bites", timeout=30_000)
+    page.get_by_role("button", name="Statistics bites").click()
+    page.wait_for_url(lambda url: "rho=0.5" in url, timeout=20_000)
+    expect(said).to_contain_text("Statistics bites")
+    ready(page, seconds=60)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("Finished: 20 runs.")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-lower_run_said")).to_contain_text("× its floor")
+    title = figure(page, "lower_run").locator(".gtitle")
+    expect(title).to_contain_text(re.compile("Every private mean error lies above its floor"))
+    slider = page.get_by_role("slider", name="Spike probability of the proof")
+    slider.press("ArrowRight")
+    page.wait_for_url(lambda url: "shift=1.4" in url, timeout=20_000)
+
+
+def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
+    expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "query", "last"),
+    [("light", QUICK, "lower_run"), ("dark", QUICK + "&mode=free", "lower_information")],
+)
+def test_axe_finds_nothing(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
+) -> None:
+    expect_no_axe_violation(
+        browser, dashboard + query, ready, scheme, last=last, expander="How to read this page"
+    )
