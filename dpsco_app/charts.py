@@ -123,24 +123,26 @@ def error_figure(
         place_labels(figure, labels, low, high)
     _mark_chosen(figure, scenario, look)
     logarithmic = scenario.axis != "p"
-    figure.update_xaxes(
-        type="log" if logarithmic else "linear",
-        title_text=AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else ""),
-        tickvals=list(scenario.grid),
-        ticktext=[number_text(x) for x in scenario.grid],
-        range=_x_range(xs, logarithmic),
-        gridcolor=look.grid,
-        minor_ticks="",
-        zeroline=False,
-    )
-    figure.update_yaxes(
-        type="log",
-        title_text=words_for(scenario.problem).error_axis,
-        range=[math.log10(low), math.log10(high)],
-        tickvals=log_ticks(low, high),
-        ticktext=[number_text(t) for t in log_ticks(low, high)],
-        gridcolor=look.grid,
-        zeroline=False,
+    figure.update_layout(
+        xaxis={
+            "type": "log" if logarithmic else "linear",
+            "title": {"text": AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else "")},
+            "tickvals": list(scenario.grid),
+            "ticktext": [number_text(x) for x in scenario.grid],
+            "range": _x_range(xs, logarithmic),
+            "gridcolor": look.grid,
+            "minor": {"ticks": ""},
+            "zeroline": False,
+        },
+        yaxis={
+            "type": "log",
+            "title": {"text": words_for(scenario.problem).error_axis},
+            "range": [math.log10(low), math.log10(high)],
+            "tickvals": log_ticks(low, high),
+            "ticktext": [number_text(t) for t in log_ticks(low, high)],
+            "gridcolor": look.grid,
+            "zeroline": False,
+        },
     )
     lay_out(figure, look)
     return figure
@@ -299,7 +301,16 @@ def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:
     value = getattr(scenario, scenario.axis)
     if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
         return
-    figure.add_vline(x=value, line={"color": look.ink, "width": 1, "dash": "dot"}, opacity=0.6)
+    figure.add_shape(
+        type="line",
+        x0=value,
+        x1=value,
+        y0=0,
+        y1=1,
+        yref="y domain",
+        line={"color": look.ink, "width": 1, "dash": "dot"},
+        opacity=0.6,
+    )
     at_end = value == scenario.grid[-1] and len(scenario.grid) > 1
     figure.add_annotation(
         text=f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",

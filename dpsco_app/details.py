@@ -37,7 +37,6 @@ from dpsco_app.sources import draw_sources
 from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
-from dpsco_core.tables import frame, slopes
 
 Start = Callable[[Scenario], None]
 
@@ -48,7 +47,6 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     """Draw all of it; `start` loads a scenario and runs it."""
     result, now = drawn.result, drawn.now
     scenario = result.scenario
-    cells = frame(result.outcomes)
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
         st.pills("Show", VIEWS, selection_mode="multi", key=SHOW)
         with st.popover("Export", icon=":material/download:"):
@@ -60,7 +58,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     _refusals(result, start)
     left, middle = st.columns([3, 2])
     with left:
-        _slopes(scenario, cells)
+        _slopes(result)
     with middle:
         _what_to_look_at(scenario, start)
     with st.expander("Numbers"):
@@ -169,7 +167,8 @@ def _value_text(value: float | str | None) -> str:
     return number_text(value) if isinstance(value, (int, float)) else str(value)
 
 
-def _slopes(scenario: Scenario, cells: pd.DataFrame) -> None:
+def _slopes(result: Result) -> None:
+    scenario = result.scenario
     words = words_for(scenario.problem)
     law = (
         rf": {words.error} $\propto {LATEX[scenario.axis]}^{{\text{{slope}}}}$"
@@ -177,7 +176,7 @@ def _slopes(scenario: Scenario, cells: pd.DataFrame) -> None:
         else ""
     )
     st.markdown(f"**Slopes**{law}")
-    fitted = slopes(scenario, cells) if scenario.axis else pd.DataFrame()
+    fitted = result.slopes()
     if fitted.empty:
         st.caption("Slopes need a sweep with at least three points.")
         return

@@ -50,9 +50,28 @@ def draw_formulas(scenario: Scenario) -> None:
         card = e.bound.card
         value = f"**{e.value:.3g}**" if math.isfinite(e.value) else "no finite number"
         st.markdown(f"**{bound_name(card)}** is {value} here ({card.paper}, {card.statement})")
-        st.latex(card.latex)
+        st.markdown(_wrapping(card.latex))
         if e.failures:
             st.caption(f"⚠ {' '.join(e.failures)}")
+
+
+def _wrapping(latex: str) -> str:
+    """Return a formula with a line a definition, of which each breaks where it is too long.
+
+    A formula set as a display would need a scroll bar, which no keyboard reaches.
+    """
+    return "\n\n".join(rf"$\displaystyle {part}$" for part in parts_of(latex))
+
+
+def parts_of(latex: str) -> list[str]:
+    r"""Return the expression and its definitions: what stands between ``,\ `` outside of braces."""
+    parts, depth, start = [], 0, 0
+    for i, letter in enumerate(latex):
+        depth += (letter == "{") - (letter == "}")
+        if depth == 0 and latex.startswith(("\\ ", "\\quad"), i) and latex[i - 1] == ",":
+            parts.append(latex[start:i].rstrip(","))
+            start = i + (2 if latex[i + 1] == " " else 5)
+    return [*parts, latex[start:]]
 
 
 def symbols_of(latex: str, scenario: Scenario) -> tuple[str, ...]:

@@ -12,26 +12,20 @@ QUERY = "glossary_query"
 
 @st.fragment
 def draw_glossary() -> None:
-    """Draw the button that opens the glossary, and its list once it is open."""
-    popover = st.popover(
-        "Glossary",
-        icon=":material/menu_book:",
-        key="glossary",
-        on_change="rerun",
-        help="What every symbol and term means.",
-    )
-    if not popover.open:
+    """Draw the button that opens the glossary; the page itself does not run again for it."""
+    if st.button("Glossary of symbols and words", icon=":material/menu_book:", key="glossary"):
+        _show()
+
+
+@st.dialog("Glossary", width="large", icon=":material/menu_book:")
+def _show() -> None:
+    query = st.text_input("Find a symbol or a word", key=QUERY, placeholder="epsilon, packing, G …")
+    found = matching(query)
+    st.caption(f"{len(found)} of {len(GLOSSARY)} entries")
+    if not found:
+        st.markdown("Nothing fits. Try a single word, or the name of a Greek letter.")
         return
-    with popover:
-        query = st.text_input(
-            "Find a symbol or a word", key=QUERY, placeholder="epsilon, packing, G …"
-        )
-        found = matching(query)
-        st.caption(f"{len(found)} of {len(GLOSSARY)} entries")
-        if not found:
-            st.markdown("Nothing fits. Try a single word, or the name of a Greek letter.")
-            return
-        st.markdown("\n".join(entry(term) for term in found))
+    st.markdown("\n".join(entry(term) for term in found))
 
 
 def entry(term: Term) -> str:
@@ -40,4 +34,4 @@ def entry(term: Term) -> str:
     name = term.name if term.latex else term.name[0].upper() + term.name[1:]
     control = f" In the address: `{term.field}`." if term.field else ""
     pages = ", ".join(PLACES[slug] for slug in term.places)
-    return f"- {sign}**{name}**: {term.meaning}{control} *{pages}*"
+    return f"- {sign}**{name}**: {term.meaning}{control} *Seen on {pages}.*"

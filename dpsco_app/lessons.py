@@ -280,7 +280,7 @@ LESSONS: tuple[Lesson, ...] = (
             m=10_000,
             axis="m",
             grid=(1, 10, 500, 1000, 2000, 10_000, 100_000, 1_000_000),
-            trials=10,
+            trials=5,
         ),
         find=find.filter_pays,
         numbers=(1, 10, 500, 1000, 2000, 10_000, 100_000, 1_000_000),

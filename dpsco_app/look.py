@@ -224,18 +224,22 @@ def place_labels(
     for i in range(len(heights) - 1, -1, -1):
         heights[i] = min(heights[i], ceiling)
         ceiling = heights[i] - (sizes[i] + sizes[i - 1]) / 2
-    for label, text, height in zip(ordered, texts, heights, strict=True):
-        figure.add_annotation(
-            text=text,
-            xref="paper",
-            yref="y",
-            x=1.005,
-            y=math.log10(low) + height / math.log(10),
-            xanchor="left",
-            showarrow=False,
-            align="left",
-            font={"color": label.colour, "size": 12},
-        )
+    written = [
+        {
+            "text": text,
+            "xref": "paper",
+            "yref": "y",
+            "x": 1.005,
+            "y": math.log10(low) + height / math.log(10),
+            "xanchor": "left",
+            "showarrow": False,
+            "align": "left",
+            "font": {"color": label.colour, "size": 12},
+        }
+        for label, text, height in zip(ordered, texts, heights, strict=True)
+    ]
+    # All at once: every single one that is added is checked again with each of the others.
+    figure.layout.annotations = [*figure.layout.annotations, *written]
 
 
 def log_ticks(low: float, high: float) -> list[float]:

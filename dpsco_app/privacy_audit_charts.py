@@ -14,6 +14,7 @@ from dpsco_core.views.audit_samples import Samples
 from dpsco_core.views.ledgers import Spending
 
 MOST_BARS = 24
+MOST_PIECES = 60
 NOISY_TEST = "noisy test"
 
 
@@ -41,6 +42,18 @@ def ledger_figure(rows: Sequence[Spending], method: str, look: Look) -> go.Figur
             hovertemplate="%{customdata}<br>%{x:.3g} % of what was spent<extra></extra>",
         )
     )
+    for index, row in enumerate(shown):
+        if 1 < row.count <= MOST_PIECES:  # equal releases as pieces of their bar
+            for piece in range(1, row.count):
+                x = 100 * row.share * piece / row.count
+                figure.add_shape(
+                    type="line",
+                    x0=x,
+                    x1=x,
+                    y0=index - 0.38,
+                    y1=index + 0.38,
+                    line={"width": 1.5, "color": "#171614" if look.dark else "#ffffff"},
+                )
     lay_out(figure, look)
     rest = len(rows) - len(shown)
     title = "Share of what was spent (%)"
@@ -69,8 +82,8 @@ def audit_figure(task: Audit, found: Found, look: Look) -> go.Figure:
     claim = found.claimed_epsilon
     caught = found.caught_at is not None
     runs = [e.runs for e in found.evidence]
-    bounds = [e.epsilon_lower_bound for e in found.evidence]
-    high = 1.18 * max(claim, *bounds)
+    bounds = best_so_far(found)
+    high = 1.25 * max(claim, *bounds)
     left, right = runs[0] / 1.15, task.runs * 1.15
     figure.add_hrect(
         y0=claim, y1=high, fillcolor=translucent(REGION[0], 0.10), line={"width": 0}, layer="below"
@@ -115,8 +128,8 @@ def audit_figure(task: Audit, found: Found, look: Look) -> go.Figure:
         x=math.log10(runs[-1]),
         y=last,
         xanchor="right",
-        yanchor="top" if last > 0.2 * high else "bottom",
-        yshift=-8 if last > 0.2 * high else 8,
+        yanchor="bottom",
+        yshift=9,
         showarrow=False,
         font={"color": look.ink, "size": 14},
     )
@@ -135,6 +148,14 @@ def audit_figure(task: Audit, found: Found, look: Look) -> go.Figure:
         range=[0, high], title={"text": "What the runs prove of ε"}, gridcolor=look.grid
     )
     return figure
+
+
+def best_so_far(found: Found) -> list[float]:
+    """Return the best bound up to each look: all looks hold together, so that it holds as well."""
+    best: list[float] = []
+    for look in found.evidence:
+        best.append(max([look.epsilon_lower_bound, *best[-1:]]))
+    return best
 
 
 def samples_figure(found: Samples, look: Look) -> go.Figure:
@@ -156,14 +177,12 @@ def samples_figure(found: Samples, look: Look) -> go.Figure:
             )
         )
     figure.add_vline(x=found.threshold, line={"color": look.ink, "width": 2, "dash": "dot"})
-    inside = found.edges[0] + 0.15 * (found.edges[-1] - found.edges[0])
-    right = found.above != (found.threshold > found.edges[-1])
     figure.add_annotation(
         text="<b>event →</b>" if found.above else "<b>← event</b>",
         x=found.threshold,
         y=1,
         yref="paper",
-        xanchor="left" if right and found.threshold > inside - 1e9 else "right",
+        xanchor="left" if found.above else "right",
         yanchor="top",
         xshift=6 if found.above else -6,
         showarrow=False,
@@ -196,4 +215,6 @@ def _bar_name(row: Spending, look: Look) -> str:
 
 def _bar_text(row: Spending) -> str:
     flawed = ", flawed" if row.flawed else ""
+    if row.count > 1:
+        return f"{row.count:,} × {100 * row.share / row.count:.3g} %{flawed}"
     return f"{100 * row.share:.3g} %{flawed}"

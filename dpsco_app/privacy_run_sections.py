@@ -193,17 +193,17 @@ def _estimate(task: Audit) -> float:
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> OrderedDict[str, Found]:
+def _kept() -> OrderedDict[Audit, Found]:
     """Return the last audits of all sessions, by what was audited."""
     return OrderedDict()
 
 
 def _ran(task: Audit, seconds: float) -> Found | None:
     """Return what an audit has found; None while it waits for its button, or is cancelled."""
-    kept, key = _kept(), repr(task)
-    if key in kept:
-        kept.move_to_end(key)
-        return _say(task, kept[key])
+    kept = _kept()
+    if task in kept:
+        kept.move_to_end(task)
+        return _say(task, kept[task])
     if seconds > MOST_SECONDS:
         fitting = [runs for runs in RUN_OPTIONS if runs * seconds / task.runs <= MOST_SECONDS]
         nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
@@ -217,8 +217,8 @@ def _ran(task: Audit, seconds: float) -> Found | None:
                 f"Take {fitting[-1]:,} runs", on_click=STATE.change, args=({"runs": fitting[-1]},)
             )
         return None
-    if seconds > AT_ONCE_SECONDS and st.session_state.get(RUNNING) != key:
-        st.button(f"Run the audit (about {seconds:.0f} s)", on_click=_start, args=(key,))
+    if seconds > AT_ONCE_SECONDS and st.session_state.get(RUNNING) != task:
+        st.button(f"Run the audit (about {seconds:.0f} s)", on_click=_start, args=(task,))
         st.caption("A mechanism of many steps is run one run after the other.")
         return None
     if seconds > AT_ONCE_SECONDS:
@@ -231,15 +231,15 @@ def _ran(task: Audit, seconds: float) -> Found | None:
             bar.progress(step.done / task.runs, f"{step.done:,} of {task.runs:,} runs{proven}")
     bar.empty()
     assert last is not None
-    kept[key] = last
+    kept[task] = last
     while len(kept) > KEPT_AUDITS:
         kept.popitem(last=False)
     st.session_state[RUNNING] = None
     return _say(task, last)
 
 
-def _start(key: str | None) -> None:
-    st.session_state[RUNNING] = key
+def _start(task: Audit | None) -> None:
+    st.session_state[RUNNING] = task
 
 
 def _say(task: Audit, found: Found) -> Found:

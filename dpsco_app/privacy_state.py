@@ -9,7 +9,7 @@ from dpsco_app.page_state import PageState
 from dpsco_core.audit_stages import stage
 from dpsco_core.audits import FAULTS, Audit
 from dpsco_core.card import MethodCard
-from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.catalogue import METHODS, PROBLEM_SLUGS, method_card
 from dpsco_core.errors import require
 from dpsco_core.limits import DASHBOARD, SEED_MAX
 from dpsco_core.mean.smoothed import NoiseSmoothing
@@ -104,6 +104,7 @@ class View:
         whole("records", self.records, 1, MOST_RECORDS)
         whole("batch", self.batch, 1, MOST_RECORDS)
         one_of("method", self.method, PRIVATE_SLUGS)
+        one_of("problem", self.problem, PROBLEM_SLUGS)
         one_of("calibration", self.calibration, ("tight", "paper"))
         whole("n", self.n, 1, N_OPTIONS[-1])
         whole("d", self.d, 1, D_OPTIONS[-1])
@@ -152,10 +153,10 @@ class View:
 
     def audit(self) -> Audit:
         """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
-        point = replace(stage(self.audited), epsilon=self.claim, seed=self.seed)
+        point = replace(stage(self.audited), epsilon=float(self.claim), seed=self.seed)
         at: float | None = None
         if method_card(self.audited).privacy != "pure":
-            point = replace(point, delta=self.at)
+            point = replace(point, delta=float(self.at))
             if self.fault == "printed-constant" and self.audited == NoiseSmoothing.card.slug:
                 rho, at = gaussian_rho(self.claim, self.at), self.at
                 point = replace(point, epsilon=None, delta=None, rho=rho)

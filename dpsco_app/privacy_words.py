@@ -53,7 +53,7 @@ FAULT_NAMES = {
     "none": "Honest",
     "half-noise": "Half the noise",
     "no-clipping": "No clipping",
-    "printed-constant": "The printed constant",
+    "printed-constant": "Printed constant",
 }
 ABOUT_TOOL = {
     "convert": "**zCDP** (zero-concentrated DP) counts privacy in one number ρ that adds up over "
@@ -67,8 +67,10 @@ ABOUT_TOOL = {
     "of the sum of ρ. All four are true: the lowest is the best proof of the same thing.",
     "shuffle": "Every record gets noise of its own, and nobody learns in which order the records "
     "came. Hiding among the others, each record may use less noise. Four arguments for how much "
-    "less, at the (ε, δ) of all of them together; the noise is in units of what one record can "
-    "move.",
+    "less, at the (ε, δ) of all of them together: the formula that Zhao et al. print; that of the "
+    "**clones** (Feldman, McMillan and Talwar: every other record may pass for the one in "
+    "question), as its closed form and as its exact sum; and the exact sum for steps that depend "
+    "on each other.",
     "subsample": "The mechanism sees a secret random batch of the records only. A record that is "
     "not in the batch is hidden perfectly, so that the whole is more private than the mechanism "
     "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017).",

@@ -7,7 +7,7 @@ finished cells stay in the cache and in the result.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -21,7 +21,7 @@ from dpsco_core.costing import Cost, cost
 from dpsco_core.report import Evaluation, evaluate
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Cell, Outcome, canonical, cells, run_cell
-from dpsco_core.tables import frame, summary
+from dpsco_core.tables import frame, slopes, summary
 
 KEPT_CELLS = 20_000
 FIRST_DRAW_SECONDS = 0.25
@@ -48,7 +48,9 @@ class Result:
     outcomes: list[Outcome] = field(default_factory=list)
     done: bool = False
     beside: Result | None = None
-    _tables: dict[int, pd.DataFrame] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[str, tuple[int, pd.DataFrame]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @property
     def parts(self) -> tuple[Result, ...]:
@@ -77,11 +79,19 @@ class Result:
 
     def table(self) -> pd.DataFrame:
         """Return the `summary` of what has finished; made once for every number of cells."""
+        return self._made("table", lambda: summary(frame(self.outcomes)))
+
+    def slopes(self) -> pd.DataFrame:
+        """Return the `slopes` of what has finished, made as rarely; empty without an axis."""
+        if self.scenario.axis is None:
+            return pd.DataFrame()
+        return self._made("slopes", lambda: slopes(self.scenario, frame(self.outcomes)))
+
+    def _made(self, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         count = len(self.outcomes)
-        if count not in self._tables:
-            self._tables.clear()
-            self._tables[count] = summary(frame(self.outcomes))
-        return self._tables[count]
+        if name not in self._tables or self._tables[name][0] != count:
+            self._tables[name] = (count, make())
+        return self._tables[name][1]
 
     def of(self, scenario: Scenario) -> Result:
         """Return the part that is the result of a scenario, alone; an empty one if there is none.

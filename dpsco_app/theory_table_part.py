@@ -193,7 +193,8 @@ def _one(point: Scenario, row: Row) -> None:
     card = row.bound.card
     st.header(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
-    st.latex(card.latex)
+    with st.container(key="theory_formula"):
+        st.markdown(words.formula(card.latex))
     if not row.here:
         st.info(row.failures[0])
         _explore_link(point, row)
@@ -220,6 +221,9 @@ def _values(point: Scenario, row: Row) -> None:
     st.markdown(
         f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{words.said(row.value)}** |"
     )
+    # Six values of a proven bound may take half a second: only when they are asked for.
+    if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="theory_slopes"):
+        return
     found = slopes(point, row.bound.card.slug)
     said = [f"{name} **{found[axis]:.2f}**" for axis, name in _axes(point) if _finite(found[axis])]
     if said:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -162,6 +163,34 @@ def card_line(card: BoundCard) -> str:
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"
     return f"{kind} bound on the {card.quantity} {sense}, {proven}. {card.paper}, {card.statement}."
+
+
+def formula(latex: str) -> str:
+    r"""Return a formula as text that can wrap: what it is, and below what its letters stand for.
+
+    Definitions come after the formula, separated by a comma and a space outside of all braces.
+    """
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(latex):
+        depth += (letter == "{") - (letter == "}")
+        if depth == 0 and latex.startswith((",\\ ", ",\\quad"), place):
+            parts.append(latex[start:place])
+            start = place + 1
+    found = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
+    defines = ("=", r"\le", r"\ge", r"\sim", r"\text")
+    main = [found[0]] + [p for p in found[1:] if not any(d in p for d in defines)]
+    where = [p for p in found[1:] if p not in main]
+    lines = [", ".join(_inline(p) for p in main)]
+    if where:
+        lines.append("where " + ", ".join(_inline(p) for p in where))
+    return "\n\n".join(lines)
+
+
+def _inline(part: str) -> str:
+    """Return a formula inside a line; words in it become text, which can wrap."""
+    opened = rf"$\displaystyle {part}$"
+    apart = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
+    return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
 
 
 def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from dpsco_app.look import COLOURS, GREY, REGION
+from dpsco_app.look import COLOURS, REGION
 from dpsco_app.options import NO_SET
 from dpsco_app.presets import PRESETS, Preset
 from dpsco_app.running import starting_risks
@@ -26,6 +26,7 @@ from dpsco_core.tables import frame, summary
 
 FOLDER = Path(__file__).resolve().parent / "assets" / "thumbnails"
 WIDTH, HEIGHT, EDGE = 240, 140, 8
+AXES = "#8a8f96"  # and of what uses no data
 HIDDEN = 1e-4  # times the largest error: what is smaller is not drawn
 
 Points = Sequence[tuple[float, float]]
@@ -79,7 +80,7 @@ def strokes(
     """Return the lines of a study's picture: bounds first, then those beside, then its own."""
     out = [Stroke(points=p, colour=middle(REGION), width=1.5, filled=True) for p in floor]
     if start:
-        out.append(Stroke(points=start, colour=middle(GREY), dash="2 4", width=2))
+        out.append(Stroke(points=start, colour=AXES, dash="2 4", width=2))
     parts: list[tuple[pd.DataFrame, str]] = [] if beside is None else [(beside, "7 5")]
     for measured, dash in [*parts, (table, "")]:
         for method in scenario.methods:
@@ -120,7 +121,7 @@ def svg(lines: Sequence[Stroke], *, logarithmic: bool = True) -> str:
         )
     frame_ = (
         f'<path d="M{EDGE / 2:g} {EDGE / 2:g}V{HEIGHT - EDGE / 2:g}H{WIDTH - EDGE / 2:g}" '
-        'fill="none" stroke="#8a8f96" stroke-width="1.5"/>'
+        f'fill="none" stroke="{AXES}" stroke-width="1.5"/>'
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.audit_stages import neighbours
+from dpsco_core.audit_stages import neighbours, refuse_filters
 from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.mean.base import Release
@@ -317,6 +317,7 @@ def _of_one_width(parts: list[Vector], width: int, d: int) -> Vector:
 
 def _mechanism(task: Audit) -> _Mechanism:
     """Return the method of an audit, broken as it says; raises `NotApplicable`."""
+    refuse_filters(task.method)
     point, setting = task.point, task.point.setting
     method = make_method(task.method, point.calibration, point.tuning)
     if task.method in FREE_STEPS:

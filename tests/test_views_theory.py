@@ -95,11 +95,11 @@ def test_slopes_are_the_exponents_of_the_formulas() -> None:
     at = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
     found = slopes(at, "upper.mean.clipped-directional")
     assert found["n"] == pytest.approx(-0.75, abs=0.02)
-    assert found["epsilon"] == pytest.approx(-0.75, abs=0.02)
+    assert found["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
     free = slopes(at, "upper.mean.sample")
     assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
-    gradients = slopes(USERS, "upper.user.phased-sgd-gradients")
-    assert gradients == pytest.approx({"n": 1.0, "d": 0.0, "epsilon": 0.0}, abs=1e-9)
+    gradients = slopes(USERS, "upper.user.prior-asi-liu-2024-nonsmooth-gradients")
+    assert gradients == pytest.approx({"n": 3.0, "d": 0.0, "epsilon": 0.0}, abs=1e-4)
 
 
 def test_slopes_of_other_budgets_and_of_nothing() -> None:

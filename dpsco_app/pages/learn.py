@@ -64,6 +64,7 @@ def _list_of_steps() -> None:
     st.radio(
         "Steps",
         SLUGS,
+        captions=[_mark(slug) for slug in SLUGS],
         format_func=_step_name,
         key=STATE.key("lesson"),
     )
@@ -74,8 +75,13 @@ def _list_of_steps() -> None:
 
 
 def _step_name(slug: str) -> str:
-    mark = " ✓" if state.finished(slug) else ""
-    return f"{number(slug)}. {LESSONS[number(slug) - 1].words.title}{mark}"
+    return f"{number(slug)}. {LESSONS[number(slug) - 1].words.title}"
+
+
+def _mark(slug: str) -> str:
+    if not state.finished(slug):
+        return ""
+    return "✓ answered, close" if state.runs()[slug].verdict.close else "✓ answered"
 
 
 def _ask(lesson: Lesson) -> DeltaGenerator:

@@ -19,7 +19,8 @@ STYLE = """<style>
 .st-key-theory_filters { gap: 0.7rem; }
 .st-key-theory_said { min-height: 4.6rem; }
 .st-key-theory_said p, .st-key-theory_errata_said p, .st-key-theory_found p { font-size: 1.02rem; }
-[data-testid="stMarkdownContainer"] .katex-display { overflow-x: auto; overflow-y: hidden; }
+.st-key-theory_formula p { line-height: 2.4; }
+@media (max-width: 760px) { .st-key-theory_formula .katex { font-size: 0.85em; } }
 </style>"""
 
 

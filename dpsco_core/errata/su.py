@@ -31,7 +31,8 @@ ENTRIES: tuple[Erratum, ...] = (
         printed=r"The objective step is $(\epsilon/2,\delta/2)$-private.",
         wrong="Three records, one dimension, a clipped linear slope: its exact δ is far above "
         "δ/2 at the printed λ.",
-        instead="The regulariser above, under which the step keeps its share.",
+        instead=r"$\lambda\ge\beta/(2n(e^{\epsilon/(4\,\mathrm{rank})}-1))$, under which the step "
+        "keeps its share.",
         modules=("dpsco_core.sco.objective_plan",),
         experiment=Experiment(name="Exact δ of the objective step", run=runs.objective_share),
     ),

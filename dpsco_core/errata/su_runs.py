@@ -159,7 +159,7 @@ def surface_area() -> Finding:
     radius = (np.cos(angle) ** r + np.sin(angle) ** r) ** (-1 / r)
     points = radius * np.vstack([np.cos(angle), np.sin(angle)])
     perimeter = 4 * float(np.hypot(*np.diff(points, axis=1)).sum())
-    volume = (2 * math.gamma(1 + 1 / r)) ** 2 / math.gamma(1 + 2 / r)
+    volume = math.exp(2 * (math.log(2) + math.lgamma(1 + 1 / r)) - math.lgamma(1 + 2 / r))
     rows = (
         ("quadrature", integral),
         ("Area = d · volume", 2 * volume),

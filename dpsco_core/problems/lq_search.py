@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-NEAR_SPLITS = 24  # tried on either side, in `near_splits`
+NEAR_SPLITS = 8  # tried on either side, in `near_splits`
 
 
 def best_count(value: Callable[[int], float], most: int) -> int:
@@ -59,6 +59,6 @@ def best_log(
         value,
         bounds=(float(grid[max(0, i - 1)]), float(grid[min(pieces, i + 1)])),
         method="bounded",
-        options={"xatol": 1e-4},
+        options={"xatol": 1e-3},
     )
     return min((float(inner.fun), float(inner.x)), (found[i], float(grid[i])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dpsco_core.card import Level
 from dpsco_core.catalogue import PROBLEM_SLUGS, make_method, method_card, methods_for
 from dpsco_core.costing import EVALUATION, EXACT, release_seconds
 from dpsco_core.errors import NotApplicable, require
@@ -80,12 +81,12 @@ class Questions:
     @property
     def scenario(self) -> Scenario:
         """A single small point with every method that is made for it, not all of which may run."""
-        level = "user" if self.holder == "users" else "item"
+        level: Level = "user" if self.holder == "users" else "item"
         values = _TAILS[self.tails] | _BUDGETS[self.budget] | _SIZES[self.holder]
         return Scenario(
             problem=self.problem,
             geometry=self.geometry,
-            methods=methods_for(self.problem, level),  # type: ignore[arg-type]
+            methods=methods_for(self.problem, level),
             trials=TRIALS,
             **values,
         ).validate()

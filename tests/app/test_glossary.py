@@ -82,15 +82,22 @@ def test_the_search_finds_by_symbol_name_and_word(query: str, name: str) -> None
     assert (found[0].name if found else "") == name
 
 
-def test_the_list_is_made_only_once_it_is_open_and_can_be_searched() -> None:
+@pytest.mark.parametrize(
+    ("query", "begins", "count"),
+    [
+        ("", "- $n$", len(GLOSSARY)),
+        ("rho", r"- $\rho$", 1),
+        ("no such word", "Nothing fits.", 0),
+    ],
+)
+def test_the_list_is_made_only_once_it_is_open_and_can_be_searched(
+    query: str, begins: str, count: int
+) -> None:
     page = checked(AppTest.from_string(PAGE, default_timeout=30).run())
     assert not page.text_input and not page.markdown
-    page.session_state["glossary"] = True
-    checked(page.run())
-    if not page.text_input:  # a popover's state cannot be set from a test
-        pytest.fail("The glossary does not open.")
-    assert page.markdown[0].value.count("\n- ") == len(GLOSSARY) - 1
-    checked(page.text_input(key=QUERY).set_value("tail index").run())
-    assert "$p$" in page.markdown[0].value and page.caption[0].value.startswith(("1", "2", "3"))
-    checked(page.text_input(key=QUERY).set_value("no such word").run())
-    assert page.markdown[0].value.startswith("Nothing fits.")
+    page.session_state[QUERY] = query
+    (button,) = page.button
+    checked(button.click().run())
+    assert page.text_input(key=QUERY).value == query
+    assert page.markdown[0].value.startswith(begins)
+    assert page.caption[0].value.startswith(f"{count} of {len(GLOSSARY)}")

@@ -15,7 +15,6 @@ from dpsco_app.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judg
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.places import PLACES
 from dpsco_core.catalogue import method_card
-from dpsco_core.costing import cost
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
 from dpsco_core.views.lessons import CLIPPED, CUT, GAUSSIAN, PRIVATE, RIGHT, STUDENT
@@ -232,7 +231,7 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     scenario = lesson.scenario.validate(DASHBOARD)
     assert set(lesson.given) < set(scenario.methods) or lesson.experiment is not None
     assert lesson.experiment is not None or lesson.given
-    assert cost(scenario).seconds < 3
+    assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
     assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
     query = EXPLORE.query(scenario, views_text([], lesson.against))
     assert (

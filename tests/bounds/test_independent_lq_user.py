@@ -243,7 +243,7 @@ class Case:
 
 SMALL = [1.0, 1.05, 1.2, 1.5, 1.8, 2.0]
 LARGE = [2.0, 3.0, INF]
-SEEDS = range(7)
+SEEDS = range(5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -405,7 +405,7 @@ def plan(found, at):
     return phases, users
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 def test_phased_sgd_of_users(seed):
     at = user_case(seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta
@@ -434,7 +434,7 @@ def test_phased_sgd_of_users(seed):
     assert found.terms == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 def test_phased_erm_of_users(seed):
     at = user_case(50 + seed)
     m, unit, epsilon, delta = at.m, at.lipschitz, at.epsilon, at.delta

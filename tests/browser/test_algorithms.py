@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.responsive import (
@@ -55,6 +56,16 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         last=RACE,
         expander="Numbers behind this figure",
     )
+    size = {"width": 1280, "height": 900}
+    with browser.new_context(color_scheme=scheme, viewport=size) as context:
+        page = context.new_page()
+        page.goto(dashboard + "/algorithms?method=mean.cwme-cdp")
+        ready(page)
+        for summary in page.locator("summary").all():
+            summary.click()
+        page.wait_for_timeout(500)  # the expanders' transition
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
 
 
 @pytest.mark.slow

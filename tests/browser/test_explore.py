@@ -113,11 +113,11 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
         expect(page.get_by_role("button", name=name)).to_be_visible(timeout=20_000)
     before = run.bounding_box(), sentence.bounding_box()
     page.get_by_role("button", name="Cancel").click()
-    stopped = status(page).get_by_text(re.compile(r"Stopped at [\d,]+ of 300 cells"))
+    stopped = status(page).get_by_text(re.compile(r"Stopped at [\d,]+ of 1,200 cells"))
     expect(stopped).to_be_visible(timeout=20_000)
     ready(page)
     finished = int(re.findall(r"[\d,]+", stopped.inner_text())[0].replace(",", ""))
-    assert 0 < finished < 300
+    assert 0 < finished < 1200
     # Nothing above the figure has moved when the bar became a sentence.
     after = run.bounding_box(), sentence.bounding_box()
     assert all(a and b and abs(a["y"] - b["y"]) < 2 for a, b in zip(before, after, strict=True))
@@ -127,7 +127,7 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
     expect(stopped).to_be_visible(timeout=20_000)
     ready(page)
     again = int(re.findall(r"[\d,]+", stopped.inner_text())[0].replace(",", ""))
-    assert finished <= again < 300
+    assert finished <= again < 1200
 
 
 def test_finished_cells_come_back_and_the_back_button_restores(

@@ -1,0 +1,126 @@
+"""Learn in Chromium: the path by keyboard, what teachers hide, large type, a phone, the gallery."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from dpsco_app.lesson_words import WORDS
+from dpsco_app.lessons import BY_SLUG, SLUGS
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
+SLOW = 60_000
+
+
+def prediction(page: Page, slug: str) -> Locator:
+    return page.locator(f".st-key-learn_predict_{slug}")
+
+
+def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
+    """Make a prediction without a mouse, and run."""
+    run = page.get_by_role("button", name="Run and see")
+    if BY_SLUG[slug].choices:
+        first = prediction(page, slug).get_by_role("radio").first
+        first.focus()
+        first.press("Space")
+        expect(first).to_be_checked()
+    else:
+        prediction(page, slug).get_by_role("slider").press("ArrowRight")
+    expect(run).to_be_enabled(timeout=SLOW)
+    ready(page, seconds=60)
+    if BY_SLUG[slug].choices:  # a field of a form keeps the shortcut to itself
+        page.keyboard.press("Tab")
+        expect(run).to_be_focused()
+        page.keyboard.press("Enter")
+    else:
+        page.keyboard.press("Control+Enter")
+
+
+def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + "/learn")
+    for slug in SLUGS:
+        expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
+        ready(page, seconds=60)
+        expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
+        if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
+            predict_and_run_by_key(page, slug, ready)
+            expect(page.locator(".st-key-learn_said")).to_contain_text(
+                "You predicted", timeout=SLOW
+            )
+            expect(page.get_by_role("heading", name="Why")).to_be_visible(timeout=SLOW)
+            ready(page, seconds=60)
+        if slug != SLUGS[-1]:
+            follow = page.locator(".st-key-learn_next button")
+            follow.focus()
+            follow.press("Enter")
+            at = SLUGS[SLUGS.index(slug) + 1]
+            page.wait_for_url(lambda url, at=at: f"lesson={at}" in url, timeout=SLOW)
+    expect(page.get_by_text("That was the path.")).to_be_visible(timeout=SLOW)
+    expect(page.locator("[data-testid=stSidebar]")).to_contain_text("2 answered")
+
+
+def test_what_a_teacher_hides_stays_hidden_on_every_page(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + "/learn?lesson=epsilon&hide=sidebar,details,delta&type=large")
+    ready(page, seconds=60)
+    expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    expect(page.get_by_text("For teachers")).to_be_hidden()
+    size = "parseFloat(getComputedStyle(document.documentElement).fontSize)"
+    assert page.evaluate(size) == pytest.approx(24)
+    label = figure(page, "learn").locator(".annotation-text").first
+    assert label.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") > 18
+    page.get_by_role("link", name="Explore", exact=True).first.click()
+    page.wait_for_url(lambda url: "hide=sidebar" in url and "learn" not in url, timeout=SLOW)
+    ready(page, seconds=60)
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    assert page.evaluate(size) == pytest.approx(24)
+
+
+def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + "/?hide=p,study,zebra&p=4&trials=5&grid=1000,5000")
+    ready(page, seconds=60)
+    expect(page.get_by_text("hide must be among")).to_be_visible()
+    expect(page.get_by_role("slider", name="Records n")).to_be_visible()
+    expect(page.get_by_role("slider", name="Tail index p")).to_be_hidden()
+    expect(page.locator("#study")).to_be_hidden()
+    expect(page.locator("#size")).to_be_visible()
+    assert "p=4" in page.url and "hide=p%2Cstudy" in page.url and "zebra" not in page.url
+
+
+def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Ready) -> None:
+    page.goto(dashboard + "/?trials=2&grid=1000,5000")
+    ready(page, seconds=60)
+    page.get_by_role("button", name="Gallery").click()
+    dialog = page.get_by_role("dialog")
+    picture = dialog.get_by_role("img", name="Lines of Hardest input")
+    expect(picture).to_be_visible(timeout=SLOW)
+    assert picture.evaluate("e => e.complete && e.naturalWidth > 0")
+    dialog.get_by_role("button", name="Hardest input").click()
+    expect(dialog).to_be_hidden(timeout=SLOW)
+    page.wait_for_url(lambda url: "distribution=hypercube" in url, timeout=SLOW)
+    ready(page, seconds=60)
+
+
+def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
+    expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
+    expect_no_axe_violation(
+        browser,
+        dashboard + "/learn?lesson=clipping",
+        ready,
+        scheme,
+        last="learn",
+        expander="For teachers",
+    )

@@ -1,0 +1,54 @@
+"""Privacy in Chromium: a class catches a broken mechanism; a phone; axe, no other host."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.responsive import (
+    Ready,
+    expect_no_axe_violation,
+    expect_to_fit_a_phone,
+    figure,
+)
+
+
+def test_a_class_breaks_a_mechanism_and_sees_it_caught(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + "/privacy")
+    ready(page)
+    expect(figure(page, "privacy_convert")).to_be_visible(timeout=20_000)
+    page.get_by_role("button", name="An honest mechanism").click()
+    page.wait_for_url(lambda url: "part=audit" in url, timeout=20_000)
+    said = page.locator(".st-key-privacy_said")
+    expect(said).to_contain_text("is not refuted", timeout=20_000)
+    page.get_by_role("radio", name="Half the noise").click()
+    page.wait_for_url(lambda url: "fault=half-noise" in url, timeout=20_000)
+    expect(said).to_contain_text("runs refute it", timeout=20_000)
+    expect(figure(page, "privacy_samples")).to_be_visible()
+    page.get_by_role("slider", name="Claimed ε").press("ArrowRight")
+    page.wait_for_url(lambda url: "claim=2" in url, timeout=20_000)
+    expect(said).to_contain_text("claims ε = 2", timeout=20_000)
+
+
+def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
+    address = dashboard + "/privacy?part=audit&fault=half-noise"
+    expect_to_fit_a_phone(page, address, ready, ("privacy_audit", "privacy_samples"))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "query", "last"),
+    [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy_ledger")],
+)
+def test_axe_finds_nothing(
+    browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str
+) -> None:
+    expect_no_axe_violation(
+        browser,
+        f"{dashboard}/privacy?{query}",
+        ready,
+        scheme,
+        last=last,
+        expander="How to read this page",
+    )
