@@ -127,21 +127,22 @@ class Panel:
         At the end of a group that `more` names comes what it draws.
         """
         for title, group in self.groups:
-            st.subheader(title)
-            if title == "Privacy":
-                st.segmented_control(
-                    "Notion of privacy",
-                    list(NOTIONS),
-                    format_func=lambda n: NOTIONS[n],
-                    key=self.notion,
-                    required=True,
-                    on_change=self._keep_axis_possible,
-                    help="Approximate DP; zero-concentrated DP (the papers' CDP); or pure DP, "
-                    "under which only Laplace noise will do.",
-                )
-            self._draw_all(group, scenario)
-            if more and title in more:
-                more[title](scenario)
+            with st.container(key=f"{self.prefix}group_{title.lower()}"):
+                st.subheader(title)
+                if title == "Privacy":
+                    st.segmented_control(
+                        "Notion of privacy",
+                        list(NOTIONS),
+                        format_func=lambda n: NOTIONS[n],
+                        key=self.notion,
+                        required=True,
+                        on_change=self._keep_axis_possible,
+                        help="Approximate DP; zero-concentrated DP (the papers' CDP); or pure DP, "
+                        "under which only Laplace noise will do.",
+                    )
+                self._draw_all(group, scenario)
+                if more and title in more:
+                    more[title](scenario)
         with st.expander("Tuning and fine print"):
             self._draw_all(self.details, scenario)
 

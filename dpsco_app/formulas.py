@@ -11,6 +11,7 @@ import streamlit as st
 from dpsco_app.bound_traces import bound_name
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.fields import ALL_CONTROLS, Control, text
+from dpsco_app.glossary_terms import GLOSSARY
 from dpsco_app.options import OPTIONS, SHOW, number_text
 from dpsco_app.running import evaluations
 from dpsco_app.shown_bounds import shown
@@ -18,18 +19,11 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.scenario import Scenario
 
 CHIP = "chip_"
-# What a letter of a formula is called where the controls call it something else.
-LETTERS = {
-    r"\varepsilon": "epsilon",
-    r"\delta": "delta",
-    r"\rho": "rho",
-    "n": "n",
-    "d": "d",
-    "m": "m",
-    "p": "p",
-    "D": "diameter",
-}
-NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "diameter D"}
+# Fields that have a chip, in this order.
+FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
+TERMS = {term.latex: term for term in GLOSSARY if term.latex}
+NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "D"}
+USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
@@ -41,9 +35,9 @@ def draw_formulas(scenario: Scenario) -> None:
         st.caption("No bound is drawn: choose some under Show.")
         return
     found = evaluations(replace(scenario, axis=None, grid=()), slugs)
-    symbols = symbols_of("".join(e.bound.card.latex for e in found), scenario)
+    letters = letters_of("".join(e.bound.card.latex for e in found))
     with st.container(horizontal=True, key="chips"):
-        for field in symbols:
+        for field in fields_of(letters, scenario):
             _chip(field, scenario)
     st.caption(_about(scenario))
     for e in found:
@@ -53,6 +47,8 @@ def draw_formulas(scenario: Scenario) -> None:
         st.markdown(_wrapping(card.latex))
         if e.failures:
             st.caption(f"⚠ {' '.join(e.failures)}")
+    others = [t for t in GLOSSARY if t.latex in letters - USUAL and t.field not in FIELDS]
+    st.caption("; ".join(f"${t.latex}$: {t.name}" for t in others))
 
 
 def _wrapping(latex: str) -> str:
@@ -74,26 +70,27 @@ def parts_of(latex: str) -> list[str]:
     return [*parts, latex[start:]]
 
 
-def symbols_of(latex: str, scenario: Scenario) -> tuple[str, ...]:
-    """Return the fields whose symbols are in some formulas, in the order of `LETTERS`.
+def letters_of(latex: str) -> set[str]:
+    """Return the symbols of formulas, as the glossary writes them."""
+    plain = WORDS.sub(" ", latex)
+    return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
+
+
+def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
+    """Return the fields that have a chip, in the order of `FIELDS`.
 
     Under an (ε, δ) budget ρ is that of the noise, which follows from both.
     """
-    plain = WORDS.sub(" ", latex)
-    commands = set(COMMANDS.findall(plain))
-    letters = commands | set(COMMANDS.sub(" ", plain))
-    fields = {field for letter, field in LETTERS.items() if letter in letters}
+    fields = {TERMS[letter].field for letter in letters if letter in TERMS}
     if scenario.level == "item":  # there, m is a number of blocks
         fields.discard("m")
     if scenario.rho is not None:
         fields = (fields - {"epsilon", "delta"}) | {"rho"}
-    else:
-        fields |= {"epsilon", "delta"} if "rho" in fields and scenario.delta else set()
-        fields |= {"epsilon"} if "rho" in fields else set()
-        fields.discard("rho")
+    elif "rho" in fields:
+        fields = (fields - {"rho"}) | {"epsilon", "delta"}
     if not scenario.delta:
         fields.discard("delta")
-    return tuple(field for field in dict.fromkeys(LETTERS.values()) if field in fields)
+    return tuple(field for field in FIELDS if field in fields)
 
 
 def _chip(field: str, scenario: Scenario) -> None:
@@ -122,16 +119,11 @@ def _set(control: Control) -> None:
 
 
 def _about(scenario: Scenario) -> str:
-    """Say what the letters mean that no chip is for."""
+    """Say what the chips do, and where ρ is from."""
     parts = ["A chip opens the control of its symbol, and the bounds follow at once."]
     if isinstance(scenario.budget, ApproxDP):
         rho = scenario.setting.budget.to_zcdp().rho
         parts.append(f"ρ = {rho:.3g} is what ε and δ leave to Gaussian noise.")
-    if scenario.problem == "mean":
-        parts.append("q is the spike probability of the hard instance; it is chosen for the bound.")
-    else:
-        parts.append(
-            "M, L and λ are the moment, the Lipschitz constant and the curvature of this loss on "
-            "this set."
-        )
+    if scenario.q is None:
+        parts.append("q is a probability that the bound chooses itself.")
     return " ".join(parts)

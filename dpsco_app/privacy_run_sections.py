@@ -148,7 +148,7 @@ def audit_part(view: View) -> None:
         table=lambda: tables.histogram_table(shown.edges, shown.one, shown.two),
     )
     st.markdown("The same audit from the command line:")
-    st.code(_command(task), language="bash", wrap_lines=True)
+    st.code(_command(task), language=None, wrap_lines=True)
 
 
 def _choose_audit(view: View) -> None:

@@ -32,7 +32,7 @@ N_OPTIONS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
 D_OPTIONS = (1, 2, 5, 10, 20, 50)
 M_OPTIONS = (1, 3, 10, 30, 100)
 CLAIM_OPTIONS = (0.2, 0.5, 1, 2, 3)
-AT_OPTIONS = (0.001, 0.01, 0.05, 0.1)
+AT_OPTIONS = (0.001, 0.01, 0.05, 0.1, 0.2)
 RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 
@@ -189,7 +189,7 @@ SCENES = (
         name="The printed constant",
         look_for="The noise that a paper prints for noise smoothing is too small for its claim "
         "where the smoothing is weak: 20,000 runs show it.",
-        changes=_AUDIT | {"fault": "printed-constant", "audited": "mean.smoothed", "at": 0.1},
+        changes=_AUDIT | {"fault": "printed-constant", "audited": "mean.smoothed", "at": 0.2},
     ),
     Scene(
         name="A hundred releases",

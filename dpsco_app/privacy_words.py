@@ -106,7 +106,8 @@ ABOUT_FAULT = {
     "the claim.",
     "printed-constant": "Kamath et al. (2022), Algorithm 4 with the printed variance τ²d/(ρn²) and "
     "a smoothing of variance 0.01: the sensitivity in the paper lacks a factor, and the ledger "
-    "itself says so. The claim is that of Gaussian noise which really is ρ-zCDP.",
+    "itself says so. The claim is that of Gaussian noise which really is ρ-zCDP; under an (ε, δ) "
+    "budget the papers' loose conversion hides the flaw.",
 }
 WHY_DELTA = (
     "δ is large here on purpose: Gaussian noise at (1, 10⁻⁶) breaks the bound e^ε only in events "

@@ -23,7 +23,7 @@ def draw_sources(result: Result) -> None:
         "The statement of a method is what its code follows; its measured errors are new here. "
         "BibTeX of the papers, to be copied:"
     )
-    st.code(bibtex(papers_of(cards)), language="bibtex", height=240)
+    st.code(bibtex(papers_of(cards)), language="bibtex", wrap_lines=True)
 
 
 def drawn_cards(result: Result, views: list[str]) -> tuple[Card, ...]:

@@ -42,10 +42,9 @@ GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in
 FIELDS = tuple(f.name for f in fields(Scenario))
 NOTION = "notion"
 # What the keys of the widgets of a field begin with: the panels, then pages with a `PageState`.
+PANELS = ("field_", "anatomy_", "regimes_")
 PREFIXES = (
-    "field_",
-    "anatomy_",
-    "regimes_",
+    *PANELS,
     *(f"{slug.split('-')[0]}_field_" for slug in PLACES),
 )
 
@@ -125,7 +124,7 @@ def style(teaching: Teaching) -> str:
         rules.append(
             "@media (min-width: 761px) { "
             f"html {{ font-size: {16 * SCALE:.1f}px !important; }} "
-            f"{SIDEBAR}[aria-expanded=true] {{ min-width: 27rem !important; }} }}"
+            f"{SIDEBAR}[data-collapsed=false] {{ min-width: 18rem !important; }} }}"
         )
     return "\n".join(rules)
 
@@ -136,9 +135,7 @@ def hidden(given: Sequence[str]) -> list[str]:
     for name in given:
         selectors += PARTS.get(name, ())
         if name in GROUP_FIELDS:
-            selectors.append(
-                f"{SIDEBAR} [data-testid=stElementContainer]:has(h3#{name.replace(' ', '-')})"
-            )
+            selectors += [f".st-key-{prefix}group_{name}" for prefix in PANELS]
         inside = GROUP_FIELDS.get(name, ())
         if name == "privacy":
             inside = (*inside, NOTION)

@@ -178,7 +178,7 @@ def formula(latex: str) -> str:
             start = place + 1
     found = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
     defines = ("=", r"\le", r"\ge", r"\sim", r"\text")
-    main = [found[0]] + [p for p in found[1:] if not any(d in p for d in defines)]
+    main = [found[0]] + [p for p in found[1:] if r"\ (q" in p or not any(d in p for d in defines)]
     where = [p for p in found[1:] if p not in main]
     lines = [", ".join(_inline(p) for p in main)]
     if where:

@@ -45,6 +45,7 @@ LEVEL = {
     "anatomy": 8,
     "audits": 8,
     "errata": 8,
+    "executors": 8,
     "regimes": 8,
     "tables": 8,
     "notebook": 9,
@@ -58,6 +59,7 @@ LEVEL = {
     "cli_errata": 11,
     "cli_experiment": 11,
     "cli_fano": 11,
+    "cli_study": 11,
     "cli": 12,
     "__main__": 13,
 }

@@ -200,7 +200,8 @@ def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
     wait_for_address(page, "axis=epsilon")
     expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
     page.get_by_test_id("stExpandSidebarButton").click()
-    expect(page.get_by_test_id("stSidebar").get_by_text("Records n")).to_be_in_viewport()
+    problem = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Problem")
+    expect(problem).to_be_in_viewport()
 
 
 def test_a_pinned_run_and_the_present_one_come_back_by_link(
