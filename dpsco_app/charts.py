@@ -143,6 +143,7 @@ def error_figure(
             "gridcolor": look.grid,
             "zeroline": False,
         },
+        overwrite=True,
     )
     lay_out(figure, look)
     return figure

@@ -59,7 +59,7 @@ def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LONG)
 def test_the_other_methods_are_audited_too(method: str) -> None:
-    check(method, 20_000)
+    check(method, 10_000)
 
 
 @pytest.mark.parametrize("method", ["mean.iterative", "sco.clipped", "sco.cwme", "sco.smoothed"])

@@ -16,13 +16,14 @@ P(B) L R. For the radii of (R1) at all points at once B does not depend on the r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dpsco_core.bounds.user_rates import smoothing_gap
 from dpsco_core.errors import NotApplicable
-from dpsco_core.problems.user_calibrated import calibrated_sgd, full_batch, one_chain, stage_lengths
+from dpsco_core.problems.accelerated_gap import Objective, stage_lengths, staged_gap
+from dpsco_core.problems.user_calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier
 from dpsco_core.problems.user_schedules import (
     ErmSchedule,
@@ -103,48 +104,29 @@ def stability(at: UserLevel, users: float, regulariser: float) -> float:
     return 2 * at.lipschitz**2 / (regulariser * users * at.m)
 
 
-def accelerated_gap(
-    at: UserLevel, regulariser: float, variance: float, lengths: Iterable[int]
-) -> float:
-    r"""Bound the mean gap of the regularised objective after restarts of AC-SA.
+def restarts(
+    at: UserLevel, regulariser: float, variance: float, steps: int
+) -> tuple[tuple[int, ...], float]:
+    r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
 
-    .. math:: G_k=\frac{2L_F\,\Delta_{k-1}}{N_k(N_k+1)}+\frac{8V^2}{\lambda(N_k+1)},\qquad
-        \Delta_k=\frac{2G_k}\lambda,\quad\Delta_0=\min(R,L/\lambda)^2
-
-    :math:`L_F=\beta+\lambda`; Ghadimi and Lan (2012) with the note's constants (section 2.2). The
-    start is :math:`x_{i-1}`, which is within :math:`L/\lambda` of the minimiser: there the loss has
-    grown by at least :math:`\lambda` times the squared distance, and is L-Lipschitz.
+    The start is :math:`x_{i-1}`, which is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser:
+    there the loss has grown by at least :math:`\lambda` times the squared distance, and is
+    L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
+    better than several (`staged_gap`, :math:`L_F=\beta+\lambda`).
 
     Parameters
     ----------
     at : UserLevel
     regulariser, variance : float
         :math:`\lambda` and :math:`V^2`, of the whole gradient.
-    lengths : iterable of int
-        :math:`N_k`.
-    """
-    squared = min(at.diameter, at.lipschitz / regulariser) ** 2
-    gap = math.inf
-    for steps in lengths:
-        gap = 2 * (at.smoothness + regulariser) * squared / (steps * (steps + 1))
-        gap += 8 * variance / (regulariser * (steps + 1))
-        squared = 2 * gap / regulariser
-    return gap
-
-
-def restarts(
-    at: UserLevel, regulariser: float, variance: float, steps: int
-) -> tuple[tuple[int, ...], float]:
-    r"""Return the stages of T steps, and the bound on the gap after them.
-
-    The gap at the start is at most :math:`L\Delta-\frac\lambda2\Delta^2` at
-    :math:`\Delta=\min(R,L/\lambda)`. One stage where it does better than several.
+    steps : int
+        T.
     """
     reach = min(at.diameter, at.lipschitz / regulariser)
     start = at.lipschitz * reach - regulariser * reach**2 / 2
-    total = at.smoothness + regulariser
-    several = stage_lengths(steps, total, regulariser, variance, start)
-    choices = [(c, accelerated_gap(at, regulariser, variance, c)) for c in (several, (steps,))]
+    total = Objective(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
+    several = stage_lengths(steps, total, start, variance)
+    choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (several, (steps,))]
     return min(choices, key=lambda choice: choice[1])
 
 

@@ -11,12 +11,8 @@ from dpsco_core.privacy.robust_filter import Examined, RobustFilter
 from dpsco_core.users.accelerated import UserAccelerated
 from dpsco_core.users.accelerated_nonsmooth import UserAcceleratedNonsmooth
 from dpsco_core.users.accelerated_sgd import (
-    Objective,
     accelerated_descent,
-    accelerated_gap,
-    stage_lengths,
     staged_descent,
-    staged_gap,
 )
 from dpsco_core.users.accelerated_strong import UserAcceleratedStrong
 from dpsco_core.users.clipped_means import UserClippedMeans
@@ -46,7 +42,6 @@ __all__ = [
     "Examined",
     "FilterPlan",
     "FilteredMeans",
-    "Objective",
     "Released",
     "RobustFilter",
     "Tuning",
@@ -58,13 +53,10 @@ __all__ = [
     "UserMethod",
     "UserPhasedSgd",
     "accelerated_descent",
-    "accelerated_gap",
     "open_releases",
     "phase_plan",
     "recommended_count",
     "release_mean",
     "single_test_plan",
-    "stage_lengths",
     "staged_descent",
-    "staged_gap",
 ]

@@ -15,13 +15,13 @@ from functools import lru_cache
 from dpsco_core.errors import NotApplicable
 from dpsco_core.privacy.filter_plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.problems.accelerated_gap import Objective, stage_lengths
 from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_level import UserLevel, gradient_spread
 from dpsco_core.problems.user_schedules import erm_steps, printed_regulariser
 from dpsco_core.sco.lipschitz import Losses
 from dpsco_core.users.accelerated_batches import batch_plan
 from dpsco_core.users.accelerated_model import DECAY, Choice, Layout
-from dpsco_core.users.accelerated_sgd import Objective, stage_lengths
 
 SHARES = (0.2, 0.3, 0.4, 0.5)  # of epsilon for the tests; the best of them is taken
 FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients

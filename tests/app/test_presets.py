@@ -175,3 +175,12 @@ def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
     page = open_page(methods="mean.iterative", tuning="theory", grid="5000,20000,50000", trials="1")
     remarks = [c.value for c in page.caption if c.value.startswith("⚠")]
     assert len(remarks) == 1
+
+
+def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -> None:
+    errors = medians("A whole user hidden")
+    filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]
+    assert max(plain) < 4 * min(plain)
+    assert all(a > b for a, b in zip(filtered[:4], plain[:4], strict=True))
+    assert all(a < b for a, b in zip(filtered[5:], plain[5:], strict=True))
+    assert filtered[-1] < filtered[-2] < filtered[-3]

@@ -28,7 +28,6 @@ from dpsco_core.problems.user_calibrated import (
     one_chain,
     phase_tuning,
     plain_sensitivity,
-    stage_lengths,
 )
 from dpsco_core.problems.user_level import (
     UserLevel,
@@ -465,19 +464,6 @@ def test_the_noise_of_mode_a_does_not_depend_on_the_steps_but_by_logarithms():
     plain = full_batch(at, radius=None).phases[0]
     each = plain.noise_std / math.sqrt(plain.steps)
     assert each == pytest.approx(2 / 50_000 * gaussian_multiplier(1.0, 1e-6))
-
-
-@pytest.mark.parametrize("variance", [0.0, 0.01, 1.0])
-@pytest.mark.parametrize("steps", [1, 7, 100, 1001])
-def test_the_stages_add_up_and_each_halves_the_gap(steps, variance):
-    smoothness, regulariser, gap = 25.0, 1.0, 2.0
-    lengths = stage_lengths(steps, smoothness, regulariser, variance, gap)
-    assert sum(lengths) == steps
-    if len(lengths) > 1:
-        for k, length in enumerate(lengths):
-            here = gap * 2.0**-k
-            left = 4 * smoothness * here / (regulariser * length * (length + 1))
-            assert left + 8 * variance / (regulariser * (length + 1)) <= here / 2
 
 
 @pytest.mark.parametrize(
