@@ -49,9 +49,9 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     scenario = result.scenario
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
         st.pills("Show", VIEWS, selection_mode="multi", key=SHOW)
-        with st.popover("Export", icon=":material/download:"):
+        with st.popover("Export", icon=":material/download:", key="explore_export"):
             _downloads(drawn, headline)
-        with st.popover("Link", icon=":material/link:"):
+        with st.popover("Link", icon=":material/link:", key="explore_link"):
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
             st.code(EXPLORE.text(scenario, explore_extras()), language=None)
         _take_apart(scenario)

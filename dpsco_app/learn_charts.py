@@ -106,6 +106,8 @@ def exceedance_figure(errors: pd.DataFrame, look: Look) -> go.Figure:
         card = method_card(str(method))
         curves.append((card.name, COLOURS[card.slug], list(values), list(above)))
     figure = _lines(curves, look, shape="vh")
+    for trace in figure.data[1:]:  # both are grey, as neither is private
+        trace.line.dash = "6px,3px"
     every = [v for _, _, x, _ in curves for v in x]
     low = 100 / max(len(x) for _, _, x, _ in curves)
     labels = [

@@ -51,7 +51,11 @@ def before(lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None
     elif lesson.experiment == "radius":
         table = _clipped_alone()
         responsive(
-            "learn", title, lambda look: charts.radius_figure(table, look), table=lambda: table
+            "learn",
+            title,
+            lambda look: charts.radius_figure(table, look),
+            bar=False,
+            table=lambda: table,
         )
     else:
         _study(lesson, evidence(lesson, outcomes, beside), title)
@@ -66,6 +70,7 @@ def after(lesson: Lesson, run: LessonRun) -> None:
             "learn",
             title,
             lambda look: charts.largest_figure(found.table, look),
+            bar=False,
             table=lambda: found.table.replace({"series": charts.LAW_NAMES}),
         )
         _records()
@@ -77,6 +82,7 @@ def after(lesson: Lesson, run: LessonRun) -> None:
             "learn",
             title,
             lambda look: charts.radius_figure(found.table, look),
+            bar=False,
             table=lambda: radius_table(found.table),
         )
     else:
@@ -99,6 +105,7 @@ def _study(lesson: Lesson, found: Evidence, title: str) -> None:
             "learn",
             title,
             lambda look: charts.exceedance_figure(errors, look),
+            bar=False,
             table=lambda: study_table(lesson, found),
         )
         return
@@ -114,6 +121,7 @@ def _study(lesson: Lesson, found: Evidence, title: str) -> None:
         "learn",
         title,
         lambda look: error_figure(scenario, measured, bounds, look, start, beside),
+        bar=False,
         table=lambda: study_table(lesson, found),
     )
 
@@ -149,6 +157,7 @@ def _bulk(title: str) -> None:
         "learn",
         title,
         lambda look: charts.bulk_figure(centres, shares, look),
+        bar=False,
         table=lambda: _columns("Size of a record", centres, shares),
     )
 
@@ -163,6 +172,7 @@ def _records() -> None:
         f"{number_text(count)} records in their order: the largest heavy-tailed one alone moves "
         f"the mean by {heavy}, the largest Gaussian one by {light}",
         lambda look: charts.records_figure(samples, look),
+        bar=False,
         table=lambda: _columns("Record", np.arange(1, count + 1), samples),
     )
 
@@ -178,6 +188,7 @@ def _densities(title: str, name: str = "learn") -> None:
         name,
         title,
         lambda look: charts.densities_figure(outputs, without, with_it, look),
+        bar=False,
         table=lambda: pd.DataFrame(
             {"Published share": outputs, charts.NO: without, charts.YES: with_it, "Factor": ratio}
         ),
@@ -195,6 +206,7 @@ def _guesses(rows: Sequence[Row], title: str) -> None:
         "learn",
         title,
         draw,
+        bar=False,
         table=lambda: pd.DataFrame({"Guesses": counts, "Share of right ones": shares}),
     )
 

@@ -84,6 +84,6 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
 
 def link(state: PageState[V], view: V) -> None:
     """Draw the address of the page, to be copied."""
-    with st.popover("Link", icon=":material/link:"):
+    with st.popover("Link", icon=":material/link:", key=f"{state.name}_link"):
         st.markdown("The address of this page holds all of its state. Copy it to share.")
         st.code(state.address(view), language=None)

@@ -130,10 +130,11 @@ def _click_targets(figure: go.Figure, found: Regimes) -> None:
     plane = found.plane
     x, y = _place(plane.x), _place(plane.y)
     grid_x, grid_y = np.meshgrid(x, y)
-    texts = [
-        _hover(found, row, column) for row in range(len(plane.y)) for column in range(len(plane.x))
+    data = [
+        [float(plane.x[j]), float(plane.y[i]), *_values(found, i, j)]
+        for i in range(len(plane.y))
+        for j in range(len(plane.x))
     ]
-    data = [[float(a), float(b)] for b in plane.y for a in plane.x]
     hidden = {"marker": {"opacity": 0}}
     figure.add_trace(
         go.Scatter(
@@ -144,31 +145,38 @@ def _click_targets(figure: go.Figure, found: Regimes) -> None:
             selected=hidden,
             unselected=hidden,
             customdata=data,
-            hovertext=texts,
-            hoverinfo="text",
+            hovertemplate=_hover(found),
             name="values",
             showlegend=False,
         )
     )
 
 
-def _hover(found: Regimes, row: int, column: int) -> str:
-    plane = found.plane
-    lines = [
-        f"{SYMBOL[plane.x_axis]} = {axis_text(plane.x[column])}, "
-        f"{SYMBOL[plane.y_axis]} = {axis_text(plane.y[row])}"
+def _hover(found: Regimes) -> str:
+    """Return what a point says: names once for all points, which hold their values alone."""
+    names = [
+        method_card(b.card.method).name if b.card.method else b.card.name for b in found.bounds
     ]
-    for k, which in enumerate(found.bounds):
+    if len(found.bounds) == 1:
+        names.append("largest term")
+    axes = (found.plane.x_axis, found.plane.y_axis)
+    first = ", ".join(f"{SYMBOL[axis]} = %{{customdata[{2 + k}]}}" for k, axis in enumerate(axes))
+    others = [f"{name}: %{{customdata[{4 + k}]}}" for k, name in enumerate(names)]
+    return "<br>".join([first, *others]) + "<extra></extra>"
+
+
+def _values(found: Regimes, row: int, column: int) -> list[str]:
+    """Return the place, every bound's value, and the largest term of a single bound, as texts."""
+    plane = found.plane
+    texts = [axis_text(plane.x[column]), axis_text(plane.y[row])]
+    for k in range(len(found.bounds)):
         value = found.values[k, row, column]
-        card = which.card
-        name = method_card(card.method).name if card.method else card.name
         number = f"{value:.2g}" if math.isfinite(value) else "no bound"
-        fails = "" if found.holds[k, row, column] else ", a condition fails"
-        lines.append(f"{name}: {number}{fails}")
-    largest = int(found.dominant[row, column])
-    if len(found.bounds) == 1 and largest >= 0:
-        lines.append(f"largest term: {found.terms[largest]}")
-    return "<br>".join(lines)
+        texts.append(number + ("" if found.holds[k, row, column] else ", a condition fails"))
+    if len(found.bounds) == 1:
+        largest = int(found.dominant[row, column])
+        texts.append(found.terms[largest] if largest >= 0 else "none")
+    return texts
 
 
 def _boundary(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> None:

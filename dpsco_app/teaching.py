@@ -34,7 +34,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "export": (
         "[data-testid=stDownloadButton]",
         "[class*='_files']",
-        f"{MAIN} [data-testid=stPopover]:has([data-testid=stPopoverButton] span)",
+        f"{MAIN} [class*='_export']",
+        f"{MAIN} [class*='_link']:has([data-testid=stPopover])",
     ),
     "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
 }

@@ -161,7 +161,7 @@ def _map(key: str, found: Regimes, scenario: Scenario, title: str, draw: Any, ta
     def moved(kind: str) -> None:
         points = st.session_state[f"{key}_{kind}"].selection.points
         if points:
-            _move(found, points[0]["customdata"])
+            _move(found, points[0]["customdata"][:2])
 
     responsive(
         key,

@@ -56,7 +56,7 @@ def page() -> None:
         tables_part(scenario, extras)
     else:
         errata_part(extras)
-    with st.popover("Link", icon=":material/link:"):
+    with st.popover("Link", icon=":material/link:", key="theory_link"):
         st.markdown("The address of this page holds all of its state. Copy it to share.")
         st.code(ADDRESS.text(scenario, extras), language=None)
 

@@ -49,7 +49,8 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
             assert (name in trace_names(figure)) == (name.split(",")[0] not in refused)
     against = baseline(preset.scenario.problem) in preset.scenario.methods
     below = "below the" in sentence(page)  # easier than the worst case: no ratio to it
-    bounded = beside is None and not below  # a lower bound is proven on the l2 ball
+    single = preset.scenario.level == "item"  # nothing proven binds the users' filter
+    bounded = beside is None and single and not below  # a lower bound is proven on the l2 ball
     assert len(numbers_in(sentence(page))) == 1 + against + bounded + (beside is not None)
     assert preset.look_for in texts(page)
 
@@ -181,6 +182,6 @@ def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -
     errors = medians("A whole user hidden")
     filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]
     assert max(plain) < 4 * min(plain)
-    assert all(a > b for a, b in zip(filtered[:4], plain[:4], strict=True))
-    assert all(a < b for a, b in zip(filtered[5:], plain[5:], strict=True))
+    assert all(a > b for a, b in zip(filtered[:2], plain[:2], strict=True))
+    assert all(a < b for a, b in zip(filtered[3:], plain[3:], strict=True))
     assert filtered[-1] < filtered[-2] < filtered[-3]

@@ -79,7 +79,7 @@ def test_the_first_screen_shows_a_figure_without_a_click(
 def test_a_deep_link_restores_the_controls(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + SMALL + "&distribution=pareto&d=7&rho=0.5&seed=3&show=rates")
     ready(page)
-    expect(page.get_by_role("radio", name="zCDP")).to_be_checked()
+    expect(page.get_by_role("radio", name="zCDP")).to_be_checked(timeout=20_000)
     expect(page.get_by_role("slider", name="Dimension d")).to_have_attribute("aria-valuetext", "7")
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
     expect(page.get_by_role("combobox", name="Distribution")).to_have_value("Pareto (symmetric)")
