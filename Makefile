@@ -11,7 +11,7 @@ WORKERS ?= 2
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test test-slow lint format bench wheel clean chromium
+.PHONY: help app test test-slow lint format bench bench-app wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ format: $(VENV)/.test ## mend what ruff can mend
 
 bench: $(VENV)/.bench ## speed, against a memory pass, BLAS and public peers
 	$(BIN)/python -m benchmarks
+
+bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sliders, page changes
+	$(BIN)/python -m benchmarks.dashboard
 
 wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras
 	rm -rf build/wheel && mkdir -p build/wheel

@@ -184,7 +184,7 @@ def notebook(script: str) -> str:
     >>> [(cell["cell_type"], cell["source"]) for cell in made["cells"]]
     [('markdown', ['Words']), ('code', ['1 + 1'])]
     """
-    cells = []
+    cells: list[dict[str, object]] = []
     kind, lines = "code", list[str]()
     for line in [*script.split("\n"), CELL]:
         if not line.startswith(CELL):

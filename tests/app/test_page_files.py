@@ -50,8 +50,15 @@ def shown(page: AppTest, column: str) -> pd.DataFrame:
     return next(d.value for d in page.dataframe if column in d.value.columns)
 
 
+def expect_files(page: AppTest) -> None:
+    """The page offers its script and the notebook of it."""
+    labels = [b.label for b in page.get("download_button")]
+    assert "Python: a script" in labels and "Notebook: the same in Jupyter" in labels
+
+
 def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     page = open_anatomy()
+    expect_files(page)
     scenario = Scenario.from_query(SMALL, ANATOMY)
     point, method = canonical(scenario), scenario.methods[0]
     runs = ("private", "clipped", "exact")
@@ -78,6 +85,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     page = open_at("regimes")
+    expect_files(page)
     slugs = rates(REGIMES)
     one = "upper.sco.clipped"
     tables = printed(regimes_script(canonical(REGIMES), "n-epsilon", slugs, one))
@@ -116,6 +124,7 @@ def test_the_script_of_geometry_prints_what_the_page_shows(dimensions: int) -> N
 def test_the_script_of_users_prints_what_the_page_shows() -> None:
     view = UsersView(n=2000, d=2, trials=2)
     page = open_at("users", n="2000", d="2", trials="2")
+    expect_files(page)
     tables = printed(users_script(view))
     law = shown(page, "RMS distance")
     crossing = [t for name, t in tables.items() if name.startswith("crossover")]
@@ -178,9 +187,3 @@ def test_a_figure_without_numbers_is_a_page_without_a_table() -> None:
     read = Loads()
     read.feed(page)
     assert "table" not in read.tags and "details" not in read.tags
-
-
-def test_every_page_offers_its_script_and_a_notebook_of_it() -> None:
-    for name in ("anatomy", "regimes", "geometry"):
-        labels = [b.label for b in open_at(name).get("download_button")]
-        assert "Python: a script" in labels and "Notebook: the same in Jupyter" in labels

@@ -85,6 +85,7 @@ def test_what_a_teacher_hides_stays_hidden_on_every_page(
     assert page.evaluate(size) == pytest.approx(24)
 
 
+@pytest.mark.slow
 def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -101,6 +102,7 @@ def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
     assert "p=4" in page.url
 
 
+@pytest.mark.slow
 def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + "/?trials=2&grid=1000,5000")
     ready(page, seconds=60)
@@ -115,6 +117,7 @@ def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Re
     ready(page, seconds=60)
 
 
+@pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
 
