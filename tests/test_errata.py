@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-import time
 from collections import Counter
 
 import numpy as np
@@ -25,7 +24,6 @@ from dpsco_core.errata import zhao_runs as zhao
 from dpsco_core.errors import InvalidInput
 
 RUNS = [e for e in ERRATA if e.experiment is not None]
-LONGEST = 2.0
 
 
 def column(found: Finding, name: str) -> list[float]:
@@ -53,11 +51,9 @@ def test_every_entry_is_whole() -> None:
 
 
 @pytest.mark.parametrize("entry", RUNS, ids=[e.slug for e in RUNS])
-def test_an_experiment_shows_its_error_quickly(entry: Erratum) -> None:
+def test_an_experiment_shows_its_error(entry: Erratum) -> None:
     assert entry.experiment is not None
-    started = time.process_time()
     found = entry.experiment.run()
-    assert time.process_time() - started < LONGEST
     assert found.shows, found.sentence
     assert found.sentence.endswith(".")
     for row in found.rows:

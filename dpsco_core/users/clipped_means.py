@@ -21,6 +21,7 @@ from dpsco_core.card import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.mean.base import Calibration, Release, Tuning, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.accelerated_gap import Objective
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.sco.base import Path
@@ -28,7 +29,7 @@ from dpsco_core.sco.descent import Descended, descend
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses, sco_share
 from dpsco_core.sco.noisy_gd import theorem_descent
 from dpsco_core.sco.tuning import SPARED, Descent, curvatures, practical_descent
-from dpsco_core.users.accelerated_sgd import Objective, accelerated_descent, query_weights
+from dpsco_core.users.accelerated_sgd import accelerated_descent, query_weights
 from dpsco_core.users.base import bounded_users, check_users
 
 Vector = NDArray[np.float64]

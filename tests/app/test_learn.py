@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
@@ -202,11 +201,9 @@ ANSWERS: dict[str, tuple[float, float] | str] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("slug", SLUGS)
-def test_a_lesson_teaches_what_it_says_within_six_seconds(slug: str) -> None:
+def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(number(slug))), slug)
-    started = time.process_time()  # so that a busy machine is no slower
     page = checked(page.button(key="learn_run").click().run())
-    assert time.process_time() - started < 6
     answer, expected = page.session_state[RUNS][slug].finding.answer, ANSWERS[slug]
     if isinstance(expected, str):
         assert answer == expected
