@@ -20,6 +20,7 @@ from dpsco_core.cli_budget import add_budget, run_budget
 from dpsco_core.cli_errata import add_errata, run_errata
 from dpsco_core.cli_experiment import add_experiment, run_experiment
 from dpsco_core.cli_fano import add_fano, run_fano
+from dpsco_core.cli_study import add_export, add_study, run_export, run_study_command
 from dpsco_core.cli_tools import Parser, add_fields, given_fields, number, print_json, table
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, NotApplicable, require
@@ -38,6 +39,8 @@ FURTHER = {
     "errata": (add_errata, run_errata),
     "experiment": (add_experiment, run_experiment),
     "fano": (add_fano, run_fano),
+    "study": (add_study, run_study_command),
+    "export": (add_export, run_export),
 }
 
 

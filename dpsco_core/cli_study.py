@@ -14,7 +14,7 @@ import pandas as pd
 
 from dpsco_core.cli_tools import add_fields, given_fields, print_json
 from dpsco_core.errors import InvalidInput, require
-from dpsco_core.executors import dask, study_in_processes
+from dpsco_core.executors import study_in_processes
 from dpsco_core.parsing import parse_field, shorten
 from dpsco_core.report import run_json
 from dpsco_core.scenario import Scenario
@@ -33,9 +33,7 @@ def add_study(commands: Any) -> None:
     )
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--workers", metavar="N", help="processes; 1 is this one")
-    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster")
+    parser.add_argument("--workers", metavar="N", help="processes; 1 is this one")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_fields(parser, defaults=False)
 
@@ -56,7 +54,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
     workers = 1 if chosen.workers is None else parse_field("trials", chosen.workers)
     with Store(chosen.out) as store:
-        outcomes = list(_shown(scenario, _running(scenario, store, workers, chosen.dask)))
+        outcomes = list(_shown(scenario, _running(scenario, store, workers)))
         if chosen.json:
             print_json(run_json(scenario, outcomes))
             return
@@ -65,16 +63,10 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         print(f"\n{len(outcomes)} cells of this study are in {chosen.out}.")
 
 
-def _running(
-    scenario: Scenario, store: Store, workers: int, address: str | None
-) -> Iterator[Outcome]:
-    if address is not None:
-        with dask(address) as executor:
-            yield from study(scenario, executor, store)
-    elif workers == 1:
-        yield from study(scenario, store=store)
-    else:
-        yield from study_in_processes(scenario, workers, store)
+def _running(scenario: Scenario, store: Store, workers: int) -> Iterator[Outcome]:
+    if workers == 1:
+        return study(scenario, store=store)
+    return study_in_processes(scenario, workers, store)
 
 
 def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
@@ -129,6 +121,8 @@ def run_export(chosen: argparse.Namespace) -> None:
         raise InvalidInput(
             "pyarrow must be installed to write Parquet: pip install pyarrow."
         ) from missing
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        raise
     except OSError as problem:
         target = chosen.parquet or chosen.csv
         raise InvalidInput(

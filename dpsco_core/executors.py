@@ -1,6 +1,6 @@
-"""Where cells run: here, in processes of this machine, or on a Dask cluster.
+"""Where cells run: here, or in processes of this machine.
 
-Every cell's numbers follow from its scenario alone, so that all of these give the same frame.
+Every cell's numbers follow from its scenario alone, so that both give the same frame.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 
-from dpsco_core.errors import InvalidInput, require
+from dpsco_core.errors import InvalidInput
 from dpsco_core.parsing import whole
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import CellStore, Outcome, study
@@ -91,29 +91,3 @@ def study_in_processes(scenario: Scenario, workers: int, store: CellStore) -> It
                     f"workers must stay alive, got {lost} deaths in a row after "
                     f"{len(yielded)} cells, which are kept."
                 ) from None
-
-
-@contextmanager
-def dask(address: str) -> Iterator[Executor]:
-    """Open the executor of the Dask cluster whose scheduler is at `address`.
-
-    Its workers need this package, and run a cell again whose worker died.
-
-    Raises
-    ------
-    InvalidInput
-        If Dask is not installed, or no scheduler answers.
-    """
-    try:
-        from distributed import Client
-    except ImportError as missing:
-        raise InvalidInput(
-            "dask must be installed to use a cluster: pip install 'dpsco-explorer[dask]'."
-        ) from missing
-    try:
-        client = Client(address, timeout=10, set_as_default=False)
-    except (OSError, ValueError) as problem:
-        require(False, "dask", "the address of a scheduler that answers", f"{address} ({problem})")
-        raise AssertionError from problem
-    with client:
-        yield client.get_executor(pure=False, retries=RESTARTS)
