@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -87,9 +86,10 @@ def _downloads(drawn: Shown, headline: str) -> None:
     if side_by_side(result):
         return
     dark = st.context.theme.type == "dark"
+    drawing = together(drawn)
     st.download_button(
         "HTML: the figure as a page",
-        lambda: figure_page(headline, partial(together, drawn), lambda: numbers(result), dark=dark),
+        lambda: figure_page(headline, drawing, lambda: numbers(result), dark=dark),
         "dpsco-explore.html",
         "text/html",
         on_click="ignore",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -22,6 +23,8 @@ from dpsco_app.shown_bounds import floors, shown
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
+
+Drawing = Callable[[Look], go.Figure]
 
 PAIR = "pair"
 # Two figures need their width: one above the other on anything smaller than a laptop.
@@ -115,22 +118,27 @@ def draw(drawn: Shown, headline: str, figure: Places) -> None:
         _draw_pair(drawn, headline, figure, dark, count)
         return
     title = headline if drawn.live is None else LIVE
+    drawing = together(drawn)
     for name, place in figure.items():
         compact = name == "compact"
         look = Look(dark=dark, title=title, stale=drawn.stale, compact=compact)
-        show(place, together(drawn, look), f"{name}_{count}", title, bar=not compact)
+        show(place, drawing(look), f"{name}_{count}", title, bar=not compact)
 
 
-def together(drawn: Shown, look: Look) -> go.Figure:
-    """Return the figure of a result, with what is beside in it."""
+def together(drawn: Shown) -> Drawing:
+    """Return what draws the figure of a result, with what is beside in it.
+
+    The session is read now: a download draws later, when there is none.
+    """
     result = drawn.result
     if result.scenario.axis is None:
-        return _alone(result, look, None)
+        return _alone(result, None)
     own, other = curves(result)
     scenario = drawn.live or result.scenario
     own = replace(own, previous=drawn.live is not None)
     start = starting_risks(scenario) if result.complete and not drawn.stale else []
-    return error_figure(scenario, own, _bounds(scenario), look, _swept(start), other)
+    bounds = _bounds(scenario)
+    return lambda look: error_figure(scenario, own, bounds, look, _swept(start), other)
 
 
 def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: int) -> None:
@@ -142,7 +150,7 @@ def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: i
     for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
         stale = drawn.stale and part is result
         look = Look(dark=dark, title=title, stale=stale, compact=True)
-        show(place, _alone(part, look, ends), f"{name}_{count}", title, bar=False)
+        show(place, _alone(part, ends)(look), f"{name}_{count}", title, bar=False)
 
 
 def _common_ends(result: Result) -> tuple[float, float] | None:
@@ -160,13 +168,14 @@ def _common_ends(result: Result) -> tuple[float, float] | None:
     return min(low for low, _ in both), max(high for _, high in both)
 
 
-def _alone(part: Result, look: Look, ends: tuple[float, float] | None) -> go.Figure:
-    """Return the figure of one scenario."""
+def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
+    """Return what draws the figure of one scenario."""
     scenario, bounds, start = part.scenario, _bounds(part.scenario), _start(part)
     if scenario.axis is None:
         first = start[0][1] if start else None
-        return point_figure(scenario, part.outcomes, bounds, look, first, ends)
-    return error_figure(scenario, part.table(), bounds, look, _swept(start), ends=ends)
+        return lambda look: point_figure(scenario, part.outcomes, bounds, look, first, ends)
+    table = part.table()
+    return lambda look: error_figure(scenario, table, bounds, look, _swept(start), ends=ends)
 
 
 def _bounds(scenario: Scenario) -> list[Evaluation]:

@@ -85,12 +85,18 @@ const pictured = (gd, title, background) => {
   return layout
 }
 
+// Plotly saves by a click on a link of its own, which would close what the buttons are in.
+const unheard = (event) => {
+  if (!event.isTrusted && event.target.download) event.stopPropagation()
+}
+
 const save = async (gd, format, data, background) => {
   const camera = gd._fullLayout._modeBar.buttons.flat().find((b) => b.name === "toImage")
   const { layout, _context } = gd
   const notified = _context.displayNotifier
   _context.displayNotifier = false
   _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
+  window.addEventListener("click", unheard, true)
   try {
     gd.layout = pictured(gd, data.title, background)
     camera.click(gd)
@@ -98,6 +104,8 @@ const save = async (gd, format, data, background) => {
     gd.layout = layout
   }
   while (gd._snapshotInProgress) await new Promise((done) => setTimeout(done, 50))
+  await new Promise((done) => setTimeout(done, 50))
+  window.removeEventListener("click", unheard, true)
   _context.displayNotifier = notified
 }
 

@@ -19,6 +19,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from dpsco_app.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 SPACE = "/geometry?dimensions=3&geometry=l1"
@@ -31,7 +32,7 @@ def files_of(page: Page, name: str) -> Locator:
     expect(shown).to_be_visible(timeout=60_000)  # software draws what is in space
     files = page.locator(f"[data-testid=stExpander]:has(.st-key-{name}_files)")
     files.locator("summary").click()
-    expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible()
+    expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
     return files
 
 
@@ -157,3 +158,42 @@ def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, read
         page.get_by_role("button", name="Notebook: the same in Jupyter").click()
     made = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert made["nbformat"] == 4 and len(made["cells"]) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", [slug for slug in PLACES if slug != "explore"])
+def test_every_figure_of_every_page_is_saved_in_every_way(
+    page: Page, dashboard: str, ready: Ready, slug: str
+) -> None:
+    page.goto(f"{dashboard}/{slug}")
+    ready(page, seconds=120)
+    page.wait_for_timeout(2000)  # what comes in a second run
+    ready(page, seconds=120)
+    rows = page.locator("[data-testid=stExpander]", has_text="Numbers behind this figure, and")
+    for index in range(rows.count()):
+        files = rows.nth(index)
+        files.locator("summary").click()
+        expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
+        for kind in ("PNG", "SVG", "HTML", "CSV"):
+            if kind == "CSV" and not files.get_by_role("button", name=kind, exact=True).count():
+                continue
+            name, content = saved(page, files, kind)
+            assert name.endswith(kind.lower()) and len(content) > 50, name
+
+
+def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + "/?n=2000&d=5&trials=5&grid=1000,5000")
+    expect(page.get_by_text("Finished:")).to_be_visible(timeout=60_000)
+    ready(page)
+    page.get_by_role("button", name="Export").click()
+    menu = page.get_by_test_id("stPopoverBody")
+    name, png = saved(page, menu, "PNG")
+    assert name == "dpsco-explore.png" and min(size_of(png)) > 500
+    name, _ = saved(page, menu, "SVG")
+    assert name == "dpsco-explore.svg"
+    name, made = saved(page, menu, "HTML: the figure as a page")
+    assert name == "dpsco-explore.html" and b"Plotly.newPlot" in made
+    name, made = saved(page, menu, "Notebook: the same run in Jupyter")
+    assert name == "dpsco_run.ipynb" and json.loads(made)["nbformat"] == 4
