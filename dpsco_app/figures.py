@@ -21,6 +21,7 @@ SHARED_STYLE = """<style>
 [class*="st-key-bare_"] .modebar-container { display: none; }
 [data-testid="stCaptionContainer"] * { color: inherit; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
+kbd { opacity: 0.85 !important; }
 @media (max-width: 760px) {
   h1 { font-size: 1.3rem !important; }
   [class*="figure_compact"] { display: flex; }

@@ -27,6 +27,7 @@ KEPT_CELLS = 20_000
 FIRST_DRAW_SECONDS = 0.25
 DRAW_EVERY_SECONDS = 0.8
 WRITE_EVERY_SECONDS = 0.1
+HEAD_START_SECONDS = 0.2
 
 
 @dataclass
@@ -157,6 +158,14 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
         left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
         done = f"{result.finished:,} of {result.cells:,} cells"
         yield result.finished, f"{done}, about {max(left, 0):.0f} s left"
+
+
+def head_start(result: Result) -> None:
+    """Run for a moment before anything is drawn: what is in the cache is then drawn only once."""
+    until = time.monotonic() + HEAD_START_SECONDS
+    for _ in run(result):
+        if time.monotonic() > until:
+            return
 
 
 class Pace:

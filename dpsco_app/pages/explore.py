@@ -25,6 +25,7 @@ from dpsco_app.running import (
     WRITE_EVERY_SECONDS,
     Pace,
     Result,
+    head_start,
     run,
 )
 from dpsco_core.allowed import refusal
@@ -63,6 +64,9 @@ def page() -> None:
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     _presets(PANEL.read().problem)
     result = _result(scenario)
+    if result is not None and st.session_state["running"]:
+        head_start(result)  # what is known already, or is quickly done, is drawn once
+        st.session_state["running"] = not result.complete
     running = st.session_state["running"]
     status = draw_buttons(scenario, result, problem)
     draw_second(scenario, result)

@@ -46,6 +46,7 @@ def test_the_guide_narrows_and_a_phone_shows_its_own_figure(
     assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(

@@ -66,6 +66,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> N
     expect_to_fit_a_phone(page, dashboard + SMALL, ready, ("path", "norms", "parts"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(

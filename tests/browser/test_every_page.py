@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from dpsco_app.places import PLACES
@@ -23,20 +24,24 @@ SIZES = {
 }
 # What makes the page quick to draw, and leaves it as a visitor sees it.
 QUERIES = {"explore": "?trials=5&grid=1000,5000,20000", "users": "?n=2000&d=2&trials=2"}
+BACKGROUND = "e => getComputedStyle(e).backgroundColor"
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 
 
 def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
-    page.goto(f"{dashboard}/{slug}{QUERIES.get(slug, '')}")
+    path = "" if slug == "explore" else slug
+    page.goto(f"{dashboard}/{path}{QUERIES.get(slug, '')}")
     expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=30_000)
     ready(page, seconds=60)
 
 
 @pytest.mark.parametrize("slug", PLACES)
-def test_a_page_fits_every_window(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
-    """One title, nothing wider than the window; a picture of each size is kept.
+def test_a_page_fits_every_window_and_axe_finds_nothing(
+    page: Page, dashboard: str, ready: Ready, slug: str
+) -> None:
+    """One title, nothing wider than the window, both themes without a violation.
 
-    With DPSCO_SCREENSHOTS=1 some become the README's.
+    A picture of each size is kept; with DPSCO_SCREENSHOTS=1 some become the README's.
     """
     SCREENS.mkdir(parents=True, exist_ok=True)
     page.set_viewport_size(SIZES["projector"])
@@ -52,15 +57,25 @@ def test_a_page_fits_every_window(page: Page, dashboard: str, ready: Ready, slug
         assert picture.stat().st_size > 10_000
         if name == "laptop" and slug in KEPT and os.environ.get("DPSCO_SCREENSHOTS") == "1":
             page.screenshot(path=ROOT / "assets" / f"{slug}.png", animations="disabled")
+    page.set_viewport_size(SIZES["laptop"])
+    colours = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(300)  # the page asks for its figures in the other colours
+        ready(page, seconds=60)
+        colours.append(page.get_by_test_id("stApp").evaluate(BACKGROUND))
+        report = Axe().run(page)
+        assert report.violations_count == 0, report.generate_report()
+    assert colours[0] != colours[1]
 
 
 def test_the_navigation_leads_to_every_page(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size(SIZES["projector"])
     open_page(page, dashboard, ready, "explore")
     titles = set()
-    for slug, title in PLACES.items():
+    for slug in (*list(PLACES)[1:], "explore"):  # the present page's own link does nothing
         links = page.get_by_role("navigation", name="App pages")
-        links.get_by_role("link", name=title, exact=True).click()
+        links.get_by_role("link", name=PLACES[slug], exact=True).click()
         path = "/" if slug == "explore" else f"/{slug}"
         page.wait_for_url(re.compile(re.escape(path) + r"(\?.*)?$"), timeout=20_000)
         ready(page, seconds=60)

@@ -254,6 +254,7 @@ def test_side_by_side_on_a_phone_is_one_above_the_other(
     expect(left).to_contain_text("Now: ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_axe_finds_nothing(

@@ -44,6 +44,7 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_point(
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
 
 
+@pytest.mark.slow
 def test_a_scene_opens_in_space_and_the_slider_turns_it(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -86,6 +87,7 @@ def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> N
     expect_to_fit_a_phone(page, dashboard + FLAT, ready, flat)
 
 
+@pytest.mark.slow
 def test_on_a_phone_pictures_in_space_fit(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + SOLID, ready, ("running", "growth", "sweep"))
     for name in ("set", "polar", "reach", "cloud_0", "cloud_1"):
@@ -94,6 +96,7 @@ def test_on_a_phone_pictures_in_space_fit(page: Page, dashboard: str, ready: Rea
         assert picture.evaluate("e => e.getBoundingClientRect().right") <= PHONE["width"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", [FLAT, SOLID], ids=["plane", "space"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(

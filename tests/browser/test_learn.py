@@ -122,6 +122,7 @@ def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) 
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(

@@ -43,6 +43,7 @@ def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready)
     expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "query", "last"),
     [("light", QUICK, "lower_run"), ("dark", QUICK + "&mode=free", "lower_information")],

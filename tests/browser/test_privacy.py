@@ -37,6 +37,7 @@ def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready)
     expect_to_fit_a_phone(page, address, ready, ("privacy_audit", "privacy_samples"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "query", "last"),
     [("light", "part=audit", "privacy_samples"), ("dark", "part=ledger", "privacy_ledger")],

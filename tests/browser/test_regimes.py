@@ -60,6 +60,7 @@ def test_on_a_phone_the_maps_stand_below_each_other_and_fit(
     expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("smallest", "terms"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(

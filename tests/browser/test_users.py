@@ -67,6 +67,7 @@ def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready)
     expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(
