@@ -20,6 +20,7 @@ from dpsco_app.link import EXPLORE, explore_extras
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.places import link_to
 from dpsco_app.presets import PRESETS
+from dpsco_app.privacy_state import privacy_query
 from dpsco_app.problem_words import MEAN, hard_problem, is_instance, words_for
 from dpsco_app.reading import how_to_read
 from dpsco_app.refusals import (
@@ -35,6 +36,7 @@ from dpsco_app.shown_bounds import lower_cards
 from dpsco_app.sources import draw_sources
 from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
+from dpsco_core.errors import InvalidInput
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
 Start = Callable[[Scenario], None]
@@ -54,6 +56,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
             st.markdown("The address of this page holds the whole scenario. Copy it to share.")
             st.code(EXPLORE.text(scenario, explore_extras()), language=None)
         _take_apart(scenario)
+        _to_ledger(scenario)
     _refusals(result, start)
     left, middle = st.columns([3, 2])
     with left:
@@ -108,6 +111,24 @@ def _take_apart(scenario: Scenario) -> None:
         icon=":material/biotech:",
         help="Its path, its gradients, and the four parts of its error, on the page Anatomy.",
         query=anatomy_query(scenario),
+    )
+
+
+def _to_ledger(scenario: Scenario) -> None:
+    """Link to the ledger of the first private method at the chosen point."""
+    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    if not private:
+        return
+    try:
+        query = privacy_query(scenario, private[0])
+    except InvalidInput:  # a budget that the page Privacy has no control for
+        return
+    link_to(
+        "privacy",
+        "Where the budget went",
+        icon=":material/receipt_long:",
+        help=f"The ledger of one run of {method_card(private[0]).name}, on the page Privacy.",
+        query=query,
     )
 
 

@@ -93,8 +93,7 @@ const unheard = (event) => {
 const save = async (gd, format, data, background) => {
   const camera = gd._fullLayout._modeBar.buttons.flat().find((b) => b.name === "toImage")
   const { layout, _context } = gd
-  const notified = _context.displayNotifier
-  _context.displayNotifier = false
+  _context.displayNotifier = false  // its note outlives the picture, and is not for every reader
   _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
   window.addEventListener("click", unheard, true)
   try {
@@ -106,7 +105,6 @@ const save = async (gd, format, data, background) => {
   while (gd._snapshotInProgress) await new Promise((done) => setTimeout(done, 50))
   await new Promise((done) => setTimeout(done, 50))
   window.removeEventListener("click", unheard, true)
-  _context.displayNotifier = notified
 }
 
 export default function ({ data, parentElement }) {

@@ -147,3 +147,13 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
 def test_the_default_page_has_an_empty_address() -> None:
     assert link.EXPLORE.query(link.BASE, link.views_text([VIEWS[0]])) == {}
     assert link.EXPLORE.query(Scenario(), link.views_text([]))["show"] == "none"
+
+
+def test_the_ledger_of_a_run_is_a_link_away() -> None:
+    page = open_page(methods="mean.sample,mean.cwme-cdp", d="5", epsilon="2")
+    links = {link.proto.label: link.proto for link in page.get("page_link")}
+    query = dict(parse_qsl(links["Where the budget went"].query_string.lstrip("?")))
+    assert query["part"] == "ledger" and query["method"] == "mean.cwme-cdp"
+    assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
+    page = open_page(methods="mean.sample")
+    assert "Where the budget went" not in {link.proto.label for link in page.get("page_link")}

@@ -117,7 +117,8 @@ def _draws_without_a_network(page: Page, made: bytes, file: Path) -> None:
     assert page.locator("tbody tr").count() == 36 * 30
 
 
-@pytest.mark.parametrize("scheme", ["dark", pytest.param("light", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["dark", "light"])
 def test_a_figure_in_space_has_the_page_behind_it(
     browser: Browser, dashboard: str, ready: Ready, scheme: str
 ) -> None:
