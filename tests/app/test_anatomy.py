@@ -147,7 +147,12 @@ def test_negative_parts_hang_below_zero_and_say_that_they_take_off() -> None:
     assert "clipping takes off **20 %**" in text
 
 
-@pytest.mark.parametrize("problem", SCO_PROBLEMS)
+# In every run; the other losses in `make test-slow`.
+FEW = ("quadratic", "logistic", "absolute")
+LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+
+
+@pytest.mark.parametrize("problem", LOSSES)
 def test_every_loss_and_every_optimiser_is_drawn_or_refused(problem: str) -> None:
     for i, method in enumerate(methods_for(problem, "item")):
         if i % 4 != SCO_PROBLEMS.index(problem) % 4:

@@ -46,7 +46,12 @@ QUADRATIC = Scenario(
 )
 
 
-@pytest.mark.parametrize("problem", SCO_PROBLEMS)
+# In every run; the other losses in `make test-slow`.
+FEW = ("quadratic", "logistic", "absolute")
+LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+
+
+@pytest.mark.parametrize("problem", LOSSES)
 def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
     methods = methods_for(problem, "item")
     page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
@@ -65,7 +70,7 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
     assert numbers_in(sentence(page)) and "excess population risk" in sentence(page)
 
 
-@pytest.mark.parametrize("problem", SCO_PROBLEMS)
+@pytest.mark.parametrize("problem", LOSSES)
 def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
     """The button's scenario is allowed, and some method that could not run runs there."""
     scenario = Scenario(

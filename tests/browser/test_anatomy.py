@@ -62,6 +62,7 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=10_000)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + SMALL, ready, ("path", "norms", "parts"))
 

@@ -25,6 +25,7 @@ SIZES = {
 # What makes the page quick to draw, and leaves it as a visitor sees it.
 QUERIES = {"explore": "?trials=5&grid=1000,5000,20000", "users": "?n=2000&d=2&trials=2"}
 BACKGROUND = "e => getComputedStyle(e).backgroundColor"
+HIDDEN = "[class*=figure_{}] .js-plotly-plot"  # of the other kind of window
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 
 
@@ -52,6 +53,8 @@ def test_a_page_fits_every_window_and_axe_finds_nothing(
         page.wait_for_timeout(400)  # figures resize
         for target in (page.locator("html"), page.get_by_test_id("stMain")):
             assert target.evaluate(SIDEWAYS) <= 0, name
+        hidden = "wide" if name == "phone" else "compact"
+        assert page.locator(HIDDEN.format(hidden)).filter(visible=True).count() == 0
         picture = SCREENS / f"{slug}-{name}.png"
         page.screenshot(path=picture, animations="disabled")
         assert picture.stat().st_size > 10_000

@@ -278,6 +278,7 @@ def test_axe_finds_nothing(
         assert report.violations_count == 0, report.generate_report()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["/", SMALL + "&axis=none&grid="])
 def test_the_page_renders_a_picture(
     page: Page, dashboard: str, ready: Ready, query: str, tmp_path: Path

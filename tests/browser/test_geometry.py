@@ -68,6 +68,7 @@ def test_a_scene_opens_in_space_and_the_slider_turns_it(
     )
 
 
+@pytest.mark.slow
 def test_a_visit_to_explore_and_back_keeps_the_page_as_it_was(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
@@ -82,6 +83,7 @@ def test_a_visit_to_explore_and_back_keeps_the_page_as_it_was(
     page.wait_for_url(lambda url: "seed=3" in url and "simplex" in url, timeout=10_000)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
     flat = ("set", "reach", "running", "growth", "cloud_0", "cloud_1", "sweep")
     expect_to_fit_a_phone(page, dashboard + FLAT, ready, flat)

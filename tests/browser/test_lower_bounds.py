@@ -39,6 +39,7 @@ def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
     page.wait_for_url(lambda url: "shift=1.4" in url, timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
 

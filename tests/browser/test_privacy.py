@@ -32,6 +32,7 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
     expect(said).to_contain_text("claims ε = 2", timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
     address = dashboard + "/privacy?part=audit&fault=half-noise"
     expect_to_fit_a_phone(page, address, ready, ("privacy_audit", "privacy_samples"))

@@ -54,6 +54,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     expect(page.locator(".st-key-run_row")).to_contain_text("Finished", timeout=30_000)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_maps_stand_below_each_other_and_fit(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

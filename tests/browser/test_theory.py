@@ -40,6 +40,7 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page.wait_for_url(lambda url: "/theory" not in url, timeout=20_000)
 
 
+@pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("theory_bounds",))
 

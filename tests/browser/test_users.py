@@ -63,6 +63,7 @@ def test_the_numbers_of_the_crossover_can_be_taken_away(
     assert lines[0].startswith("Method,m,Mean excess risk") and len(lines) > 10
 
 
+@pytest.mark.slow
 def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
 
