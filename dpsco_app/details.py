@@ -14,7 +14,7 @@ from dpsco_app.anatomy_state import anatomy_query
 from dpsco_app.comparison import label
 from dpsco_app.explore_figure import Shown, side_by_side, together
 from dpsco_app.export import draw_run_files
-from dpsco_app.figure_export import figure_page, picture_buttons
+from dpsco_app.figure_export import figure_page, picture_buttons, show_table
 from dpsco_app.formulas import draw_formulas
 from dpsco_app.link import EXPLORE, explore_extras
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
@@ -30,7 +30,7 @@ from dpsco_app.refusals import (
     other_refusals,
     several_items,
 )
-from dpsco_app.result_tables import bounds_table, numbers, show_table
+from dpsco_app.result_tables import bounds_table, numbers
 from dpsco_app.running import Result
 from dpsco_app.shown_bounds import lower_cards
 from dpsco_app.sources import draw_sources

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.look import Look
+from dpsco_app.options import SYMBOL
 
 Draw = Callable[[Look], go.Figure]
 Table = Callable[[], pd.DataFrame]
@@ -178,9 +179,10 @@ def draw_files(name: str, title: str, draw: Draw, table: Table | None = None) ->
 
 
 def show_table(table: pd.DataFrame) -> None:
-    """Draw a table, numbers with three digits."""
+    """Draw a table; numbers have three significant digits, sizes their commas."""
     number = st.column_config.NumberColumn
     formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
+    formats |= {c: number(format="localized") for c in SYMBOL.values() if c in table}
     st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
+from dpsco_app.options import number_text
+
 # One colour a method everywhere: (light theme, dark theme). Families are shades, shared by an
 # estimator and the optimisers that use it, and by the two levels, which no figure shows together.
 GREY = ("#5f6368", "#b8bcc2")
@@ -249,6 +251,33 @@ def log_ticks(low: float, high: float) -> list[float]:
     digits = (1,) if last - first > 3 else (1, 2, 5)
     ticks = [float(f"{d}e{e}") for e in range(first, last + 1) for d in digits]
     return [t for t in ticks if low <= t <= high]
+
+
+def log_axes(
+    figure: go.Figure,
+    look: Look,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    x_title: str,
+    y_title: str,
+) -> None:
+    """Make both axes logarithmic between their ends, with as many ticks as there is room for."""
+    for update, ends, title, most in (
+        (figure.update_xaxes, x, x_title, 4 if look.compact else 9),
+        (figure.update_yaxes, y, y_title, 9),
+    ):
+        ticks = log_ticks(*ends)
+        if len(ticks) > most:
+            ticks = ticks[:: math.ceil(len(ticks) / most)]
+        update(
+            type="log",
+            range=[math.log10(e) for e in ends],
+            title_text=title,
+            tickvals=ticks,
+            ticktext=[number_text(t) for t in ticks],
+            gridcolor=look.grid,
+            zeroline=False,
+        )
 
 
 def translucent(colour: str, alpha: float) -> str:

@@ -17,11 +17,10 @@ from dpsco_app.look import (
     Label,
     Look,
     lay_out,
-    log_ticks,
+    log_axes,
     place_labels,
 )
 from dpsco_app.lower_words import CURVE_NAMES, VOID, brief
-from dpsco_app.options import number_text
 from dpsco_core.views.fano_builder import Builder
 from dpsco_core.views.fano_instance import Curve
 
@@ -227,32 +226,6 @@ def _note(
         showarrow=False,
         font={"size": 12, "color": look.quiet},
     )
-
-
-def log_axes(
-    figure: go.Figure,
-    look: Look,
-    x: tuple[float, float],
-    y: tuple[float, float],
-    x_title: str,
-    y_title: str,
-) -> None:
-    for update, ends, title, most in (
-        (figure.update_xaxes, x, x_title, 4 if look.compact else 9),
-        (figure.update_yaxes, y, y_title, 9),
-    ):
-        ticks = log_ticks(*ends)
-        if len(ticks) > most:
-            ticks = ticks[:: math.ceil(len(ticks) / most)]
-        update(
-            type="log",
-            range=[math.log10(e) for e in ends],
-            title_text=title,
-            tickvals=ticks,
-            ticktext=[number_text(t) for t in ticks],
-            gridcolor=look.grid,
-            zeroline=False,
-        )
 
 
 def _finish(

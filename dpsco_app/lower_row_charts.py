@@ -16,10 +16,11 @@ from dpsco_app.look import (
     TEAL,
     Look,
     lay_out,
+    log_axes,
     translucent,
     wrapped,
 )
-from dpsco_app.lower_charts import CLASS_COLOURS, log_axes
+from dpsco_app.lower_charts import CLASS_COLOURS
 from dpsco_app.lower_words import RUNG_NAMES, VOID, brief
 from dpsco_core.catalogue import method_card
 from dpsco_core.views.fano_builder import Builder

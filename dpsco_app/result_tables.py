@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-import streamlit as st
 
 from dpsco_app.options import SYMBOL, number_text
 from dpsco_app.problem_words import words_for
@@ -57,14 +56,6 @@ def _evaluation_errors(outcomes: Sequence[Outcome]) -> dict[tuple[str, float | N
     for o in outcomes:
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
     return largest
-
-
-def show_table(table: pd.DataFrame) -> None:
-    """Draw a table; numbers have three significant digits, sizes their commas."""
-    number = st.column_config.NumberColumn
-    formats = {c: number(format="%.3g") for c in table.select_dtypes("float").columns}
-    formats |= {c: number(format="localized") for c in SYMBOL.values() if c in table}
-    st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
 
 
 def _public(outcome: Outcome) -> bool:

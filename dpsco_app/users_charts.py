@@ -16,7 +16,7 @@ from dpsco_app.look import (
     Label,
     Look,
     lay_out,
-    log_ticks,
+    log_axes,
     place_labels,
     translucent,
 )
@@ -54,7 +54,9 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look
             showarrow=False,
             font={"size": 12 if look.compact else 14, "color": look.ink},
         )
-    _axes(figure, look, (0.7, 1.4e6), (low, high), "Items a user m (log)", "Mean excess risk (log)")
+    log_axes(
+        figure, look, (0.7, 1.4e6), (low, high), "Items a user m (log)", "Mean excess risk (log)"
+    )
     _finish(figure, labels, low, high, look)
     return figure
 
@@ -91,7 +93,7 @@ def law_figure(
             showarrow=False,
             font={"size": 13, "color": look.colour(COLOURS[curve.method])},
         )
-    _axes(
+    log_axes(
         figure,
         look,
         (0.7, 1.4e6),
@@ -152,7 +154,7 @@ def frontier_figure(
             showlegend=False,
         )
     )
-    _axes(
+    log_axes(
         figure,
         look,
         (EPSILONS[0] / 1.1, EPSILONS[-1] * 1.1),
@@ -185,7 +187,7 @@ def gradients_figure(curves: Sequence[Curve], total: int, look: Look) -> go.Figu
     items = drawn[0].items
     if items[0] <= total <= items[-1]:
         figure.add_vline(x=total, line={"color": look.ink, "width": 1.2, "dash": "dash"})
-    _axes(
+    log_axes(
         figure,
         look,
         (items[0] / 1.3, items[-1] * 1.3),
@@ -249,33 +251,6 @@ def _points(
     known = y[np.isfinite(y)]
     if len(known):
         labels.append(Label(text=f"<b>{name}</b>", y=float(known[-1]), colour=colour, rank=rank))
-
-
-def _axes(
-    figure: go.Figure,
-    look: Look,
-    x: tuple[float, float],
-    y: tuple[float, float],
-    x_title: str,
-    y_title: str,
-) -> None:
-    for update, ends, title in (
-        (figure.update_xaxes, x, x_title),
-        (figure.update_yaxes, y, y_title),
-    ):
-        ticks = log_ticks(*ends)
-        most = 4 if look.compact and title == x_title else 9
-        if len(ticks) > most:
-            ticks = ticks[:: math.ceil(len(ticks) / most)]
-        update(
-            type="log",
-            range=[math.log10(e) for e in ends],
-            title_text=title,
-            tickvals=ticks,
-            ticktext=[number_text(t) for t in ticks],
-            gridcolor=look.grid,
-            zeroline=False,
-        )
 
 
 def _finish(figure: go.Figure, labels: list[Label], low: float, high: float, look: Look) -> None:
