@@ -1,5 +1,14 @@
 """The dashboard's entry: `streamlit run app.py`, `make app` or `dpsco app`."""
 
-from dpsco_app.main import main
+import streamlit as st
 
-main()
+if __name__ == "__main__":  # the script of every visit
+    from dpsco_app.main import main
+
+    main()
+else:  # once, by the server
+    from dpsco_app import front, guard
+
+    app = st.App(
+        __file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES
+    )

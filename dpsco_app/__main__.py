@@ -1,4 +1,4 @@
-"""Serve the dashboard: `python -m dpsco_app [STREAMLIT OPTION ...]`."""
+"""Serve the dashboard: `python -m dpsco_app [--study FILE] [STREAMLIT OPTION ...]`."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from dpsco_app import algorithm_words as names
 from dpsco_app.algorithm_state import method_anatomy_query
+from dpsco_app.folding import fold
 from dpsco_app.look import BLUE, GREEN, PURPLE, Look
 from dpsco_app.options import number_text
 from dpsco_app.page_parts import to_explore
@@ -130,9 +131,13 @@ def _bounds(story: Story) -> None:
     st.markdown("Values at the same example.")
     _bound(found[first])
     if rest:
-        with st.expander(f"{len(rest)} more: other forms, explicit constants, as printed"):
+
+        def draw() -> None:
             for slug in rest:
                 _bound(found[slug])
+
+        label = f"{len(rest)} more: other forms, explicit constants, as printed"
+        fold(label, draw, f"{story.slug}_fold_bounds")
 
 
 def _bound(evaluation: Evaluation) -> None:
@@ -158,12 +163,16 @@ def _bound(evaluation: Evaluation) -> None:
 def _code(story: Story) -> None:
     release, *others = release_source(story.slug)
     _source(release)
-    with st.expander("How it chooses its parameters, without the data"):
-        _source(plan_source(story.slug))
+    label = "How it chooses its parameters, without the data"
+    fold(label, lambda: _source(plan_source(story.slug)), f"{story.slug}_fold_plan")
     if others:
-        with st.expander("What it hands on to: " + ", ".join(part.title for part in others)):
+
+        def draw() -> None:
             for part in others:
                 _source(part)
+
+        label = "What it hands on to: " + ", ".join(part.title for part in others)
+        fold(label, draw, f"{story.slug}_fold_others")
 
 
 def _source(part: Source) -> None:

@@ -27,6 +27,7 @@ ADDRESS = Address(
     extras={RADIUS: "1"},
     problems=SCO_PROBLEMS,
     single_items=True,
+    some_method=True,
 )
 
 _ALGORITHM = (

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import streamlit as st
 
 from dpsco_app.fields import ALL_CONTROLS, CHOICES, DETAILS, GROUPS, Control, text
-from dpsco_app.options import NOTIONS, OPTIONS, SYMBOL, number_text
+from dpsco_app.folding import fold_in_page
+from dpsco_app.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
 from dpsco_app.problem_words import MEAN, geometry_name
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
@@ -143,16 +144,27 @@ class Panel:
                 self._draw_all(group, scenario)
                 if more and title in more:
                     more[title](scenario)
-        with st.expander("Tuning and fine print"):
-            self._draw_all(self.details, scenario)
+        opened = fold_in_page(
+            "Tuning and fine print",
+            lambda: self._draw_all(self.details, scenario),
+            f"{self.prefix}fine_print",
+        )
+        if not opened:
+            self._keep(self.details)
 
     def _draw_all(self, controls: tuple[Control, ...], scenario: Scenario) -> None:
         for control in controls:
             key = self.prefix + control.field
             if control.shown(scenario):
                 self._draw_one(control, key, scenario)
-            else:  # keep the state of a widget that is not drawn now
-                st.session_state[key] = st.session_state[key]
+            else:
+                self._keep((control,))
+
+    def _keep(self, controls: tuple[Control, ...]) -> None:
+        """Keep the state of widgets that are not drawn now."""
+        for control in controls:
+            key = self.prefix + control.field
+            st.session_state[key] = st.session_state[key]
 
     # -- what follows from a change ---------------------------------------------------------
 
@@ -261,7 +273,7 @@ class Panel:
                     help=f"{words} At most {DASHBOARD.grid}.",
                 )
             case "integer":
-                st.number_input(label, 0, 2**31, step=1, key=key, help=words)
+                st.number_input(label, 0, LARGEST_SEED, step=1, key=key, help=words)
 
     @staticmethod
     def _select(

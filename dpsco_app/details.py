@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-import pandas as pd
 import streamlit as st
 
 from dpsco_app.anatomy_state import anatomy_query
@@ -15,6 +14,7 @@ from dpsco_app.comparison import label
 from dpsco_app.explore_figure import Shown, side_by_side, together
 from dpsco_app.export import draw_run_files
 from dpsco_app.figure_export import figure_page, picture_buttons, show_table
+from dpsco_app.folding import fold, fold_in_page
 from dpsco_app.formulas import draw_formulas
 from dpsco_app.link import EXPLORE, explore_extras
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
@@ -50,11 +50,20 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     scenario = result.scenario
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
         st.pills("Show", VIEWS, selection_mode="multi", key=SHOW)
-        with st.popover("Export", icon=":material/download:", key="explore_export"):
-            _downloads(drawn, headline)
-        with st.popover("Link", icon=":material/link:", key="explore_link"):
-            st.markdown("The address of this page holds the whole scenario. Copy it to share.")
-            st.code(EXPLORE.text(scenario, explore_extras()), language=None)
+        fold(
+            "Export",
+            lambda: _downloads(drawn, headline),
+            "explore_export",
+            kind="popover",
+            icon=":material/download:",
+        )
+        fold(
+            "Link",
+            lambda: _link(scenario),
+            "explore_link",
+            kind="popover",
+            icon=":material/link:",
+        )
         _take_apart(scenario)
         _to_ledger(scenario)
     _refusals(result, start)
@@ -63,23 +72,36 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
         _slopes(result)
     with middle:
         _what_to_look_at(scenario, start)
-    with st.expander("Numbers"):
-        show_table(numbers(result))
-        if result.beside is not None:
-            st.caption(f"{label(result)}:")
-            show_table(numbers(result.beside))
-        st.caption(_about_numbers(result))
-    with st.expander("Bounds at the chosen point"):
-        if bounds_for(scenario.problem, scenario.level):
-            show_table(bounds_table(scenario))
-        else:
-            st.caption("The catalogue has no bound for this problem yet.")
-    with st.expander("Where the curves come from"):
-        draw_sources(result)
-    with st.expander("Formulas"):
-        draw_formulas(now or scenario)
-    with st.expander("How to read this figure"):
-        st.markdown(how_to_read(scenario))
+    fold("Numbers", lambda: _numbers(result), "fold_numbers")
+    fold("Bounds at the chosen point", lambda: _bounds(scenario), "fold_bounds")
+    fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
+    # Its symbols open their control, elsewhere on the page.
+    fold_in_page("Formulas", lambda: draw_formulas(now or scenario), "fold_formulas")
+    fold("How to read this figure", lambda: _how_to_read(scenario), "fold_reading")
+
+
+def _link(scenario: Scenario) -> None:
+    st.markdown("The address of this page holds the whole scenario. Copy it to share.")
+    st.code(EXPLORE.text(scenario, explore_extras()), language=None)
+
+
+def _numbers(result: Result) -> None:
+    show_table(numbers(result))
+    if result.beside is not None:
+        st.caption(f"{label(result)}:")
+        show_table(numbers(result.beside))
+    st.caption(_about_numbers(result))
+
+
+def _bounds(scenario: Scenario) -> None:
+    if bounds_for(scenario.problem, scenario.level):
+        show_table(bounds_table(scenario))
+    else:
+        st.caption("The catalogue has no bound for this problem yet.")
+
+
+def _how_to_read(scenario: Scenario) -> None:
+    st.markdown(how_to_read(scenario))
 
 
 def _downloads(drawn: Shown, headline: str) -> None:
@@ -152,9 +174,13 @@ def _refusals(result: Result, start: Start) -> None:
     if others:
         count = sum(len(refusal.methods) for refusal in others)
         plural = "s" * (count > 1)
-        with st.expander(f"{count} other {words_for(scenario.problem).method}{plural} cannot run"):
+
+        def draw() -> None:
             for i, refusal in enumerate(others):
                 _refusal(refusal, scenario, start, f"other_{i}", "Change and add")
+
+        method = words_for(scenario.problem).method
+        fold_in_page(f"{count} other {method}{plural} cannot run", draw, "fold_others")
     for note in _notes(result):
         st.caption(f"⚠ {note}")
 
@@ -201,18 +227,13 @@ def _slopes(result: Result) -> None:
     if fitted.empty:
         st.caption("Slopes need a sweep with at least three points.")
         return
-    shown = pd.DataFrame(
-        {
-            words.method.capitalize(): fitted["name"],
-            "Fitted": fitted["fitted"].map(_signed),
-            "95 % interval": [
-                f"{_signed(a)} to {_signed(b)}"
-                for a, b in zip(fitted["low"], fitted["high"], strict=True)
-            ],
-            "Predicted": fitted["predicted"].map(_signed),
-        }
-    )
-    st.dataframe(shown, hide_index=True, width="stretch")
+    columns = (fitted[c] for c in ("name", "fitted", "low", "high", "predicted"))
+    rows = [
+        f"{name} | {_signed(slope)} | {_signed(low)} to {_signed(high)} | {_signed(predicted)}"
+        for name, slope, low, high, predicted in zip(*columns, strict=True)
+    ]
+    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted"
+    st.markdown("\n".join((head, "--- | ---: | ---: | ---:", *rows)))
     st.caption(
         "Fitted to the medians by least squares; predicted: the slope of the method's published "
         "rate over the same points."

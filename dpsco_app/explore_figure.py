@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app import words
 from dpsco_app.charts import error_figure, error_range
 from dpsco_app.comparison import curves, in_words, label
-from dpsco_app.figures import Places, figure_places, in_order, show
+from dpsco_app.figures import Places, figure_place, show
 from dpsco_app.look import Look
 from dpsco_app.options import PIN, SHOW, SIDE
 from dpsco_app.pinning import differences, overlays, same_quantity
@@ -70,14 +70,14 @@ def side_by_side(result: Result) -> bool:
     return bool(st.session_state[SIDE]) or not together
 
 
-def places(result: Result) -> tuple[Places, Places]:
-    """Return the places of the figure that is seen, and those that are hidden."""
+def places(result: Result) -> Places:
+    """Return the place of the figure, or those of two."""
     if not side_by_side(result):
-        return in_order(figure_places())
+        return figure_place()
     st.html(PAIR_STYLE)
     with st.container(key=PAIR):
         columns = st.columns(2, gap="small")
-    return {f"{PAIR}_{i}": column.empty() for i, column in enumerate(columns)}, {}
+    return {f"{PAIR}_{i}": column.empty() for i, column in enumerate(columns)}
 
 
 def say(result: Result, sentence: DeltaGenerator) -> str:
@@ -114,7 +114,7 @@ def draw(drawn: Shown, headline: str, figure: Places) -> None:
     """Draw what has finished into the places of `places`."""
     count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
     dark = st.context.theme.type == "dark"
-    if figure and side_by_side(drawn.result):
+    if side_by_side(drawn.result):
         _draw_pair(drawn, headline, figure, dark, count)
         return
     title = headline if drawn.live is None else LIVE

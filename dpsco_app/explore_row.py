@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.comparison import beside, others
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.explore_figure import Shown
+from dpsco_app.open_study import read_only
 from dpsco_app.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, number_text
 from dpsco_app.pinning import in_short, overlays, pin_text, pinned
 from dpsco_app.problem_words import words_for
@@ -51,6 +52,7 @@ def _change(field: str, value: object) -> None:
 def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str) -> DeltaGenerator:
     """Draw Run, Cancel, Pin and the status line; return the place of the status line."""
     running = st.session_state["running"]
+    stored = scenario is None and read_only(result)
     with st.container(horizontal=True, vertical_alignment="center", key="run_row"):
         st.button(
             "Run",
@@ -58,6 +60,7 @@ def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str)
             shortcut="Ctrl+Enter",
             on_click=press_run,
             disabled=scenario is None,
+            help=problem if stored else None,
         )
         st.button("Cancel", on_click=_press_cancel, disabled=not running)
         if st.session_state[PIN]:
@@ -67,11 +70,13 @@ def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str)
                 "Pin",
                 icon=":material/keep:",
                 on_click=_press_pin,
-                disabled=running or result is None,
+                disabled=running or result is None or stored,
                 help="Keeps these curves, and draws the next run beside them.",
             )
         status = st.empty()
-    if problem:
+    if stored:
+        st.info(f"A stored study, for reading: it cannot be run here. {problem}")
+    elif problem:
         st.error(problem)
         _offer_nearest()
     return status
@@ -138,6 +143,10 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
         if result.beside is not None:
             both = ", and as pinned" if st.session_state[PIN] else " on each of two sets"
         status.markdown(f"Finished: {_cells_in_words(result.scenario)}{both}.")
+    elif shown.now is None:  # a stored study that is too large to be run here
+        status.markdown(
+            f"Stored: {result.finished:,} of {result.cells:,} cells. `dpsco study` runs the rest."
+        )
     else:
         left = estimate(tuple(part.scenario for part in result.parts)).seconds
         status.markdown(

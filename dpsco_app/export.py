@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.folding import fold
 from dpsco_app.running import Result
 from dpsco_core.notebook import notebook as percent_notebook
 from dpsco_core.notebook import run_notebook, run_script
@@ -90,7 +91,8 @@ def draw_run_files(result: Result) -> None:
 
 def draw_page_files(page: str, script: Callable[[], str]) -> None:
     """Draw the popover that saves a page's numbers as a script in the percent format."""
-    with st.popover("Export", icon=":material/download:", key=f"{page}_export"):
+
+    def draw() -> None:
         st.markdown("The numbers of this page, made again by the library.")
         st.download_button(
             "Python: a script",
@@ -110,3 +112,5 @@ def draw_page_files(page: str, script: Callable[[], str]) -> None:
             width="stretch",
             key=f"{page}_notebook",
         )
+
+    fold("Export", draw, f"{page}_export", kind="popover", icon=":material/download:")

@@ -186,8 +186,9 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 field="seed",
                 kind="integer",
                 label="Seed",
-                help="The same scenario and seed give the same numbers everywhere. A fixed seed "
-                "makes the noise predictable: never use one to protect real data.",
+                help="The same scenario and seed give the same numbers everywhere. Whoever knows "
+                "the seed can subtract the noise: a seeded result is for study, never for "
+                "publication of real data.",
             ),
         ),
     ),

@@ -11,6 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpsco_app.folding import fold
 from dpsco_app.look import Look
 from dpsco_app.options import SYMBOL
 
@@ -152,30 +153,37 @@ def picture_buttons(name: str, title: str, key: str | None = None) -> None:
 
 def draw_files(name: str, title: str, draw: Draw, table: Table | None = None) -> None:
     """Draw what stands below every figure: its files, and the numbers behind it."""
+    fold(
+        "Numbers behind this figure, and downloads",
+        lambda: _files(name, title, draw, table),
+        f"{name}_fold_numbers",
+    )
+
+
+def _files(name: str, title: str, draw: Draw, table: Table | None) -> None:
     dark = st.context.theme.type == "dark"
-    with st.expander("Numbers behind this figure, and downloads"):
-        with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
-            picture_buttons(name, title)
-            st.download_button(
-                "HTML",
-                lambda: figure_page(title, draw, table, dark=dark),
-                f"dpsco-{name}.html",
-                "text/html",
-                on_click="ignore",
-                key=f"{name}_html",
-                help="The figure as a page of its own, which needs no network.",
-            )
-            if table is not None:
-                st.download_button(
-                    "CSV",
-                    lambda: table().to_csv(index=False),
-                    f"dpsco-{name}.csv",
-                    "text/csv",
-                    on_click="ignore",
-                    key=f"{name}_csv",
-                )
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
+        picture_buttons(name, title)
+        st.download_button(
+            "HTML",
+            lambda: figure_page(title, draw, table, dark=dark),
+            f"dpsco-{name}.html",
+            "text/html",
+            on_click="ignore",
+            key=f"{name}_html",
+            help="The figure as a page of its own, which needs no network.",
+        )
         if table is not None:
-            show_table(table())
+            st.download_button(
+                "CSV",
+                lambda: table().to_csv(index=False),
+                f"dpsco-{name}.csv",
+                "text/csv",
+                on_click="ignore",
+                key=f"{name}_csv",
+            )
+    if table is not None:
+        show_table(table())
 
 
 def show_table(table: pd.DataFrame) -> None:

@@ -1,4 +1,4 @@
-"""Figures on a page: one for wide windows, one for phones, and the style sheet that chooses."""
+"""Figures on a page: drawn for a wide window or for a phone, with what stands below them."""
 
 from __future__ import annotations
 
@@ -10,43 +10,28 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app import teaching
+from dpsco_app import teaching, window
 from dpsco_app.figure_export import draw_files
 from dpsco_app.look import Look
 
 Places = dict[str, DeltaGenerator]
 
 SHARED_STYLE = """<style>
-[class*="figure_compact"] { display: none; }
 [class*="st-key-bare_"] .modebar-container { display: none; }
 [data-testid="stCaptionContainer"] * { color: inherit; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
 kbd { opacity: 0.85 !important; }
 @media (max-width: 760px) {
   h1 { font-size: 1.3rem !important; }
-  [class*="figure_compact"] { display: flex; }
-  [class*="figure_wide"] { display: none; }
 }
 </style>"""
 
 
-def figure_places(name: str = "") -> Places:
-    """Return one place for wide windows and one for phones; the style sheet shows one of them."""
-    places = {}
-    for kind in ("wide", "compact"):
-        with st.container(key=f"{name}figure_{kind}"):
-            places[kind] = st.empty()
-    return places
-
-
-def in_order(places: Places) -> tuple[Places, Places]:
-    """Return the place that this browser probably shows, and the other one."""
-    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
-    likely = "compact" if phone else "wide"
-    return (
-        {likely: places[likely]},
-        {name: place for name, place in places.items() if name != likely},
-    )
+def figure_place(name: str = "") -> Places:
+    """Return the place of a figure, under the kind that this window needs."""
+    kind = window.kind()
+    with st.container(key=f"{name}figure_{kind}"):
+        return {kind: st.empty()}
 
 
 def show(
@@ -85,14 +70,14 @@ def responsive(
     on_click: Callable[[str], None] | None = None,
     table: Callable[[], pd.DataFrame] | None = None,
 ) -> None:
-    """Draw a figure for wide windows and one for phones, under its takeaway.
+    """Draw a figure as this window needs it, under its takeaway.
 
     Below come the numbers behind it, as `table` makes them. Without the bar of tools where the
-    title needs its place. `on_click` is told which of the two figures a point was chosen in; its
+    title needs its place. `on_click` is told in which kind of figure a point was chosen; its
     selection is in the session under ``name_kind``.
     """
     dark = st.context.theme.type == "dark"
-    for kind, place in figure_places(f"{name}_").items():
+    for kind, place in figure_place(f"{name}_").items():
         compact = kind == "compact"
         look = Look(dark=dark, title=title, compact=compact)
         clicked = None if on_click is None else partial(on_click, kind)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.options import AGAINST, NO_SET, PIN, SHOW, SIDE, VIEWS
+from dpsco_app.options import AGAINST, LARGEST_SEED, NO_SET, PIN, SHOW, SIDE, VIEWS
 from dpsco_app.presets import DEFAULT
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
 from dpsco_core.errors import InvalidInput, require
@@ -46,6 +46,8 @@ class Address:
         Slugs of the problems that the page is about.
     single_items : bool
         Whether every record is its own user on the page.
+    some_method : bool
+        Whether the page is about a method, and needs one.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Address:
     sampling: bool = True
     problems: tuple[str, ...] = PROBLEM_SLUGS
     single_items: bool = False
+    some_method: bool = False
 
     @property
     def known(self) -> set[str]:
@@ -106,8 +109,12 @@ class Address:
 
     def _allowed(self, query: dict[str, str]) -> Scenario:
         found = Scenario.from_query(query, self.base)
+        # A control that is given a larger one shows its default, without a word.
+        must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
+        require(found.seed <= LARGEST_SEED, "seed", must, found.seed)
         allowed = found.problem in self.problems
         require(allowed, "problem", f"one of {', '.join(self.problems)} here", found.problem)
+        require(bool(found.methods) or not self.some_method, "methods", "at least one", "none")
         if self.single_items:
             require(found.m == 1, "m", "1 here", found.m)
             for slug in found.methods:

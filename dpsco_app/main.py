@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app import glossary, teaching
+from dpsco_app import glossary, teaching, window
 from dpsco_app.pages import (
     algorithms,
     anatomy,
@@ -49,3 +49,4 @@ def main() -> None:
     teaching.apply()
     page.run()
     glossary.draw_glossary()
+    window.watch()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
+
 
 def series(low: int, high: int) -> list[float]:
     """Return the 1-2-5 numbers from 10**low to 10**high."""

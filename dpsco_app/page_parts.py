@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from dpsco_app.folding import fold
 from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import VIEWS, number_text
 from dpsco_app.page_state import PageState, V
@@ -84,6 +85,17 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
 
 def link(state: PageState[V], view: V) -> None:
     """Draw the address of the page, to be copied."""
-    with st.popover("Link", icon=":material/link:", key=f"{state.name}_link"):
-        st.markdown("The address of this page holds all of its state. Copy it to share.")
-        st.code(state.address(view), language=None)
+    address = state.address(view)
+    fold(
+        "Link",
+        lambda: draw_link(address),
+        f"{state.name}_link",
+        kind="popover",
+        icon=":material/link:",
+    )
+
+
+def draw_link(address: str) -> None:
+    """Draw the address of a page, to be copied."""
+    st.markdown("The address of this page holds all of its state. Copy it to share.")
+    st.code(address, language=None)

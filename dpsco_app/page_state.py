@@ -98,6 +98,8 @@ class PageState(Generic[V]):
             return text == "yes"
         wanted = "an integer" if kind is int else "a number"
         try:
+            if kind is int and text.strip().lstrip("+-").isdecimal():
+                return int(text)  # all of its digits
             value = float(text)
         except ValueError:
             raise InvalidInput(f"{name} must be {wanted}, got {name}={shorten(text)}.") from None

@@ -36,6 +36,11 @@ def restored(address: Address, panel: Panel) -> Found | None:
 def remember(address: Address, scenario: Scenario, extras: Mapping[str, str]) -> None:
     """Write the state of the page into its address, and keep it for its next visit."""
     address.write(scenario, extras)
+    leave(address, scenario, extras)
+
+
+def leave(address: Address, scenario: Scenario, extras: Mapping[str, str]) -> None:
+    """Keep the state of the page for its next visit, whatever its address says."""
     st.session_state[_key(address)] = Left(scenario=scenario, extras=dict(extras))
 
 

@@ -38,7 +38,7 @@ class Result:
     ----------
     scenario : Scenario
     outcomes : list of Outcome
-        What has finished, in the order of `cells`.
+        What has finished, in the order of `cells` but for what a stored study lacked.
     done : bool
         Whether that is all of this scenario.
     beside : Result, optional
@@ -94,6 +94,11 @@ class Result:
             self._tables[name] = (count, make())
         return self._tables[name][1]
 
+    def missing(self) -> list[Cell]:
+        """Return the cells that have not run, in their order; a stored study may lack any."""
+        there = {(o.method, o.x, o.trial) for o in self.outcomes}
+        return [c for c in cells(self.scenario) if (c.method, c.x, c.trial) not in there]
+
     def of(self, scenario: Scenario) -> Result:
         """Return the part that is the result of a scenario, alone; an empty one if there is none.
 
@@ -141,11 +146,7 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
     Appends to ``result.outcomes`` as it goes, then to those of what is beside. The caller writes
     to the page at every step.
     """
-    todo = [
-        (part, cell)
-        for part in result.parts
-        for cell in list(cells(part.scenario))[len(part.outcomes) :]
-    ]
+    todo = [(part, cell) for part in result.parts for cell in part.missing()]
     expected = estimate(tuple(part.scenario for part in result.parts)).seconds
     started = time.monotonic()
     for fresh, (part, cell) in enumerate(todo, start=1):

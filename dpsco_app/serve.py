@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +15,10 @@ from dpsco_app.charts import error_figure
 from dpsco_app.look import Look
 from dpsco_app.presets import DEFAULT
 from dpsco_app.running import evaluations
+from dpsco_app.stored import ENVIRONMENT, served
 from dpsco_core.catalogue import BOUND_SLUGS
 from dpsco_core.costing import cost
+from dpsco_core.errors import InvalidInput
 from dpsco_core.study import cells, run_cell
 from dpsco_core.tables import frame, summary
 
@@ -23,9 +27,33 @@ HERE = Path(dpsco_app.main.__file__).resolve().parent
 
 def serve() -> None:
     """Warm up, and run Streamlit with the options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
+    parser.add_argument("--study")
+    chosen, options = parser.parse_known_args()
+    try:
+        offer(chosen.study)
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        sys.exit(2)
     warm_up()
-    sys.argv = ["streamlit", "run", str(entry()), *sys.argv[1:]]
+    sys.argv = ["streamlit", "run", str(entry()), *options]
     sys.exit(cli.main())
+
+
+def offer(study: str | None) -> None:
+    """Let every visitor open the studies of a results file, which must be one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none, or cannot be read.
+    """
+    if study is None:
+        return  # a file that the environment names may be written later
+    os.environ[ENVIRONMENT] = str(Path(study).absolute())
+    shelf = served()
+    assert shelf is not None
+    shelf.studies()
 
 
 def entry() -> Path:

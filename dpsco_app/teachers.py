@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dpsco_app.folding import fold
 from dpsco_app.learn_state import STATE, View
 from dpsco_app.lessons import BY_SLUG, SLUGS, number
 from dpsco_app.link import EXPLORE, views_text
@@ -36,32 +37,35 @@ HIDDEN_NAMES = {
 
 def for_teachers(view: View) -> None:
     """Draw the explanation, the controls, and the link that they make."""
-    with st.expander("For teachers"):
-        st.markdown(ABOUT)
-        left, right = st.columns(2)
-        with left:
-            step = st.selectbox(
-                "Step",
-                SLUGS,
-                index=SLUGS.index(view.lesson),
-                format_func=lambda slug: f"{number(slug)}. {BY_SLUG[slug].words.title}",
-                key=f"teachers_step_{view.lesson}",
-            )
-            where = st.segmented_control(
-                "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
-            )
-        with right:
-            hide = st.pills(
-                "Hide",
-                [*PARTS, *GROUP_FIELDS],
-                selection_mode="multi",
-                format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
-                key="teachers_hide",
-            )
-            large = st.toggle("Large type, for a projector", key="teachers_large")
-        url = link(step, where, Teaching(hide=tuple(hide), large=large))
-        st.code(url, language=None, wrap_lines=True)
-        st.link_button("Open in a new tab", url, icon=":material/open_in_new:")
+    fold("For teachers", lambda: _for_teachers(view), "teachers_fold")
+
+
+def _for_teachers(view: View) -> None:
+    st.markdown(ABOUT)
+    left, right = st.columns(2)
+    with left:
+        step = st.selectbox(
+            "Step",
+            SLUGS,
+            index=SLUGS.index(view.lesson),
+            format_func=lambda slug: f"{number(slug)}. {BY_SLUG[slug].words.title}",
+            key=f"teachers_step_{view.lesson}",
+        )
+        where = st.segmented_control(
+            "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
+        )
+    with right:
+        hide = st.pills(
+            "Hide",
+            [*PARTS, *GROUP_FIELDS],
+            selection_mode="multi",
+            format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
+            key="teachers_hide",
+        )
+        large = st.toggle("Large type, for a projector", key="teachers_large")
+    url = link(step, where, Teaching(hide=tuple(hide), large=large))
+    st.code(url, language=None, wrap_lines=True)
+    st.link_button("Open in a new tab", url, icon=":material/open_in_new:")
 
 
 def link(slug: str, where: str, teaching: Teaching) -> str:

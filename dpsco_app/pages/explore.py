@@ -14,6 +14,7 @@ from dpsco_app.figures import SHARED_STYLE, Places
 from dpsco_app.gallery import draw_gallery
 from dpsco_app.link import EXPLORE as ADDRESS
 from dpsco_app.link import explore_extras, read_side, read_views
+from dpsco_app.open_study import draw_open, is_present
 from dpsco_app.options import AGAINST, NO_SET, PIN, SHOW, SIDE
 from dpsco_app.pinning import read_pin
 from dpsco_app.presets import KINDS, PRESETS, Preset
@@ -76,20 +77,18 @@ def page() -> None:
         sentence = st.empty()
     if result is None:
         return
-    first, second = places(result)
-    stale = scenario is None or not result.shows(scenario, beside(scenario))
+    figure = places(result)
+    stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
     if running:
-        _run_and_draw(shown, status, sentence, first)
+        _run_and_draw(shown, status, sentence, figure)
         st.session_state["running"] = False
         st.rerun()
     say_status(shown, status)
     headline = say(result, sentence)
-    draw(shown, headline, first)
+    draw(shown, headline, figure)
     draw_differences(result)
     draw_details(shown, headline, _start)
-    # Hidden here, unless the window is unusual.
-    draw(shown, headline, second)
 
 
 def _restore() -> list[str]:
@@ -152,6 +151,7 @@ def _presets(problem: str) -> None:
                 with st.popover(name, icon=":material/swap_horiz:"):
                     _preset_buttons(kind)
         draw_gallery(_start_preset)
+        draw_open()
 
 
 def _preset_buttons(kind: str) -> None:

@@ -7,6 +7,7 @@ import streamlit as st
 from dpsco_app import geometry_tables as tables
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
+from dpsco_app.folding import fold
 from dpsco_app.geometry_charts import polar_figure, set_figure, space_figure
 from dpsco_app.geometry_places import figure_of, latest, remember
 from dpsco_app.geometry_sections import (
@@ -64,8 +65,7 @@ def page() -> None:
     width_part()
     growth_part(view)
     noise_parts()
-    with st.expander("How to read these figures, and what the symbols mean"):
-        st.markdown(HOW_TO_READ)
+    fold("How to read these figures, and what the symbols mean", _reading, "geometry_fold_reading")
 
 
 def _choose(view: View) -> None:
@@ -179,3 +179,7 @@ def _to_explore(view: View) -> None:
         icon=":material/arrow_forward:",
         query=query,
     )
+
+
+def _reading() -> None:
+    st.markdown(HOW_TO_READ)

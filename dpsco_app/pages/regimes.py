@@ -10,6 +10,7 @@ import streamlit as st
 from dpsco_app.anatomy_tables import smallest_table, terms_table
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE, responsive
+from dpsco_app.folding import fold
 from dpsco_app.page_scripts import regimes_script
 from dpsco_app.places import link_to
 from dpsco_app.problem_words import words_for
@@ -79,10 +80,13 @@ def page() -> None:
     st.caption(CAVEAT + _conditions(found))
     one = _terms_bound(scenario, slugs)
     draw_page_files("regimes", lambda: regimes_script(canonical(scenario), name, slugs, one))
-    with st.expander("Formulas"):
-        for slug in dict.fromkeys((*slugs, one)):
-            card = bound(slug).card
-            st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
+    fold("Formulas", lambda: _formulas((*slugs, one)), "regimes_fold_formulas")
+
+
+def _formulas(slugs: tuple[str, ...]) -> None:
+    for slug in dict.fromkeys(slugs):
+        card = bound(slug).card
+        st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
 
 def _restore() -> list[str]:

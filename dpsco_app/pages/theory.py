@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
+from dpsco_app.folding import fold
+from dpsco_app.page_parts import draw_link
 from dpsco_app.restore import remember, restored
 from dpsco_app.theory_errata_part import errata_part
 from dpsco_app.theory_state import ADDRESS, PANEL, PARTS, chosen, keep, key, load, read
@@ -56,9 +58,14 @@ def page() -> None:
         tables_part(scenario, extras)
     else:
         errata_part(extras)
-    with st.popover("Link", icon=":material/link:", key="theory_link"):
-        st.markdown("The address of this page holds all of its state. Copy it to share.")
-        st.code(ADDRESS.text(scenario, extras), language=None)
+    address = ADDRESS.text(scenario, extras)
+    fold(
+        "Link",
+        lambda: draw_link(address),
+        "theory_link",
+        kind="popover",
+        icon=":material/link:",
+    )
 
 
 def _restore() -> list[str]:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
+from dpsco_app.folding import fold
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
 from dpsco_app.page_scripts import users_script
 from dpsco_app.users_sections import frontier_part, gradients_part, law_part, map_part
@@ -43,8 +44,7 @@ def page() -> None:
         frontier_part(view)
     with work:
         gradients_part(view)
-        with st.expander("How to read these figures, and what the symbols mean"):
-            st.markdown(SYMBOLS)
+        fold("How to read these figures, and what the symbols mean", _symbols, "users_fold_reading")
         with st.container(horizontal=True, key="users_row"):
             draw_page_files("users", lambda: users_script(view))
             link(STATE, view)
@@ -73,3 +73,7 @@ def _choose() -> None:
             CONDITION_OPTIONS,
             help="Of the losses in bounds and counts; the measured loss has its own.",
         )
+
+
+def _symbols() -> None:
+    st.markdown(SYMBOLS)

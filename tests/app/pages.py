@@ -52,10 +52,10 @@ def chosen(page: AppTest) -> Scenario:
     return Scenario.from_query(query, link.BASE)
 
 
-def figures(page: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the figures for wide windows and for phones."""
-    wide, compact = page.get("plotly_chart")
-    return json.loads(wide.proto.spec), json.loads(compact.proto.spec)
+def figure(page: AppTest) -> dict[str, Any]:
+    """Return the figure."""
+    (drawn,) = page.get("plotly_chart")
+    return dict(json.loads(drawn.proto.spec))
 
 
 def trace_names(figure: dict[str, Any]) -> list[str]:
@@ -70,7 +70,7 @@ def annotations(figure: dict[str, Any]) -> list[str]:
 
 def is_stale(page: AppTest) -> bool:
     """Whether the figure and the status say that the settings have changed; they must agree."""
-    marks = {PREVIOUS in annotations(figure) for figure in figures(page)}
+    marks = {PREVIOUS in annotations(figure(page))}
     assert marks == {"Settings changed" in status(page)}
     return marks == {True}
 

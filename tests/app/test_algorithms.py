@@ -117,7 +117,7 @@ def test_the_overview_answers_and_measures() -> None:
     page = open_algorithms(**QUICK)
     shown = texts(page)
     assert "private methods" in shown and "| Simple clipping | **yes** |" in shown
-    (wide, _) = page.get("plotly_chart")
+    (wide,) = page.get("plotly_chart")
     figure = json.loads(wide.proto.spec)
     assert any("Simple clipping" in str(trace.get("y")) for trace in figure["data"])
     opened = {b.label for b in page.button}

@@ -54,7 +54,7 @@ def open_anatomy(**query: str) -> AppTest:
 
 def specs(page: AppTest) -> list[dict[str, Any]]:
     """Return the figures for wide windows, in order: path, gradients, parts."""
-    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")[::2]]
+    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
 def values(trace: dict[str, Any]) -> list[float]:

@@ -15,7 +15,7 @@ from dpsco_app.options import AGAINST, PIN
 from dpsco_app.presets import PRESETS
 from dpsco_app.running import Result
 from dpsco_core.scenario import Scenario
-from tests.app.pages import chosen, figures, is_stale, open_page, press, result, trace_names
+from tests.app.pages import chosen, figure, is_stale, open_page, press, result, trace_names
 
 QUERY = {
     "problem": "quadratic",
@@ -34,7 +34,7 @@ def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
     assert found.done and found.beside is not None and found.beside.done
     assert found.beside.scenario.geometry == "l2" and found.scenario.geometry == "l1"
     assert found.finished == found.cells == 2 * found.scenario.cells
-    names = trace_names(figures(page)[0])
+    names = trace_names(figure(page))
     for name in ("Objective perturbation, ℓ₁ ball", "Objective perturbation, ℓ₂ ball"):
         assert name in names
     sentence = page.container(key="sentence").markdown[0].value

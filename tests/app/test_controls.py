@@ -15,7 +15,7 @@ from dpsco_core.scenario import DEFAULT_GRIDS
 from tests.app.pages import (
     checked,
     chosen,
-    figures,
+    figure,
     is_stale,
     open_page,
     press,
@@ -57,7 +57,7 @@ def test_every_control_is_tried_below() -> None:
 def measured(page: Any) -> list[str]:
     """Return the names of the measured lines; bounds follow a change at once."""
     names = {method_card(slug).name for slug in METHOD_SLUGS}
-    return [name for name in trace_names(figures(page)[0]) if name in names]
+    return [name for name in trace_names(figure(page)) if name in names]
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -96,7 +96,7 @@ def test_views_change_the_figure_at_once_and_never_make_it_stale() -> None:
         page.get_by_key("show").set_value(views)
         page.run()
         assert not is_stale(page)
-        counts[tuple(views)] = len(trace_names(figures(page)[0]))
+        counts[tuple(views)] = len(trace_names(figure(page)))
     assert counts[VIEWS] - counts[()] == sum(counts[v,] - counts[()] for v in VIEWS)
     assert all(counts[v,] > counts[()] for v in VIEWS)
 
@@ -183,7 +183,7 @@ def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() ->
 
 def test_a_single_point_shows_every_trial() -> None:
     page = open_page(axis="none", grid=None)
-    wide, _ = figures(page)
+    wide = figure(page)
     boxes = [trace for trace in wide["data"] if trace["type"] == "box"]
     assert len(boxes) == 4
     assert "Finished: 20 cells (1 point × 4 estimators × 5 trials)." in status(page)

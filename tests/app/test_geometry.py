@@ -86,8 +86,7 @@ def test_every_set_is_drawn_and_said_in_the_plane_and_in_space(kind: str, dimens
     page = open_geometry(geometry=kind, dimensions=str(dimensions))
     assert not page.warning
     drawn = specs(page)
-    # Flat figures twice, for wide windows and for phones; pictures in space once, with the polar.
-    assert len(drawn) == (14 if dimensions == 2 else 5 + 2 * 3)
+    assert len(drawn) == 7
     solid = [s for s in drawn if any(t["type"] == "mesh3d" for t in s["data"])]
     assert len(solid) == (0 if dimensions == 2 else 3)
     text = texts(page)
@@ -251,7 +250,7 @@ def test_a_bad_value_costs_one_sentence_and_leaves_the_others(
 def test_the_page_says_what_is_wrong_in_its_address() -> None:
     page = open_geometry(geometry="l3", seed="2")
     assert "geometry must be one of" in page.warning[0].value and len(page.warning) == 1
-    assert len(specs(page)) == 14 and dict(page.query_params.items()) == {"seed": "2"}
+    assert len(specs(page)) == 7 and dict(page.query_params.items()) == {"seed": "2"}
 
 
 def test_controls_move_the_figures_and_the_address() -> None:
@@ -338,7 +337,7 @@ def test_files_parse_to_what_is_shown() -> None:
 def test_every_figure_offers_its_page_and_its_numbers() -> None:
     page = open_geometry()
     labels = [b.label for b in page.get("download_button")]
-    charts = len(page.get("plotly_chart")) // 2  # for wide windows and for phones
+    charts = len(page.get("plotly_chart"))
     assert labels.count("HTML") == labels.count("CSV") == charts == 7
     assert len(page.dataframe) == charts + 1  # and the short one under the clouds
 

@@ -22,7 +22,7 @@ from dpsco_core.report import evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     chosen,
-    figures,
+    figure,
     is_stale,
     numbers_in,
     open_page,
@@ -56,7 +56,7 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
     methods = methods_for(problem, "item")
     page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
     assert result(page).done and status(page).startswith("Finished")
-    wide = trace_names(figures(page)[0])
+    wide = trace_names(figure(page))
     said = "\n".join(i.value for i in page.info)
     refused = {o.method for o in result(page).outcomes if o.not_applicable}
     assert set(methods) - refused
@@ -65,7 +65,7 @@ def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> N
         assert (f"{name}, 10-90 %" in wide) == (method not in refused)
         assert (name in said) or method not in refused
     assert "sco." not in said
-    assert "Excess population risk" in figures(page)[0]["layout"]["yaxis"]["title"]["text"]
+    assert "Excess population risk" in figure(page)["layout"]["yaxis"]["title"]["text"]
     assert START in wide
     assert numbers_in(sentence(page)) and "excess population risk" in sentence(page)
 
@@ -171,12 +171,12 @@ def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
 
 def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     page = open_page(problem="quadratic", p="2", offset="1", trials="1")
-    (start,) = [t for t in figures(page)[0]["data"] if t.get("name") == START]
+    (start,) = [t for t in figure(page)["data"] if t.get("name") == START]
     assert list(start["y"]) == pytest.approx([0.5, 0.5])  # half of the squared distance
     assert start["line"]["dash"] == "dot"
     assert starting_risks(Scenario()) == []
     point = open_page(problem="quadratic", axis="none", grid=None, trials="2", n="500")
-    words = [a["text"] for a in figures(point)[0]["layout"]["annotations"]]
+    words = [a["text"] for a in figure(point)["layout"]["annotations"]]
     assert START in words
 
 
@@ -205,7 +205,7 @@ def test_a_reference_that_is_right_up_to_rounding_gives_no_ratio() -> None:
     page = open_page(
         problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
     )
-    wide, _ = figures(page)
+    wide = figure(page)
     assert wide["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
     assert any("below (error" in a["text"] for a in wide["layout"]["annotations"])
 

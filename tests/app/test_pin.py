@@ -19,7 +19,7 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     annotations,
     chosen,
-    figures,
+    figure,
     is_stale,
     open_page,
     press,
@@ -66,7 +66,7 @@ def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() 
     assert not is_stale(page) and found.beside is not None and found.complete
     assert [o.error for o in found.beside.outcomes] == before
     assert [o.error for o in found.outcomes] != before
-    wide, _ = figures(page)
+    wide = figure(page)
     dashes = {t["name"]: t["line"].get("dash") for t in wide["data"] if t.get("mode") != "lines"}
     assert dashes["Simple clipping"] == "solid" and dashes["Simple clipping, pinned"] == "7px,4px"
     colours = {t["name"]: t["line"].get("color") for t in wide["data"]}
@@ -75,7 +75,7 @@ def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() 
     assert "and as pinned" in status(page)
     press(page, "Unpin")
     assert not is_stale(page) and result(page).beside is None
-    assert not any("pinned" in name for name in trace_names(figures(page)[0]))
+    assert not any("pinned" in name for name in trace_names(figure(page)))
     assert PIN not in page.query_params
 
 
@@ -160,7 +160,7 @@ def test_side_by_side_draws_two_figures_of_one_range_with_their_own_titles() -> 
     assert table.value.to_dict() == {"Now": {"ε": "2"}, "Pinned": {"ε": "0.2"}}
     page.get_by_key(SIDE).set_value(False)
     page.run()
-    assert "Simple clipping, pinned" in trace_names(figures(page)[0]) and not page.table
+    assert "Simple clipping, pinned" in trace_names(figure(page)) and not page.table
 
 
 @pytest.mark.parametrize(
@@ -194,15 +194,15 @@ def test_bounds_follow_a_change_at_once_and_the_old_lines_are_faded() -> None:
     def edge(figure: dict[str, Any]) -> Any:
         return next(t["y"] for t in figure["data"] if t["name"] == "CDP hypercube")
 
-    before = edge(figures(page)[0])
+    before = edge(figure(page))
     page.get_by_key("field_epsilon").set_value(2)
     page.run()
-    stale, _ = figures(page)
+    stale = figure(page)
     assert edge(stale) != before and "previous settings" in annotations(stale)
     (line,) = [t for t in stale["data"] if t["name"] == "Simple clipping"]
     assert line["opacity"] == 0.4
     press(page, "Run")
-    fresh, _ = figures(page)
+    fresh = figure(page)
     assert edge(fresh) == edge(stale)
     (line,) = [t for t in fresh["data"] if t["name"] == "Simple clipping"]
     assert line["opacity"] == 1
@@ -269,7 +269,7 @@ def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
     page = open_page(show="lower bounds,rates,upper bounds")
     tables = [d.value for d in page.dataframe]
     (sources,) = [t for t in tables if "Curve" in t.columns]
-    drawn = {n for n in trace_names(figures(page)[0]) if n and "10-90" not in n and "." not in n}
+    drawn = {n for n in trace_names(figure(page)) if n and "10-90" not in n and "." not in n}
     assert drawn <= set(sources["Curve"])
     assert (sources["Statement"].str.len() > 3).all() and sources["Paper"].str.len().min() > 3
     assert all(f"**{key}**: " in texts(page) for key in set(sources["Paper"]))

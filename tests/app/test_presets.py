@@ -17,7 +17,7 @@ from dpsco_core.report import evaluate_all
 from dpsco_core.tables import frame, summary
 from tests.app.pages import (
     chosen,
-    figures,
+    figure,
     is_stale,
     numbers_in,
     open_page,
@@ -41,12 +41,10 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     refused = {method_card(o.method).name for o in result(page).outcomes if o.not_applicable}
     beside = result(page).beside
     assert (beside is None) == (preset.against == NO_SET)
-    for figure in figures(page):
-        ends = [""] if beside is None else [", ℓ₁ ball", ", ℓ₂ ball"]
-        for name in (
-            method_card(slug).name + end for slug in preset.scenario.methods for end in ends
-        ):
-            assert (name in trace_names(figure)) == (name.split(",")[0] not in refused)
+    drawn = trace_names(figure(page))
+    ends = [""] if beside is None else [", ℓ₁ ball", ", ℓ₂ ball"]
+    for name in (method_card(slug).name + end for slug in preset.scenario.methods for end in ends):
+        assert (name in drawn) == (name.split(",")[0] not in refused)
     against = baseline(preset.scenario.problem) in preset.scenario.methods
     below = "below the" in sentence(page)  # easier than the worst case: no ratio to it
     single = preset.scenario.level == "item"  # nothing proven binds the users' filter
@@ -151,7 +149,7 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
         refused = [o for o in result(page).outcomes if o.not_applicable]
         measured = [o for o in result(page).outcomes if not o.not_applicable]
         if measured:
-            assert method_card(slug).name in trace_names(figures(page)[0])
+            assert method_card(slug).name in trace_names(figure(page))
         if refused:
             (reason,) = said_of(page, slug)
             assert reason.startswith(f"**{method_card(slug).name}**: ")
@@ -160,7 +158,7 @@ def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
                 if said_of(page, slug):
                     page = press(page, "Change that")
             assert not [o for o in result(page).outcomes if o.not_applicable]
-            assert method_card(slug).name in trace_names(figures(page)[0])
+            assert method_card(slug).name in trace_names(figure(page))
         private = method_card(slug).privacy != "none"
         assert private == bool(numbers_in(sentence(page)))
 

@@ -109,7 +109,7 @@ def test_equal_steps_are_pieces_of_one_bar() -> None:
 
 def test_the_first_figure_is_the_calculator() -> None:
     page = open_privacy()
-    assert not page.warning and len(page.get("plotly_chart")) == 2
+    assert not page.warning and len(page.get("plotly_chart")) == 1
     assert "the exact curve allows 1.6 times" in alts(page)[0]
     assert "4.225" in texts(page)
     assert [h.value for h in page.header] == ["The budget calculator"]
@@ -162,7 +162,7 @@ def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> N
     page = open_privacy(**query)
     assert not page.get("plotly_chart")
     page = press(page, "Run the audit (about 4 s)")
-    assert len(page.get("plotly_chart")) == 4 and "Phased SGD" in texts(page)
+    assert len(page.get("plotly_chart")) == 2 and "Phased SGD" in texts(page)
     assert not [b for b in page.button if b.label.startswith("Run the audit")]
 
 

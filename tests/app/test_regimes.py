@@ -31,7 +31,7 @@ def open_regimes(**query: str) -> AppTest:
 
 def specs(page: AppTest) -> list[dict[str, Any]]:
     """Return the two maps for wide windows."""
-    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")[::2]]
+    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
 def found(scenario: Scenario = BASE, name: str = "n-epsilon") -> Regimes:

@@ -178,7 +178,7 @@ def test_the_page_draws_all_four_parts_with_their_numbers() -> None:
     page = open_users()
     assert not page.warning
     charts = page.get("plotly_chart")
-    assert len(charts) == 2 * FIGURES  # for wide windows and for phones
+    assert len(charts) == FIGURES
     assert all(len(chart.proto.alt) > 20 for chart in charts)
     text = texts(page)
     assert text.count("Look for:") == 4

@@ -1,0 +1,50 @@
+"""What folds away is drawn when it is opened, not before: the figure comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+Draw = Callable[[], None]
+
+
+@st.fragment
+def fold(
+    label: str,
+    draw: Draw,
+    key: str,
+    *,
+    kind: Literal["expander", "popover"] = "expander",
+    icon: str | None = None,
+) -> None:
+    """Draw an expander or a popover; `draw` fills it once a visitor opens it.
+
+    Only this part of the page runs again then, so that `draw` must not hold what changes the
+    rest of the page: see `fold_in_page`.
+    """
+    _folded(label, draw, key, kind, icon)
+
+
+def fold_in_page(label: str, draw: Draw, key: str) -> bool:
+    """Draw an expander as `fold` does; opening it runs the whole page again, as its controls do.
+
+    Returns whether it is open.
+    """
+    return _folded(label, draw, key, "expander", None)
+
+
+def _folded(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> bool:
+    make = st.expander if kind == "expander" else st.popover
+    box = make(label, key=key, icon=icon, on_change="rerun")
+    opened = is_open(box.open)
+    if opened:
+        with box:
+            draw()
+    return opened
+
+
+def is_open(opened: bool | None) -> bool:
+    """Whether a part that folds away is to be filled."""
+    return bool(opened)

@@ -1,0 +1,17 @@
+"""What folds away on a page is open in these tests, but where a test says otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsco_app import folding
+
+
+@pytest.fixture(autouse=True)
+def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill every expander and popover, as for a visitor who has opened them all.
+
+    A test marked ``folded`` sees the page as it comes.
+    """
+    if "folded" not in request.keywords:
+        monkeypatch.setattr(folding, "is_open", lambda _: True)
