@@ -127,7 +127,24 @@ class Panel:
 
         At the end of a group that `more` names comes what it draws.
         """
-        for title, group in self.groups:
+        self.settle()
+        self.draw_groups(self.groups, scenario, more)
+        self.draw_fine_print(scenario)
+
+    def settle(self) -> None:
+        """Bring a value back that another control has put out of its range."""
+        state, key = st.session_state, self.prefix + "offset"
+        if key in state and state[key] not in (offered := _offsets(self.read(), state[key])):
+            state[key] = offered[-1]
+
+    def draw_groups(
+        self,
+        groups: tuple[tuple[str, tuple[Control, ...]], ...],
+        scenario: Scenario,
+        more: Mapping[str, Callable[[Scenario], None]] | None = None,
+    ) -> None:
+        """Draw some of `groups`; see `draw`."""
+        for title, group in groups:
             with st.container(key=f"{self.prefix}group_{title.lower()}"):
                 st.subheader(title)
                 if title == "Privacy":
@@ -144,6 +161,9 @@ class Panel:
                 self._draw_all(group, scenario)
                 if more and title in more:
                     more[title](scenario)
+
+    def draw_fine_print(self, scenario: Scenario) -> None:
+        """Draw the controls that fold away."""
         opened = fold_in_page(
             "Tuning and fine print",
             lambda: self._draw_all(self.details, scenario),
@@ -227,9 +247,7 @@ class Panel:
                 if control.field == "d" and scenario.geometry == "group-l1":
                     options = [x for x in options if x % GROUP_SIZE == 0 or x == value]
                 if control.field == "offset":
-                    options = [o for o in options if o <= scenario.diameter / 2] or [0]
-                    if value not in options:
-                        st.session_state[key] = options[-1]
+                    options = _offsets(scenario, value)
                 changed = self.set_problem if control.field == "m" else None
                 st.select_slider(
                     label, options, format_func=number_text, key=key, help=words, on_change=changed
@@ -288,6 +306,12 @@ class Panel:
 
 
 EXPLORE = Panel(name="explore", prefix=PREFIX, groups=GROUPS, details=DETAILS)
+
+
+def _offsets(scenario: Scenario, value: float) -> list[float]:
+    """Return the norms of the true parameter that the set holds."""
+    options = sorted({*OPTIONS["offset"], value})
+    return [o for o in options if o <= scenario.diameter / 2] or [0]
 
 
 def _problem_name(slug: str) -> str:

@@ -70,7 +70,7 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Dimension bites",
-        look_for="Up to d = 20 the two coordinate-wise estimators are level. Beyond, Laplace noise "
+        look_for="Up to d = 10 the two coordinate-wise estimators are level. Beyond, Laplace noise "
         "(pure privacy) grows faster with d than Gaussian noise: compare their slopes below.",
         scenario=Scenario(
             n=20_000,

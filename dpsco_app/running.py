@@ -28,6 +28,7 @@ FIRST_DRAW_SECONDS = 0.25
 DRAW_EVERY_SECONDS = 0.8
 WRITE_EVERY_SECONDS = 0.1
 HEAD_START_SECONDS = 0.2
+WORK_TO_DRAWING = 4.0  # at least, in seconds
 
 
 @dataclass
@@ -170,18 +171,36 @@ def head_start(result: Result) -> None:
 
 
 class Pace:
-    """Says when something may be drawn again, so that the page is not flooded."""
+    """Says when something may be drawn again, so that the page is not flooded.
 
-    def __init__(self, first: float, every: float) -> None:
+    Parameters
+    ----------
+    first, every : float
+        Seconds before the first time, and at least between two.
+    work : float
+        What comes between two drawings is at least so many times as long as the first of them: on
+        a busy server a figure takes long, and many would hold up the cells that they show.
+    """
+
+    def __init__(self, first: float, every: float, work: float = 0.0) -> None:
         self._every = every
+        self._work = work
         self._next = time.monotonic() + first
+        self._drawn: float | None = None
 
     def due(self) -> bool:
-        """Return whether it is time, and if so start the next wait."""
+        """Return whether it is time, and if so start the next wait.
+
+        To be asked after every cell: what comes between a yes and the next question is drawing.
+        """
         now = time.monotonic()
+        if self._drawn is not None:
+            self._next = max(self._next, now + self._work * (now - self._drawn))
+            self._drawn = None
         if now < self._next:
             return False
         self._next = now + self._every
+        self._drawn = now
         return True
 
 

@@ -105,9 +105,9 @@ class Shelf:
                     yield store
                 return
             except StoreError:
-                # SQLite keeps an index beside a file that it reads: a folder that cannot be
-                # written is no reason to refuse.
-                if os.access(self.source.parent, os.W_OK) or not self.source.is_file():
+                # SQLite wants an index beside a file that is being written: a folder in which it
+                # may not make one is no reason to refuse.
+                if _can_write(self.source.parent) or not self.source.is_file():
                     raise
         require(self.source != b"", "file", "a results file of this program", f"{self.name}, empty")
         with tempfile.TemporaryDirectory(prefix="dpsco-") as folder:  # its owner's alone
@@ -256,6 +256,10 @@ def _copy(source: Path | bytes, path: Path) -> None:
     newest = _newest(source)
     if newest.exists():
         shutil.copyfile(newest, _newest(path))
+
+
+def _can_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)
 
 
 def _newest(path: Path) -> Path:

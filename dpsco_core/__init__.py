@@ -6,6 +6,7 @@ from dpsco_core.limits import Limits
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting
 from dpsco_core.scenario import Scenario
+from dpsco_core.seeds import fresh_seed
 from dpsco_core.study import Cell, Outcome, cells, run_cell, study
 from dpsco_core.tables import frame, slopes, summary
 
@@ -30,6 +31,7 @@ __all__ = [
     "cells",
     "cost",
     "frame",
+    "fresh_seed",
     "run_cell",
     "slopes",
     "study",

@@ -106,6 +106,19 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
+# They read every record once, in order: records may be drawn as they are read, and never be held.
+ONE_PASS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
+    SampleMean,
+    MedianOfMeans,
+    SimpleClipping,
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    NoiseSmoothing,
+    Sgd,
+    PhasedSgd,
+    StrongCoordinatewiseDescent,
+    UnconstrainedPhasedSgd,
+)
 Method = MeanEstimator | Optimiser | UserOptimiser
 METHODS: tuple[type[MeanEstimator] | type[Optimiser] | type[UserOptimiser], ...]
 METHODS = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)

@@ -20,15 +20,25 @@ from dpsco_core.cli_budget import add_budget, run_budget
 from dpsco_core.cli_errata import add_errata, run_errata
 from dpsco_core.cli_experiment import add_experiment, run_experiment
 from dpsco_core.cli_fano import add_fano, run_fano
-from dpsco_core.cli_study import add_export, add_study, run_export, run_study_command
+from dpsco_core.cli_study import (
+    add_export,
+    add_study,
+    add_workers,
+    asked_workers,
+    in_cell_order,
+    run_export,
+    run_study_command,
+)
 from dpsco_core.cli_tools import Parser, add_fields, given_fields, number, print_json, table
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, NotApplicable, require
+from dpsco_core.executors import run_study
 from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.memory import require_memory
 from dpsco_core.parsing import shorten
 from dpsco_core.report import bounds_json, catalogue_json, evaluate_all, run_json
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import Outcome, study
+from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
 # The commands that live in modules of their own: what each adds to the parser, and what it runs.
@@ -52,12 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if chosen.command == "catalogue":
             _catalogue(chosen.json)
         elif chosen.command == "app":
-            return _app(chosen.port)
+            return _app(chosen.port, chosen.study)
         elif chosen.command in FURTHER:
             FURTHER[chosen.command][1](chosen)
         else:
             scenario = _scenario(chosen, sampling=chosen.command == "run")
-            (_run if chosen.command == "run" else _bounds)(scenario, chosen.json)
+            if chosen.command == "run":
+                _run(scenario, asked_workers(scenario, chosen.workers), chosen.json)
+            else:
+                _bounds(scenario, chosen.json)
         sys.stdout.flush()
     except (InvalidInput, NotApplicable) as problem:
         print(f"dpsco: {problem}", file=sys.stderr)
@@ -81,11 +94,14 @@ def _build_parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, allow_abbrev=False)
         command.add_argument("--json", action="store_true", help="print JSON")
+        if name == "run":
+            add_workers(command)
         add_fields(command)
     for add, _ in FURTHER.values():
         add(commands)
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on", default=None)
+    app.add_argument("--study", metavar="FILE", help="results that every visitor can open")
     return parser
 
 
@@ -105,8 +121,9 @@ def _catalogue(as_json: bool) -> None:
         print(table([[str(row[c]) for c in columns] for row in rows], columns) + "\n")
 
 
-def _run(scenario: Scenario, as_json: bool) -> None:
-    outcomes = list(_with_progress(scenario))
+def _run(scenario: Scenario, workers: int, as_json: bool) -> None:
+    require_memory(scenario, listed=True)
+    outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
     if as_json:
         print_json(run_json(scenario, outcomes))
         return
@@ -198,12 +215,12 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
     print(table(rows, header))
 
 
-def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
+def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
     """Yield the outcomes, with a bar on standard error if that is a terminal."""
     shown = sys.stderr.isatty()
-    expected = cost(scenario).seconds if shown else 0.0
+    expected = cost(scenario).seconds / workers if shown else 0.0
     started = last = time.monotonic()
-    for done, outcome in enumerate(study(scenario), start=1):
+    for done, outcome in enumerate(run_study(scenario, workers), start=1):
         yield outcome
         now = time.monotonic()
         if shown and (now - last > 0.1 or done == scenario.cells):
@@ -217,8 +234,10 @@ def _with_progress(scenario: Scenario) -> Iterator[Outcome]:
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _app(port: str | None) -> int:
+def _app(port: str | None, study: str | None) -> int:
     command = [sys.executable, "-m", "dpsco_app"]
+    if study is not None:
+        command.append(f"--study={study}")
     if port is not None:
         ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
         require(ok, "port", "an integer between 1 and 65,535", shorten(port))

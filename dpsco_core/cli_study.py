@@ -12,10 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from dpsco_core.cli_tools import add_fields, given_fields, print_json
+from dpsco_core.cli_tools import add_fields, given_fields, print_json, with_seed
+from dpsco_core.dask_cluster import cluster
 from dpsco_core.errors import InvalidInput, require
-from dpsco_core.executors import study_in_processes
-from dpsco_core.parsing import parse_field, shorten
+from dpsco_core.executors import run_study, workers_for
+from dpsco_core.parsing import shorten
 from dpsco_core.report import run_json
 from dpsco_core.scenario import Scenario
 from dpsco_core.store import Store
@@ -33,7 +34,9 @@ def add_study(commands: Any) -> None:
     )
     parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
     parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
-    parser.add_argument("--workers", metavar="N", help="processes; 1 is this one")
+    where = parser.add_mutually_exclusive_group()
+    add_workers(where)
+    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster, host:port")
     parser.add_argument("--json", action="store_true", help="print JSON")
     add_fields(parser, defaults=False)
 
@@ -52,9 +55,10 @@ def add_export(commands: Any) -> None:
 def run_study_command(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
-    workers = 1 if chosen.workers is None else parse_field("trials", chosen.workers)
+    workers = asked_workers(scenario, chosen.workers)
     with Store(chosen.out) as store:
-        outcomes = list(_shown(scenario, _running(scenario, store, workers)))
+        running = _running(scenario, store, workers, chosen.dask)
+        outcomes = in_cell_order(scenario, _shown(scenario, running))
         if chosen.json:
             print_json(run_json(scenario, outcomes))
             return
@@ -63,10 +67,38 @@ def run_study_command(chosen: argparse.Namespace) -> None:
         print(f"\n{len(outcomes)} cells of this study are in {chosen.out}.")
 
 
-def _running(scenario: Scenario, store: Store, workers: int) -> Iterator[Outcome]:
-    if workers == 1:
-        return study(scenario, store=store)
-    return study_in_processes(scenario, workers, store)
+def _running(
+    scenario: Scenario, store: Store, workers: int, address: str | None
+) -> Iterator[Outcome]:
+    if address is None:
+        yield from run_study(scenario, workers, store)
+        return
+    with cluster(address) as executor:
+        yield from study(scenario, executor, store)
+
+
+def add_workers(parser: Any) -> None:
+    """Add the flag; `asked_workers` reads it."""
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        help="processes; 1 is this one (default: all cores if the run is long enough)",
+    )
+
+
+def asked_workers(scenario: Scenario, text: str | None) -> int:
+    """Return the number of processes that the flag asks for; raises `InvalidInput`."""
+    if text is None:
+        return workers_for(scenario)
+    short = text.isascii() and text.isdecimal() and len(text) <= 5
+    return workers_for(scenario, int(text) if short else text)
+
+
+def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outcome]:
+    """Return outcomes in the order of their cells, wherever they ran."""
+    points = {x: place for place, (x, _) in enumerate(scenario.points())}
+    methods = {method: place for place, method in enumerate(scenario.methods)}
+    return sorted(outcomes, key=lambda o: (o.trial, points[o.x], methods[o.method]))
 
 
 def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
@@ -87,7 +119,7 @@ def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
         raise InvalidInput(
             f"file must be a TOML file that can be read, got file={path} ({shorten(why)})."
         ) from problem
-    return Scenario.from_dict(values | changes)
+    return Scenario.from_dict(with_seed(values | changes))
 
 
 def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
@@ -119,14 +151,15 @@ def run_export(chosen: argparse.Namespace) -> None:
             table.to_csv(chosen.csv, index=False)
     except ImportError as missing:
         raise InvalidInput(
-            "pyarrow must be installed to write Parquet: pip install pyarrow."
+            "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
         ) from missing
     except BrokenPipeError:  # the reader of a pipe has had enough
         raise
     except OSError as problem:
         target = chosen.parquet or chosen.csv
+        why = problem.strerror or " ".join(str(problem).split())
         raise InvalidInput(
-            f"file must be one that can be written, got file={target} ({problem.strerror})."
+            f"file must be one that can be written, got file={target} ({why.rstrip('.')})."
         ) from problem
 
 

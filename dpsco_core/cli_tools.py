@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from dataclasses import fields
 from typing import Any, NoReturn
 
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
+from dpsco_core.seeds import COST, FRESH, fresh_seed
 
 HELP = {
     "problem": "slug of the problem",
@@ -29,7 +31,7 @@ HELP = {
     "axis": "what to sweep: n, d, m, epsilon, p, or q with the geometry lq",
     "grid": "values on the axis, separated by commas",
     "trials": "repetitions",
-    "seed": "the one seed",
+    "seed": f"the one seed, or {FRESH} for one from the operating system, which is printed; {COST}",
     "calibration": "tight (least proven noise) or paper (as printed)",
     "tuning": "practical or theory (the theorem's parameters)",
 }
@@ -94,4 +96,13 @@ def given_fields(chosen: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {name: text for name, text in values.items() if text is not None}
     if chosen.method:
         found["methods"] = chosen.method
-    return found
+    return with_seed(found)
+
+
+def with_seed(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields with a number for the seed, which is said if it is a fresh one."""
+    if values.get("seed") != FRESH:
+        return values
+    seed = fresh_seed()
+    print(f"dpsco: the seed is {seed}.", file=sys.stderr)
+    return values | {"seed": seed}

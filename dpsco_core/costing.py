@@ -16,14 +16,15 @@ import numpy as np
 
 from dpsco_core.catalogue import HARD_INSTANCES, make_method
 from dpsco_core.errors import NotApplicable
-from dpsco_core.limits import Limits
+from dpsco_core.limits import Limits, streamed
+from dpsco_core.memory import memory_problem
 from dpsco_core.problems import Setting
 from dpsco_core.problems.user_sample import fits
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
-from dpsco_core.study import canonical, own_setting
+from dpsco_core.study import ONE_PASS_SLUGS, canonical, own_setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,32 +49,32 @@ OVERHEAD = 2e-4  # seconds a cell: streams, plans, bookkeeping
 EXACT = ("mean", "quadratic", "linear", "least-squares")
 
 SAMPLING = {
-    "student-t": Coefficients(fixed=2.1e4, per_row=7.3, per_element=14),
-    "pareto": Coefficients(fixed=1.4e4, per_row=4.1, per_element=7.5),
-    "skewed-pareto": Coefficients(fixed=7e3, per_row=2.9, per_element=5.2),
-    "log-normal": Coefficients(fixed=7e3, per_row=5.7, per_element=10.2),
-    "gaussian": Coefficients(fixed=5e3, per_row=5.1, per_element=9.2),
-    "elliptical-t": Coefficients(fixed=1.1e4, per_row=26, per_element=9.6),
-    "spike": Coefficients(fixed=1.3e4, per_row=0, per_element=0.12),
-    "hypercube": Coefficients(fixed=1.3e4, per_row=0, per_element=0.11),
+    "student-t": Coefficients(fixed=7.8e4, per_row=0, per_element=7.3),
+    "pareto": Coefficients(fixed=5.2e4, per_row=0, per_element=6.4),
+    "skewed-pareto": Coefficients(fixed=4e4, per_row=0, per_element=5.9),
+    "log-normal": Coefficients(fixed=7.3e4, per_row=0, per_element=8.5),
+    "gaussian": Coefficients(fixed=6.9e4, per_row=0, per_element=6.8),
+    "elliptical-t": Coefficients(fixed=7.4e4, per_row=22, per_element=7.9),
+    "spike": Coefficients(fixed=5.9e4, per_row=0, per_element=0.73),
+    "hypercube": Coefficients(fixed=6.1e4, per_row=0, per_element=0.87),
 }
 RELEASE = {
     "mean.sample": Coefficients(fixed=8e3, per_row=0.2, per_element=0.27),
     "mean.median-of-means": Coefficients(fixed=1.5e5, per_row=0.1, per_element=0.31),
-    "mean.clipped": Coefficients(fixed=3.9e4, per_row=4.1, per_element=0.7),
-    "mean.iterative": Coefficients(fixed=3.3e7, per_row=20, per_element=5, per_column=6e4),
+    "mean.clipped": Coefficients(fixed=3.9e4, per_row=7, per_element=0.42),
+    "mean.iterative": Coefficients(fixed=2e7, per_row=25, per_element=1.4),
     "mean.cwme-cdp": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
-    "mean.smoothed": Coefficients(fixed=1.1e5, per_row=0, per_element=47),
+    "mean.smoothed": Coefficients(fixed=9e4, per_row=0, per_element=2.4),
 }
 # One step of an optimiser that visits all gradients at every step, by its oracle.
 STEP = {
-    "sco.noisy-gd": Coefficients(fixed=1.6e5, per_row=19, per_element=2),
+    "sco.noisy-gd": Coefficients(fixed=1.5e5, per_row=10, per_element=1),
     "sco.cwme": Coefficients(fixed=1.7e5, per_row=9, per_element=1.2),
-    "sco.smoothed": Coefficients(fixed=1.8e5, per_row=70, per_element=55),
+    "sco.smoothed": Coefficients(fixed=2.4e5, per_row=15, per_element=7),
     "sco.clipped": Coefficients(fixed=9e4, per_row=6, per_element=1.1),
     "lp.regularized-mirror-descent": Coefficients(fixed=7e4, per_row=9.6, per_element=1.2),
-    "sco.iterative": Coefficients(fixed=4e7, per_row=100, per_element=6, per_column=1.4e5),
+    "sco.iterative": Coefficients(fixed=2e7, per_row=30, per_element=1.5),
 }
 # The whole run of the other optimisers.
 RUN = {
@@ -146,6 +147,7 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
         sampling = SAMPLING[point.distribution].seconds(point.n * items, point.d)
         averaged = point.problem not in EXACT and point.distribution not in HARD_INSTANCES
         base = canonical(point)
+        drawn_again = streamed(point.n, point.m, point.d)  # by every method that does not refuse
         most = 0 if scenario.methods else scenario.trials
         for slug in scenario.methods:
             trials = scenario.trials - (0 if known is None else known(base, slug, x))
@@ -154,10 +156,12 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
             seconds = release_seconds(point, slug, exact=exact)
             if seconds > 0 and averaged:
                 seconds += EVALUATION
+            if seconds > 0 and drawn_again:
+                seconds += sampling
             count += trials
-            most = max(most, trials)
+            most = 0 if drawn_again else max(most, trials)
             total += trials * (seconds + OVERHEAD)
-            largest = max(largest, sampling + seconds)
+            largest = max(largest, seconds if drawn_again else sampling + seconds)
         total += most * sampling
         if not scenario.methods:
             largest = max(largest, sampling)
@@ -169,6 +173,8 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
 
     If not `exact`, a method whose price follows from the sizes is not asked whether it refuses.
     """
+    if streamed(point.n, point.m, point.d) and slug not in ONE_PASS_SLUGS:
+        return 0.0
     if slug in RELEASE:
         return RELEASE[slug].seconds(point.n, point.d)
     if slug in RUN and not exact:
@@ -210,8 +216,9 @@ def too_large(scenario: Scenario, limits: Limits, beside: Sequence[Scenario] = (
     That of the scenarios `beside` is added.
     """
     every = (scenario, *beside)
-    if sum(cost(s, exact=False).seconds for s in every) <= limits.seconds:
-        return ""
+    problem = next(filter(None, map(memory_problem, every)), "")  # before a plan is made
+    if problem or sum(cost(s, exact=False).seconds for s in every) <= limits.seconds:
+        return problem
     own, *others = (cost(s).seconds for s in every)
     total = own + sum(others)
     if total <= limits.seconds:

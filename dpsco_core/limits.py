@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, fields, replace
+
+from dpsco_core.errors import require
 
 SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
@@ -23,6 +26,9 @@ class Limits:
         Records and dimension.
     elements : int
         n times d of one sample.
+    streamed : int
+        n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not
+        above `elements` where that is not done.
     trials, grid, cells : int
         Repetitions, points of a grid, and cells (methods times points times trials).
     seconds : float
@@ -39,18 +45,49 @@ class Limits:
     cells: int
     seconds: float
     where: str
+    streamed: int = 0
+
+    @property
+    def most_elements(self) -> int:
+        """The largest n times d of one sample, held or not."""
+        return max(self.elements, self.streamed)
 
 
 LIBRARY = Limits(
     n=10**9,
     d=100_000,
     elements=400_000_000,
+    streamed=10**11,
     trials=100_000,
     grid=1000,
     cells=10**8,
     seconds=math.inf,
     where="the library",
 )
+ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's: "n=200000,seconds=30"
+
+
+def changed(limits: Limits, text: str) -> Limits:
+    """Return `limits` with the largest sizes that a text names; raises `InvalidInput`.
+
+    Examples
+    --------
+    >>> changed(DASHBOARD, "n=200000, seconds=30").n
+    200000
+    """
+    known = {f.name: f.type for f in fields(Limits) if f.name not in ("where", "streamed")}
+    values: dict[str, float] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        sound = name in known and value.isascii() and value.isdecimal() and 0 < len(value) <= 9
+        most = getattr(LIBRARY, name) if sound else 0
+        sound = sound and 1 <= int(value) <= most
+        must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
+        require(sound, ENVIRONMENT, must, part[:60])
+        values[name] = int(value)
+    return replace(limits, **values)  # type: ignore[arg-type]
+
+
 DASHBOARD = Limits(
     n=1_000_000,
     d=1000,
@@ -61,3 +98,9 @@ DASHBOARD = Limits(
     seconds=120.0,
     where="the dashboard",
 )
+DASHBOARD = changed(DASHBOARD, os.environ.get(ENVIRONMENT, ""))
+
+
+def streamed(n: int, m: int, d: int) -> bool:
+    """Whether a sample of n records (or users with m items) is drawn as it is read, never held."""
+    return m == 1 and n * d > LIBRARY.elements

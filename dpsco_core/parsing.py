@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from dpsco_core.errors import InvalidInput, require
+from dpsco_core.seeds import FRESH, fresh_seed
 
 INTEGERS = ("n", "d", "m", "trials", "seed")
 NUMBERS = ("epsilon", "delta", "rho", "p", "margin", "q", "diameter", "offset")
@@ -22,7 +23,8 @@ LISTED = 5  # of a longer list
 def parse_field(name: str, value: Any) -> Any:
     """Return the value of the field `name` in its own type; raises `InvalidInput`.
 
-    Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value.
+    Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value, and the
+    seed ``"fresh"`` for one that the operating system draws now.
 
     Examples
     --------
@@ -41,6 +43,8 @@ def parse_field(name: str, value: Any) -> Any:
         parts = _parts(name, value, kind)
         require("" not in parts, name, kind, shorten(value))
         return tuple(_number(name, part, kind) for part in parts)
+    if name == "seed" and value == FRESH:
+        return fresh_seed()
     if name in INTEGERS:
         number = _number(name, value, "an integer")
         require(isinstance(number, int), name, "an integer", shorten(value))
@@ -108,7 +112,10 @@ def str_of(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 256:
         digits = int(value.bit_length() * math.log10(2))
         return f"{'-' if value < 0 else ''}{abs(value) // 10 ** (digits - 60)}..."
-    return str(value)
+    try:
+        return str(value)
+    except (ValueError, RecursionError):  # such an integer in a list, or lists in lists in lists
+        return f"a {type(value).__name__} too long to show"
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:

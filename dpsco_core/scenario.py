@@ -40,6 +40,7 @@ DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
 }
 
 DEFAULT_Q = 1.5
+DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
 
 
 def default_grid(axis: str | None, geometry: str) -> tuple[float, ...]:
@@ -83,8 +84,11 @@ class Scenario:
         What the study sweeps; None is a single point.
     grid : tuple of float
         Its values, increasing; empty without an axis.
-    trials, seed : int
-        Repetitions, and the one seed.
+    trials : int
+        Repetitions.
+    seed : int
+        Data and noise follow from it, so that whoever knows it can subtract the noise: a seeded
+        result is for study, never for publication of real data. See `dpsco_core.fresh_seed`.
     calibration : {"tight", "paper"}
     tuning : {"practical", "theory"}
 
@@ -272,6 +276,7 @@ class Scenario:
         real("epsilon", self.epsilon, EPSILON_MIN, EPSILON_MAX)
         known = is_real(self.delta) and 0 <= self.delta < 1
         require(known, "delta", "at least 0 and below 1", shorten(to_text(self.delta)))
+        real("delta", self.delta or 1.0, DELTA_MIN, 1)  # 0 is pure DP
 
     def _validate_point(self, limits: Limits, sampling: bool) -> None:
         whole("n", self.n, 1, limits.n)
@@ -388,10 +393,7 @@ class Scenario:
             fitting = catalogue.methods_for(problem, level if several else None)
             if not set(start.methods) <= set(fitting):
                 parsed["methods"] = catalogue.default_methods(problem, level)
-        if (
-            parsed.get("rho") is None
-            and parsed.get("epsilon") is not None
-            and start.rho is not None
-        ):
+        zcdp_no_more = parsed.get("rho") is None and parsed.get("epsilon") is not None
+        if zcdp_no_more and start.rho is not None:
             parsed = {"delta": cls.delta} | parsed | {"rho": None}
         return replace(start, **parsed).validate(sampling=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -71,10 +72,17 @@ class Store:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
-        new = not self.path.exists() or self.path.stat().st_size == 0
+        with self._said("opened"):
+            new = not self.path.exists() or self.path.stat().st_size == 0
         require(not (read_only and new), "store", "a file that exists", self.path)
-        mode = "ro" if read_only else "rwc"
-        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        mode = "mode=ro" if read_only else "mode=rwc"
+        if not new and not self._writable():
+            if not read_only:
+                raise self._failed("written", "it or its folder is read only")
+            # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
+            # of a writer is there, the file is all there is, and is read without one.
+            mode += "" if self._beside("-wal").exists() else "&immutable=1"
+        address = f"{self.path.absolute().as_uri()}?{mode}"
         with self._said("opened"):
             self._base = sqlite3.connect(
                 address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -165,14 +173,27 @@ class Store:
 
     @contextmanager
     def _said(self, done: str) -> Iterator[None]:
-        """Turn what SQLite says into one sentence."""
+        """Turn what SQLite or the system says into one sentence."""
         try:
             yield
         except sqlite3.DatabaseError as problem:
-            why = str(problem).rstrip(".")
-            raise StoreError(
-                f"store must be a results file that can be {done}, got store={self.path} ({why})."
-            ) from problem
+            raise self._failed(done, str(problem).rstrip(".")) from problem
+        except OSError as problem:
+            raise self._failed(done, problem.strerror or str(problem)) from problem
+
+    def _failed(self, done: str, why: str) -> StoreError:
+        return StoreError(
+            f"store must be a results file that can be {done}, got store={self.path} ({why})."
+        )
+
+    def _writable(self) -> bool:
+        """Whether the system lets this user write the file, and files beside it."""
+        effective = os.access in os.supports_effective_ids
+        places = (self.path, self.path.absolute().parent)
+        return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
+
+    def _beside(self, ending: str) -> Path:
+        return self.path.with_name(self.path.name + ending)
 
     def close(self) -> None:
         """Close the file; what was written stays."""

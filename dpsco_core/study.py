@@ -10,25 +10,31 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Executor, wait
+from concurrent.futures import Executor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import islice
 from typing import Protocol
 
 import numpy as np
 
+from dpsco_core.blas import one_blas_thread
 from dpsco_core.card import Privacy
 from dpsco_core.catalogue import (
+    ONE_PASS,
     make_estimator,
     make_method,
     make_optimiser,
     make_user_optimiser,
     method_card,
 )
-from dpsco_core.data import DenseRows
+from dpsco_core.data import GeneratedRows, Rows
+from dpsco_core.data.spread import SpreadRows
+from dpsco_core.dispatch import in_groups
 from dpsco_core.errors import NotApplicable
+from dpsco_core.last import LastOfThread
+from dpsco_core.limits import LIBRARY, streamed
 from dpsco_core.mean.base import Release
+from dpsco_core.memory import require_memory
 from dpsco_core.parsing import to_text
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
@@ -37,7 +43,7 @@ from dpsco_core.problems.user_sample import ItemSample, MeanSample, fits, pooled
 from dpsco_core.scenario import Scenario
 
 Drawn = Sample | ItemSample | MeanSample
-AHEAD = 64  # cells that an executor is given before their results are read
+ONE_PASS_SLUGS = frozenset(method.card.slug for method in ONE_PASS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +86,8 @@ class Outcome:
         Standard error of the excess risk as an average over an evaluation sample; 0 where it is
         exact.
     seconds : float
-        Of the release alone, without the sampling.
+        Of the release alone, without the sampling; with it where records are drawn as they are
+        read.
     spent : Budget or None
         What the ledger spent; None for a method without privacy.
     bound_by : tuple of {"pure", "zcdp"}
@@ -130,18 +137,27 @@ def canonical(point: Scenario) -> Scenario:
     return replace(point, methods=(), grid=(), axis=None, trials=1)
 
 
-def run_cell(cell: Cell) -> Outcome:
-    """Run one cell: sample, release through a ledger, measure the error."""
-    return run_with_ledger(cell)[0]
+def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
+    """Run one cell: sample, release through a ledger, measure the error.
+
+    `executor`: where sums over records that are not held are formed; see `spreads`.
+    """
+    return run_with_ledger(cell, executor)[0]
 
 
-def run_with_ledger(cell: Cell) -> tuple[Outcome, Ledger]:
+def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outcome, Ledger]:
     """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
+    with one_blas_thread():  # more of them would add in another order
+        return _run_with_ledger(cell, executor)
+
+
+def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Ledger]:
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
     setting = own_setting(point, cell.method)
     ledger = Ledger(point.budget)
     try:
+        require_held(point, cell.method)
         method.plan(setting)  # before any sampling
     except NotApplicable as refusal:
         refused = Outcome(
@@ -159,6 +175,8 @@ def run_with_ledger(cell: Cell) -> tuple[Outcome, Ledger]:
     noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
     if point.problem == MeanEstimation.card.slug:
         mean, rows = _draw_data(data_point, cell.trial)
+        if executor is not None and isinstance(rows, GeneratedRows):
+            rows = SpreadRows(rows, executor)
         estimator = make_estimator(cell.method, point.calibration, point.tuning)
         started = time.perf_counter()
         release = estimator.release(rows, setting, ledger, noise)
@@ -184,6 +202,19 @@ def run_with_ledger(cell: Cell) -> tuple[Outcome, Ledger]:
         diagnostics=release.diagnostics,
     )
     return outcome, ledger
+
+
+def require_held(point: Scenario, method: str) -> None:
+    """Raise `NotApplicable` where records are not held, and a method needs them more than once."""
+    if not streamed(point.n, point.m, point.d) or method in ONE_PASS_SLUGS:
+        return
+    enough = max(1, LIBRARY.elements // point.d)
+    raise NotApplicable(
+        f"{method_card(method).name} visits records more than once or in random order, for which "
+        f"it holds all of them: n times d must be at most {LIBRARY.elements:,}.",
+        nearest=f"set n={enough}, or choose a method that reads every record once",
+        changes=(("n", enough),),
+    )
 
 
 def own_setting(point: Scenario, method: str) -> Setting:
@@ -236,8 +267,9 @@ def study(
     scenario : Scenario
         Validated here against the library's limits.
     executor : concurrent.futures.Executor, optional
-        Where cells run; the same numbers come out, in the order in which they finish. None: here,
-        in the order of `cells`.
+        Where cells run; the same numbers come out, in the order in which they finish. See
+        `dpsco_core.executors.processes` and `dpsco_core.dask_cluster.cluster`. None: here, in the
+        order of `cells`.
     store : Store, optional
         Where outcomes are kept as they finish: those that are there are not run again.
 
@@ -246,6 +278,8 @@ def study(
     Outcome
     """
     todo = cells(scenario.validate())
+    if executor is None:
+        require_memory(scenario)
     if store is not None:
         store.begin(scenario)
     if executor is None:
@@ -255,35 +289,49 @@ def study(
         known = [(cell, store.get(cell)) for cell in todo]
         yield from (outcome for _, outcome in known if outcome is not None)
         todo = iter([cell for cell, outcome in known if outcome is None])
-    waiting = {executor.submit(run_cell, c): c for c in islice(todo, AHEAD)}
-    try:
-        while waiting:
-            done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-            finished = [(waiting.pop(future), future) for future in done]
-            waiting |= {executor.submit(run_cell, c): c for c in islice(todo, len(done))}
-            for cell, future in finished:
-                outcome = future.result()
-                if store is not None:
-                    store.put(cell, outcome)
-                yield outcome
-    finally:  # whoever stops reading has no use for the rest
-        for future in waiting:
-            future.cancel()
+    large, todo = _parted(todo)
+    for cell in large:  # one after another, each by all workers
+        yield _kept(cell, run_cell(cell, executor), store)
+    with closing(in_groups(executor, run_cell, todo, _shared)) as found:
+        for cell, outcome in found:
+            yield _kept(cell, outcome, store)
+
+
+def spreads(cell: Cell) -> bool:
+    """Whether a cell is a sum over more records than are held: then all workers share it."""
+    point = cell.point
+    return point.problem == MeanEstimation.card.slug and streamed(point.n, point.m, point.d)
+
+
+def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
+    """Return the cells that all workers share, and the others."""
+    both = list(todo)
+    return [cell for cell in both if spreads(cell)], (cell for cell in both if not spreads(cell))
+
+
+def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
+    if store is not None:
+        store.put(cell, outcome)
+    return outcome
+
+
+def _shared(cell: Cell) -> tuple[Scenario, int]:
+    """Return what cells with the same data have in common."""
+    return cell.point, cell.trial
 
 
 def _kept_or_run(cell: Cell, store: CellStore | None) -> Outcome:
     found = None if store is None else store.get(cell)
     if found is not None:
         return found
-    outcome = run_cell(cell)
-    if store is not None:
-        store.put(cell, outcome)
-    return outcome
+    return _kept(cell, run_cell(cell), store)
 
 
-@lru_cache(maxsize=1)
-def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, DenseRows]:
+@LastOfThread
+def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, Rows]:
     """Return the problem drawn from its prior, and its records; the last ones are kept.
+
+    More than fit are drawn as they are read: the same numbers.
 
     `point` comes from `_data_point`, so that runs which share their data share them here.
     """
@@ -291,10 +339,12 @@ def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, DenseRows]:
     problem = point.instance.problem
     assert isinstance(problem, MeanEstimation)
     drawn = problem.draw(rng)
+    if streamed(point.n, point.m, point.d):
+        return drawn, drawn.stream(point.n, rng)
     return drawn, drawn.sample(point.n, rng)
 
 
-@lru_cache(maxsize=1)
+@LastOfThread
 def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Drawn]:
     """As `_draw_data`, for an optimisation problem."""
     rng = stream(point.seed, f"data {_text(point)}", trial)
@@ -303,6 +353,8 @@ def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Draw
     drawn = problem.draw(rng)
     if point.m > 1:
         return drawn, sample_users(drawn, point.n, point.m, rng)
+    if streamed(point.n, point.m, point.d):
+        return drawn, drawn.stream(point.n, rng)
     return drawn, drawn.sample(point.n, rng)
 
 

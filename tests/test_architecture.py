@@ -23,9 +23,13 @@ Rule = Callable[[str, str], list[str]]
 # -> problems -> data -> geometry, privacy.
 LEVEL = {
     "errors": 0,
+    "blas": 0,
+    "dispatch": 0,
     "card": 0,
+    "last": 0,
     "limits": 0,
     "parsing": 0,  # text to numbers and back
+    "seeds": 0,
     "geometry": 1,
     "privacy": 1,
     "data": 2,
@@ -38,6 +42,7 @@ LEVEL = {
     "scenario": 6,
     "audit_stages": 7,
     "costing": 7,
+    "memory": 7,
     "study": 7,
     "store": 7,
     "stories": 7,  # every method in words
@@ -53,6 +58,7 @@ LEVEL = {
     "views": 10,  # what pages and commands show: any number of the library
     "": 10,  # dpsco_core itself: the public names
     "cli_tools": 10,
+    "dask_cluster": 10,
     "cli_about": 11,  # one command each
     "cli_audit": 11,
     "cli_budget": 11,
@@ -66,13 +72,19 @@ LEVEL = {
 # Who may use whom on the same level; anything else there is a mistake.
 PEERS = {
     ("card", "errors"),
+    ("limits", "errors"),
+    ("dask_cluster", ""),  # the version, which its workers must have
+    ("dispatch", "errors"),
     ("parsing", "errors"),
+    ("parsing", "seeds"),
     ("privacy", "geometry"),  # noise shaped to a norm
     ("bounds", "mean"),  # the constants of the estimators that a bound is about
     ("sco", "mean"),  # a mean estimator as the gradient oracle
     ("users", "mean"),
     ("users", "sco"),
+    ("costing", "memory"),
     ("costing", "study"),
+    ("study", "memory"),
     ("store", "study"),
 }
 METHODS = {"bounds", "mean", "sco", "users"}

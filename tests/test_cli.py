@@ -368,7 +368,7 @@ def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyP
     def interrupted(*_: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "study", interrupted)
+    monkeypatch.setattr(cli, "run_study", interrupted)
     assert main(("run", *SMALL)) == 130
 
 

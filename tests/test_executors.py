@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 import os
 import signal
-from concurrent.futures import ThreadPoolExecutor
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from dpsco_core import executors, study
+from dpsco_core import dispatch, executors, study
+from dpsco_core.blas import one_blas_thread
 from dpsco_core.cli import main
 from dpsco_core.cli_study import read_scenario
+from dpsco_core.dispatch import WorkersLost, in_groups
 from dpsco_core.errors import InvalidInput
-from dpsco_core.executors import WorkersLost, processes, study_in_processes
+from dpsco_core.executors import Processes, processes
 from dpsco_core.scenario import Scenario
 from dpsco_core.store import Store
-from dpsco_core.study import Outcome
+from dpsco_core.study import Cell, Outcome
 
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
@@ -42,68 +47,90 @@ def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
     return {(o.method, o.x, o.trial): o.error for o in outcomes}
 
 
+SEEN: dict[str, str | None] = {}  # settings of this process once the workers had been started
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Processes]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "7")
+        patch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+        with processes(2) as opened:
+            SEEN.update({name: os.environ.get(name) for name in executors.BLAS_THREADS[:2]})
+            patch.undo()
+            yield opened
+
+
 @pytest.mark.parametrize("scenario", [SMALL, OPTIMISERS], ids=["mean", "logistic"])
 def test_threads_and_processes_give_the_numbers_of_the_serial_run(
-    tmp_path: Path, scenario: Scenario
+    tmp_path: Path, pool: Processes, scenario: Scenario
 ) -> None:
     serial = numbers(list(study(scenario)))
     assert len(serial) == scenario.cells and not any(math.isnan(e) for e in serial.values())
     with ThreadPoolExecutor(3) as threads:
         assert numbers(list(study(scenario, threads))) == serial
     with Store(tmp_path / "results.sqlite") as store:
-        assert numbers(list(study_in_processes(scenario, 2, store))) == serial
+        assert numbers(list(study(scenario, pool, store))) == serial
         assert numbers(store.outcomes(scenario)) == serial
 
 
-def test_a_worker_has_one_blas_thread_and_this_process_keeps_its_own(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_cell_has_one_blas_thread_wherever_it_runs(
+    monkeypatch: pytest.MonkeyPatch, pool: Processes
 ) -> None:
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    with processes(1) as pool:
-        found = pool.submit(os.getenv, "OMP_NUM_THREADS").result()
-        also = pool.submit(os.getenv, "OPENBLAS_NUM_THREADS").result()
-    assert (found, also) == ("1", "1")
-    assert os.environ["OMP_NUM_THREADS"] == "7" and "OPENBLAS_NUM_THREADS" not in os.environ
+    module = sys.modules["dpsco_core.study"]
+    seen: list[set[int]] = []
+    real = module._run_with_ledger
+    monkeypatch.setattr(module, "_run_with_ledger", lambda *c: seen.append(threads()) or real(*c))
+    with threadpool_limits(3, user_api="blas"):
+        before = threads()
+        with one_blas_thread():
+            list(study(Scenario(methods=("mean.clipped",), n=300, d=3, trials=2)))
+        assert threads() == before
+    assert seen == [{1}, {1}]
+    assert {x["num_threads"] for x in pool.submit(threadpool_info).result()} == {1}
 
 
-class Dying:
-    """A pool whose worker is killed after some cells, as often as it is told."""
-
-    def __init__(self, deaths: int) -> None:
-        self.left = deaths
-
-    def study(self, scenario: Scenario, pool, store):
-        for done, outcome in enumerate(study(scenario, pool, store), 1):
-            yield outcome
-            if self.left and done == 3:
-                self.left -= 1
-                os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
+def threads() -> set[int]:
+    return {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
 
 
-def test_a_worker_that_dies_costs_only_its_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executors, "study", Dying(2).study)
-    many = Scenario(methods=("mean.clipped",), n=400, d=3, trials=300)
+def test_this_process_keeps_its_own_settings_when_workers_start(pool: Processes) -> None:
+    assert pool.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
+    assert SEEN == {"OMP_NUM_THREADS": "7", "OPENBLAS_NUM_THREADS": None}
+
+
+class Killing:
+    """A store that kills a worker of a pool after some cells."""
+
+    def __init__(self, store: Store, pool: Executor, after: set[int]) -> None:
+        self.store, self.pool, self.after, self.kept = store, pool, after, 0
+
+    def begin(self, scenario: Scenario) -> None:
+        self.store.begin(scenario)
+
+    def get(self, cell: Cell) -> Outcome | None:
+        return self.store.get(cell)
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        assert self.store.get(cell) is None, "a cell has come back twice"
+        self.store.put(cell, outcome)
+        self.kept += 1
+        if self.kept in self.after:
+            self.pool.submit(os.kill, self.pool.submit(os.getpid).result(), signal.SIGKILL)
+
+
+def test_a_worker_that_dies_costs_only_its_cells(tmp_path: Path, pool: Processes) -> None:
+    many = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=300)
     with Store(tmp_path / "results.sqlite") as store:
-        outcomes = list(study_in_processes(many, 1, store))
-        assert len(store) == 300
-    assert sorted(o.trial for o in outcomes) == list(range(300))
+        outcomes = list(study(many, pool, Killing(store, pool, {3})))
+        assert len(store) == len(outcomes) == 600
+    assert numbers(outcomes) == numbers(list(study(many)))
 
 
-def test_workers_that_die_at_once_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def deadly(scenario: Scenario, pool, store):
-        os.kill(pool.submit(os.getpid).result(), signal.SIGKILL)
-        yield from study(scenario, pool, store)
-
-    monkeypatch.setattr(executors, "study", deadly)
-    monkeypatch.setattr(executors, "RESTARTS", 1)
-    with (
-        Store(tmp_path / "results.sqlite") as store,
-        pytest.raises(WorkersLost, match="2 deaths in a row after 0 cells"),
-    ):
-        list(study_in_processes(SMALL, 1, store))
+def test_workers_that_die_at_once_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dispatch, "RESTARTS", 0)
+    with processes(1) as pool, pytest.raises(WorkersLost, match="got 1 deaths in a row"):
+        list(in_groups(pool, os._exit, [1], str))
 
 
 def test_a_study_goes_on_where_it_stopped_and_is_exported(
@@ -146,12 +173,18 @@ def test_what_cannot_be_written_or_read_gets_one_sentence_and_status_2(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = tmp_path / "study.toml", tmp_path / "results.sqlite"
+    good = tmp_path / "good.sqlite"
+    Store(good).close()
     file.write_text(TOML)
     out.write_text("not a database, and long enough to be looked at" * 20)
     for arguments, sentence in (
         (["study", str(file), "--out", str(out)], "store must be a results file"),
         (["study", str(tmp_path / "none"), "--out", str(out)], "file must be a TOML file"),
         (["export", str(tmp_path / "none"), "--csv", "-"], "store must be a file that exists"),
+        (["export", str(good), "--csv", str(tmp_path / "no" / "c")], "non-existent directory"),
+        (["export", str(good), "--parquet", str(tmp_path)], "Is a directory"),
+        (["study", str(file), "--out", str(good), "--dask", "x"], "dask must be an address as"),
+        (["study", str(file), "--out", str(good), "--workers", "1e3"], "workers must be an int"),
         (["study", str(file), "--out", str(tmp_path / "r"), "--workers", "0"], "workers must be"),
     ):
         assert main(arguments) == 2

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-import multiprocessing
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -160,6 +160,32 @@ def test_a_file_that_is_only_read_is_not_changed_and_cannot_be_written(tmp_path:
         Store(tmp_path / "no folder" / "results.sqlite")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the permissions of POSIX")
+def test_what_the_system_does_not_let_be_written_is_read_and_said() -> None:
+    with tempfile.TemporaryDirectory() as name:  # pytest's own folders are closed to others
+        folder, path = Path(name), Path(name) / "results.sqlite"
+        with Store(path) as store:
+            list(study(SMALL, store=store))
+        (folder / "closed").mkdir(0o700)
+        path.chmod(0o444)
+        folder.chmod(0o555)
+        own = os.geteuid()
+        if own == 0:  # nothing is read only to root
+            os.seteuid(65534)
+        try:
+            with Store(path, read_only=True) as store:
+                assert len(store.outcomes(SMALL)) == SMALL.cells
+            with pytest.raises(StoreError, match="that can be written.*is read only"):
+                Store(path)
+            if own == 0:
+                with pytest.raises(StoreError, match="that can be opened.*Permission denied"):
+                    Store(folder / "closed" / "results.sqlite")
+            assert sorted(p.name for p in folder.iterdir()) == ["closed", "results.sqlite"]
+        finally:
+            os.seteuid(own)
+            folder.chmod(0o755)
+
+
 def test_a_full_disk_loses_no_finished_cell(tmp_path: Path) -> None:
     path = tmp_path / "results.sqlite"
     large = Scenario(methods=("mean.clipped",), n=50, d=2, trials=400)
@@ -176,22 +202,28 @@ def test_a_full_disk_loses_no_finished_cell(tmp_path: Path) -> None:
         assert len(list(study(large, store=store))) == 400 == len(store)
 
 
-def write_half(path: str, first: int) -> None:
-    """Run every other trial of a study into the file; in a process of its own."""
-    with Store(path) as store:
-        for cell in itertools.islice(cells(SMALL), first, None, 2):
-            store.put(cell, run_cell(cell))
+# Run every other cell of a study into the file; in a process of its own.
+WRITE_HALF = """\
+import itertools, sys
+from dpsco_core import Scenario, cells, run_cell
+from dpsco_core.store import Store
+path, first, text = sys.argv[1:]
+with Store(path) as store:
+    for cell in itertools.islice(cells(Scenario.from_json(text)), int(first), None, 2):
+        store.put(cell, run_cell(cell))
+"""
 
 
 def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
     path = str(tmp_path / "results.sqlite")
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=write_half, args=(path, first)) for first in (0, 1)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(120)
-        assert writer.exitcode == 0
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITE_HALF, path, first, SMALL.to_json()], env=environment
+        )
+        for first in ("0", "1")
+    ]
+    assert [writer.wait(120) for writer in writers] == [0, 0]
     with Store(path) as store:
         assert numbers(store.outcomes(SMALL)) == numbers(list(study(SMALL)))
 

@@ -23,6 +23,7 @@ from dpsco_app.restore import remember, restored
 from dpsco_app.running import (
     DRAW_EVERY_SECONDS,
     FIRST_DRAW_SECONDS,
+    WORK_TO_DRAWING,
     WRITE_EVERY_SECONDS,
     Pace,
     Result,
@@ -55,8 +56,9 @@ def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     problems = _restore()
+    PANEL.settle()
     with st.sidebar:
-        PANEL.draw(PANEL.read(), {"Geometry": draw_choice})
+        PANEL.draw_groups(PANEL.groups[:1], PANEL.read())
     scenario, problem = _checked(PANEL.read())
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
@@ -76,19 +78,29 @@ def page() -> None:
     with st.container(key="sentence"):
         sentence = st.empty()
     if result is None:
+        _draw_controls()
         return
     figure = places(result)
     stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
     if running:
+        _draw_controls()
         _run_and_draw(shown, status, sentence, figure)
         st.session_state["running"] = False
         st.rerun()
     say_status(shown, status)
     headline = say(result, sentence)
-    draw(shown, headline, figure)
+    draw(shown, headline, figure)  # before the controls: it is what a visitor waits for
+    _draw_controls()
     draw_differences(result)
     draw_details(shown, headline, _start)
+
+
+def _draw_controls() -> None:
+    """Draw all controls but the first group, which is there from the start."""
+    with st.sidebar:
+        PANEL.draw_groups(PANEL.groups[1:], PANEL.read(), {"Geometry": draw_choice})
+        PANEL.draw_fine_print(PANEL.read())
 
 
 def _restore() -> list[str]:
@@ -182,7 +194,7 @@ def _run_and_draw(
     shown: Shown, status: DeltaGenerator, sentence: DeltaGenerator, live: Places
 ) -> None:
     write = Pace(0.0, WRITE_EVERY_SECONDS)
-    draw_now = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS)
+    draw_now = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING)
     total = shown.result.cells
     for done, left in run(shown.result):
         if write.due():

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy.special import bdtr, gammaln
+from scipy.special import betainc, gammaln
 
 from dpsco_core.bounds.binomial import Floats, log_pmf, maximise
 from dpsco_core.errors import require
@@ -97,10 +97,11 @@ def bounded_signs(delta: float, n: int, d: int) -> float:
 
 
 def _signs_values(delta: Floats, n: int) -> Floats:
-    # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2).
+    # Overlap of the two laws = 2 P(B < n/2) + P(B = n/2) for B ~ Bin(n, (1+delta)/2). Not by
+    # `bdtr`, which loses its digits near n/2 from n = 10^7 on, and is NaN from 2^31 on.
     up = (1 + delta) / 2
     below = (n + 1) // 2 - 1
-    overlap = 2 * bdtr(float(below), n, up)
+    overlap = 2 * betainc(float(n - below), float(below + 1), (1 - delta) / 2)
     if n % 2 == 0:
         inner = np.minimum(up, 1 - 1e-16)
         overlap = overlap + np.where(

@@ -3,6 +3,7 @@
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import Hypercube, Spike
 from dpsco_core.data.log_normal import LogNormal
 from dpsco_core.data.pareto import Pareto, SkewedPareto
@@ -26,6 +27,7 @@ __all__ = [
     "Distribution",
     "EllipticalT",
     "Gaussian",
+    "GeneratedRows",
     "Hypercube",
     "LogNormal",
     "Pareto",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.card import Card
+from dpsco_core.data.blocks import Precision, draw_key, draw_rows
+from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.ziggurat import PART
 from dpsco_core.errors import require
 
 Vector = NDArray[np.float64]
-
-PART = 1 << 14  # 128 KiB of float64: a part and two working copies fit a core's own cache
 
 
 class Distribution(Protocol):
@@ -65,8 +66,26 @@ class Distribution(Protocol):
         r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0."""
         ...
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records."""
+    def sample(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        dtype: Precision = np.float64,
+        workers: int = 1,
+    ) -> DenseRows:
+        """Return n independent records, drawn in blocks: see `draw_rows`."""
+        ...
+
+    def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
+        """Return the rows of `sample` without holding them."""
+        ...
+
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a contiguous (rows, d) array with independent records.
+
+        The generator must give words of 64 bits, as all of numpy's do but MT19937.
+        """
         ...
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -78,8 +97,33 @@ class Distribution(Protocol):
         ...
 
 
+class DrawnInBlocks(ABC):
+    """Samples of a law that fills blocks."""
+
+    d: int
+
+    def sample(
+        self,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        dtype: Precision = np.float64,
+        workers: int = 1,
+    ) -> DenseRows:
+        """Return n independent records; n is a positive integer. See `draw_rows`."""
+        return DenseRows(draw_rows(self, n, draw_key(rng), dtype=dtype, workers=workers))
+
+    def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
+        """Return the same rows as `sample`, to the last bit, drawn when they are read."""
+        return GeneratedRows.of(self, draw_key(rng), n)
+
+    @abstractmethod
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a contiguous (rows, d) array with independent records."""
+
+
 @dataclass(frozen=True, kw_only=True)
-class ScaledLaw(ABC):
+class ScaledLaw(DrawnInBlocks):
     r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
 
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
@@ -161,20 +205,19 @@ class ScaledLaw(ABC):
         log_unit = self._log_moment(self.moment_order) / self.moment_order
         return exp_or_inf(self._log_moment(k) - k * log_unit)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer."""
-        rows = self._sample_even(n, rng)
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a contiguous (rows, d) array with independent records."""
+        self._fill_even(out, rng)
         if self.peak > 0:
-            rows.x[:, 0] += self.peak
-        return rows
+            out[:, 0] += self.peak
 
     def draw(self, rng: np.random.Generator) -> Self:
         """Return itself: there is no prior."""
         return self
 
     @abstractmethod
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
 
     @abstractmethod
     def _log_moment(self, k: float) -> float:
@@ -192,31 +235,16 @@ def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1
     require(2 <= moment_order < math.inf, "p", "a finite number of at least 2", moment_order)
 
 
-def require_sample_size(n: int) -> None:
-    """Check the number of records that is asked for."""
-    require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)
-
-
 def exp_or_inf(exponent: float) -> float:
     """Return exp(exponent), infinite where it is above the range of a float."""
     return math.exp(exponent) if exponent < 709.7 else math.inf
 
 
-def filled(n: int, d: int, fill: Callable[[Vector], None]) -> DenseRows:
-    """Return (n, d) entries that `fill` has written, in place, part by part.
-
-    Parameters
-    ----------
-    fill : callable
-        Overwrites the contiguous one-dimensional array that it is given with independent
-        draws of a coordinate.
-    """
-    require_sample_size(n)
-    x = np.empty((n, d))
-    entries = x.reshape(-1)
+def parts(out: Vector) -> Iterator[Vector]:
+    """Yield the entries of a contiguous array in order, as views that fit the cache."""
+    entries = out.reshape(-1)
     for low in range(0, entries.size, PART):
-        fill(entries[low : low + PART])
-    return DenseRows(x)
+        yield entries[low : low + PART]
 
 
 def symmetric_direction_bound(d: int, order: float) -> float:

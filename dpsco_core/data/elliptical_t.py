@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.card import FOLKLORE, Card
-from dpsco_core.data.base import ScaledLaw, require_sample_size
-from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.base import ScaledLaw, Vector
 from dpsco_core.data.student_t import log_student_moment
+from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,19 +44,15 @@ class EllipticalT(ScaledLaw):
         """Exactly 1, in every direction."""
         return 1.0
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
-        require_sample_size(n)
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
-        shift = self._coordinate_mean
-        rows = DenseRows(np.empty((n, self.d)))
-        for block in rows.blocks():
-            rng.standard_normal(out=block)
-            # A gamma of shape nu/2 is half a chi-square with nu degrees of freedom.
-            block *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(block))))[:, None]
-            block += shift
-        return rows
+        ziggurat(NormalShape()).fill(out.reshape(-1), rng)
+        # A gamma of shape nu/2 is half a chi-square with nu degrees of freedom.
+        out *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(out))))[:, None]
+        if self.offset > 0:
+            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)

@@ -9,8 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.card import FOLKLORE, Card
-from dpsco_core.data.base import ScaledLaw, Vector, filled, log_normal_moment
-from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.base import ScaledLaw, Vector, log_normal_moment
+from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,16 +48,11 @@ class Gaussian(ScaledLaw):
         """Exactly 1, in every direction."""
         return 1.0
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
-        scale, shift = self.scale, self._coordinate_mean
-
-        def fill(part: Vector) -> None:
-            rng.standard_normal(out=part)
-            part *= scale
-            part += shift
-
-        return filled(n, self.d, fill)
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
+        ziggurat(NormalShape()).fill(out.reshape(-1), rng, self.scale)
+        if self.offset > 0:
+            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_normal_moment(k)

@@ -8,7 +8,7 @@ over it, so a measured error is compared with them only after `draw`.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.data.base import (
+    DrawnInBlocks,
     Vector,
     exp_or_inf,
     require_dimension_and_order,
-    require_sample_size,
 )
-from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPoint(ABC):
+class TwoPoint(DrawnInBlocks):
     r"""What the hard instances share: :math:`Q_\nu = (1-q)\,\delta_0 + q\,\delta_{q^{-1/p}\nu}`.
 
     .. math:: \mu_\nu = q^{1-1/p}\nu, \qquad
@@ -125,14 +124,12 @@ class TwoPoint(ABC):
         idle = math.log1p(-q) + (k - k / self.moment_order) * math.log(q)
         return exp_or_inf(spiked) + exp_or_inf(idle)
 
-    def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records; n is a positive integer, and the pattern is drawn."""
-        require_sample_size(n)
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a (rows, d) array with independent records of a drawn pattern."""
         spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
-        count = rng.binomial(n, self.spike_probability)
-        x = np.zeros((n, self.d))
-        x[rng.choice(n, size=count, replace=False, shuffle=False)] = spike
-        return DenseRows(x)
+        count = rng.binomial(len(out), self.spike_probability)
+        out.fill(0.0)
+        out[rng.choice(len(out), size=count, replace=False, shuffle=False)] = spike
 
     @property
     def _mean_size(self) -> float:

@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.card import FOLKLORE, Card
-from dpsco_core.data.base import ScaledLaw, Vector, centred_direction_bound, filled
-from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.base import ScaledLaw, Vector, centred_direction_bound, parts
+from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,20 +55,17 @@ class LogNormal(ScaledLaw):
         """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
         return centred_direction_bound(self.d, self.moment_order)
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
         sigma, scale, shift = self.sigma, self.scale, self._coordinate_mean
         centre = math.exp(0.5 * sigma**2)
-
-        def fill(part: Vector) -> None:
-            rng.standard_normal(out=part)
-            part *= sigma
+        ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)
+        for part in parts(out):
             np.exp(part, out=part)
             part -= centre
             part *= scale
-            part += shift
-
-        return filled(n, self.d, fill)
+            if shift > 0:
+                part += shift
 
     def _log_moment(self, k: float) -> float:
         return log_centred_moment(self.sigma, k)

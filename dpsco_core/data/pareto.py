@@ -15,10 +15,9 @@ from dpsco_core.data.base import (
     ScaledLaw,
     Vector,
     centred_direction_bound,
-    filled,
+    parts,
     symmetric_direction_bound,
 )
-from dpsco_core.data.rows import DenseRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,20 +51,14 @@ class Pareto(ScaledLaw):
         """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
         return symmetric_direction_bound(self.d, self.moment_order)
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
-        alpha, scale, shift = self.tail_index, self.scale, self._coordinate_mean
-
-        def fill(part: Vector) -> None:
-            _pareto(part, alpha, rng)
-            signs = rng.integers(0, 2, size=part.size, dtype=np.int8)
-            signs *= 2
-            signs -= 1
-            part *= signs
-            part *= scale
-            part += shift
-
-        return filled(n, self.d, fill)
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
+        for part in parts(out):
+            signs = _fill_pareto(part, self.tail_index, rng)
+            np.copysign(part, signs, out=part)
+            part *= self.scale
+            if self.offset > 0:
+                part += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         alpha = self.tail_index
@@ -106,18 +99,16 @@ class SkewedPareto(ScaledLaw):
         """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
         return centred_direction_bound(self.d, self.moment_order)
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
-        alpha, scale = self.tail_index, self.scale
-        shift, centre = self._coordinate_mean, alpha / (alpha - 1)
-
-        def fill(part: Vector) -> None:
-            _pareto(part, alpha, rng)
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
+        alpha = self.tail_index
+        centre = alpha / (alpha - 1)
+        for part in parts(out):
+            _fill_pareto(part, alpha, rng)
             part -= centre
-            part *= scale
-            part += shift
-
-        return filled(n, self.d, fill)
+            part *= self.scale
+            if self.offset > 0:
+                part += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_centred_pareto_moment(self.tail_index, k)
@@ -156,8 +147,18 @@ def _left_series(alpha: float, k: float) -> float:
     return total
 
 
-def _pareto(out: Vector, alpha: float, rng: np.random.Generator) -> None:
-    """Write draws of U^(-1/alpha) = exp(E/alpha), E exponential, into `out`."""
-    rng.standard_exponential(out=out)
-    out *= 1 / alpha
+def _fill_pareto(out: Vector, alpha: float, rng: np.random.Generator) -> Vector:
+    """Write draws of U^(-1/alpha), U uniform on (0, 1], into `out`; return independent signs.
+
+    U is an odd word of 63 bits over 2^63, so that the tail is exact far beyond that of a uniform
+    draw with 53 bits, and the sign of the word is that of the second array.
+    """
+    words = rng.bit_generator.random_raw(out.size).view(np.int64)
+    words |= 1
+    uniform = np.empty(out.size)
+    np.multiply(words, 2.0**-63, out=uniform)
+    np.abs(uniform, out=out)
+    np.log(out, out=out)
+    out *= -1 / alpha
     np.exp(out, out=out)
+    return uniform

@@ -6,7 +6,7 @@ blocks beyond it, and so that per-sample gradients need never be formed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dpsco_core.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
-BLOCK_BYTES = 3 << 18  # 768 KiB fit a core's own cache; smaller blocks pay for more calls
+BLOCK_BYTES = 3 << 19  # 1.5 MiB: the second visit is from the cache, and calls cost little
 
 Vector = NDArray[np.float64]
 
@@ -47,6 +47,15 @@ class Rows(Protocol):
         """Yield consecutive blocks as factors, all rows once: what a weighted sum needs."""
         ...
 
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return the sum of ``part(piece)`` over pieces that hold all rows once.
+
+        `part` must be picklable (a function of a module, or a `functools.partial` of one), since a
+        piece may be worked on elsewhere. Rows in memory are one piece; rows that are generated
+        have pieces that are small to send.
+        """
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class Factors:
@@ -67,14 +76,25 @@ class Factors:
     norms: Vector | None = None
 
 
+def total_of(pieces: Iterable[Rows], part: Callable[[Rows], Vector]) -> Vector:
+    """Return the sum of ``part(piece)`` over pieces, one after another; there is one at least."""
+    first, *others = map(part, pieces)
+    total = first.copy()
+    for other in others:
+        total += other
+    return total
+
+
 @dataclass(frozen=True, eq=False)
 class DenseRows:
-    """Rows held as one (n, d) array of float64.
+    """Rows held as one (n, d) array.
 
     Parameters
     ----------
     x : array of shape (n, d)
-        n and d at least 1. Entries may be NaN or infinite: methods must cope.
+        n and d at least 1. Entries may be NaN or infinite: methods must cope. Of float64, or of
+        float32 for half the memory: then blocks are converted to float64 as they are read, and
+        everything but the rounding of the entries is exact.
     """
 
     x: Vector
@@ -98,16 +118,20 @@ class DenseRows:
         stop = self.n if stop is None else stop
         size = rows_per_block(self.d)
         for low in range(start, stop, size):
-            yield self.x[low : min(low + size, stop)]
+            yield _double(self.x[low : min(low + size, stop)])
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
-        return self.x[indices]
+        return _double(self.x[indices])
 
     def factors(self) -> Iterator[Factors]:
         """Yield the blocks themselves."""
         for block in self.blocks():
             yield Factors(block)
+
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return ``part`` of all rows: they are one piece."""
+        return part(self)
 
     def norms(self) -> Vector:
         """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
@@ -119,7 +143,10 @@ class DenseRows:
 
     @cached_property
     def _norms(self) -> Vector:
-        norms = np.concatenate([row_norms(block) for block in self.blocks()])
+        norms, low = np.empty(self.n), 0
+        for block in self.blocks():
+            norms[low : low + len(block)] = row_norms(block)
+            low += len(block)
         norms.flags.writeable = False
         return norms
 
@@ -183,6 +210,15 @@ class ScaledRows:
             yield Factors(block, self.coefficients(block, rows), norms[rows])
             low += len(block)
 
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return ``part`` of all rows: they are one piece."""
+        return part(self)
+
+
+def _double(block: NDArray[np.floating]) -> Vector:
+    """Return a block as float64: itself if it is."""
+    return block.astype(np.float64, copy=False)
+
 
 def _scaled(block: Vector, coefficients: Vector) -> Vector:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -229,6 +265,10 @@ class MappedRows:
         """Yield the blocks themselves."""
         for block in self.blocks():
             yield Factors(block)
+
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return ``part`` of all rows: they are one piece."""
+        return part(self)
 
 
 def rows_per_block(d: int) -> int:

@@ -10,14 +10,12 @@ import numpy as np
 
 from dpsco_core.card import FOLKLORE, Card
 from dpsco_core.data.base import (
-    PART,
     ScaledLaw,
     Vector,
-    filled,
     log_normal_moment,
     symmetric_direction_bound,
 )
-from dpsco_core.data.rows import DenseRows
+from dpsco_core.data.ziggurat import StudentShape, ziggurat
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,27 +51,11 @@ class StudentT(ScaledLaw):
         """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
         return symmetric_direction_bound(self.d, self.moment_order)
 
-    def _sample_even(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records of the law without its peak."""
-        # A coordinate of the two-dimensional t is Student: its squared radius R^2 has
-        # P(R^2 > r) = (1 + r/nu)^(-nu/2), so R^2 = nu (exp(2E/nu) - 1) with E exponential, and
-        # its angle is uniform (Bailey 1994, Math. Comp. 62). The sine of an angle uniform on
-        # (-pi/2, pi/2) has the law of the cosine of one uniform on the circle.
-        nu, shift = self.tail_index, self._coordinate_mean
-        factor = self.scale * math.sqrt(nu)
-        sines, work = np.empty(PART), np.empty(PART)
-
-        def fill(part: Vector) -> None:
-            rng.standard_exponential(out=part)
-            part *= 2 / nu
-            np.expm1(part, out=part)
-            np.sqrt(part, out=part)
-            sine = _sines_of_uniform_angles(sines[: part.size], work[: part.size], rng)
-            part *= sine
-            part *= factor
-            part += shift
-
-        return filled(n, self.d, fill)
+    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law without its peak."""
+        ziggurat(StudentShape(self.tail_index)).fill(out.reshape(-1), rng, self.scale)
+        if self.offset > 0:
+            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)
@@ -90,21 +72,3 @@ def log_student_moment(nu: float, k: float) -> float:
     # T = Z / sqrt(G / (nu/2)), and a gamma G of shape a has E G^(-b) = Gamma(a-b) / Gamma(a).
     inverse_gamma = math.lgamma(0.5 * (nu - k)) - math.lgamma(0.5 * nu)
     return log_normal_moment(k) + 0.5 * k * math.log(0.5 * nu) + inverse_gamma
-
-
-# 1/(2i+1)! with alternating signs: on |a| <= pi/2 the first term left out is below 2e-18.
-_SINE_SERIES = tuple((-1) ** i / math.factorial(2 * i + 1) for i in range(11))
-
-
-def _sines_of_uniform_angles(out: Vector, work: Vector, rng: np.random.Generator) -> Vector:
-    """Write sin(a) into `out`, a uniform on (-pi/2, pi/2); 3 times faster than `numpy.sin`."""
-    angles = rng.random(out=work)
-    angles -= 0.5
-    angles *= math.pi
-    squares = np.multiply(angles, angles)
-    out.fill(_SINE_SERIES[-1])
-    for coefficient in reversed(_SINE_SERIES[:-1]):
-        out *= squares
-        out += coefficient
-    out *= angles
-    return out

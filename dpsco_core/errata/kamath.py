@@ -31,9 +31,9 @@ ENTRIES: tuple[Erratum, ...] = (
         printed="The smoothed truncation has a closed form.",
         wrong=r"Evaluated as it stands, it cancels terms of size $|x/\tau|^3$: for entries beyond "
         r"$10^5\tau$ it leaves the range that the noise is made for, without any bound.",
-        instead="For large entries an expansion, and always a clamp at the supremum, so that "
-        "rounding cannot widen the sensitivity. NaN counts as 0.",
-        modules=("dpsco_core.mean.smoothed",),
+        instead="An integral that does not cancel, in a table over τ/x, and always a clamp at the "
+        "supremum, so that rounding cannot widen the sensitivity. NaN counts as 0.",
+        modules=("dpsco_core.mean.smooth_clip",),
         experiment=Experiment(name="The raw formula on large entries", run=runs.closed_form),
     ),
     _entry(

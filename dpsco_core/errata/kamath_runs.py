@@ -18,7 +18,7 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.errata.base import Finding
 from dpsco_core.mean.base import clipped_block_means, hinge_constant
 from dpsco_core.mean.coordinatewise import median_sensitivity, printed_sensitivity
-from dpsco_core.mean.smoothed import smoothed_clip, smoothed_supremum
+from dpsco_core.mean.smooth_clip import smoothed_clip, smoothed_supremum
 from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon
 
 RHO, DELTA = 0.5, 1e-6

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar, Literal, Protocol
 
 import numpy as np
@@ -23,6 +24,9 @@ FAILURE_PROBABILITY = 0.05
 # Clip levels outside this range would let products of doubles overflow or lose all digits for
 # some records, and a release that fails, or that moves further, for one record is not private.
 SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
+# Clip levels above the first, and squared norms below the second, need no care: squares that
+# matter keep all their digits, and a level over a norm is a normal double (above 1e-250).
+LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
 
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
@@ -132,8 +136,19 @@ def zhao_share(setting: Setting, calibration: Calibration) -> float:
 
 def sum_of_rows(rows: Rows, start: int, stop: int) -> Vector:
     """Return the sum of rows `start` to `stop`, shape (d,), block by block."""
-    total = np.zeros(rows.d)
-    for block in rows.blocks(start, stop):
+    if (start, stop) == (0, rows.n):
+        return rows.total(sum_of_all)
+    return _sum_of_blocks(rows.blocks(start, stop), rows.d)
+
+
+def sum_of_all(rows: Rows) -> Vector:
+    """Return the sum of all rows, shape (d,)."""
+    return _sum_of_blocks(rows.blocks(), rows.d)
+
+
+def _sum_of_blocks(blocks: Iterable[Vector], d: int) -> Vector:
+    total = np.zeros(d)
+    for block in blocks:
         total += np.add.reduce(block, axis=0)
     return total
 
@@ -145,6 +160,19 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     row, a fixed vector inside the ball, so that the sensitivity holds for every record. `radius`
     is a level that `check_level` allows.
     """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        norms = np.vecdot(block, block)
+    # Most blocks hold no wild row; the largest square, which a NaN would be, tells so at once. A
+    # square below the normal doubles is that of a norm below 1e-153, far inside such a radius.
+    if radius >= LEAST_PLAIN_LEVEL and len(block) and norms.max() < LARGEST_PLAIN_SQUARE:
+        np.sqrt(norms, out=norms)
+        np.maximum(norms, radius, out=norms)
+        return block, np.divide(radius, norms, out=norms)  # exactly 1 inside
+    return _clip_wild_rows(block, radius)
+
+
+def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
+    """As `clip_to_ball`, for whatever the rows hold and every radius."""
     norms = row_norms(block)
     weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
     if norms.max() > LARGEST_LEVEL:
@@ -159,16 +187,27 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     return block, weights
 
 
+def clipped_parts(rows: Rows, radius: float) -> Iterator[tuple[Vector, Vector]]:
+    """Yield ``(rows, weights)``, block by block: weighted rows are projected on the ball."""
+    for part in rows.factors():
+        if part.coefficients is None:
+            yield clip_to_ball(part.base, radius)
+        else:
+            norms = row_norms(part.base) if part.norms is None else part.norms
+            yield clip_scaled(part.base, part.coefficients, norms, radius)
+
+
 def clipped_mean(rows: Rows, radius: float) -> Vector:
     """Return the mean of the rows after projection on the ball of `radius`, shape (d,)."""
+    return rows.total(partial(clipped_sum, radius=radius)) / rows.n
+
+
+def clipped_sum(rows: Rows, radius: float) -> Vector:
+    """Return the sum of the rows after projection on the ball of `radius`, shape (d,)."""
     total = np.zeros(rows.d)
-    for part in rows.factors():
-        if part.coefficients is None or part.norms is None:
-            safe, weights = clip_to_ball(part.base, radius)
-        else:
-            safe, weights = clip_scaled(part.base, part.coefficients, part.norms, radius)
+    for safe, weights in clipped_parts(rows, radius):
         total += weights @ safe
-    return total / rows.n
+    return total
 
 
 def clip_scaled(
@@ -208,18 +247,33 @@ def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
     array of shape (blocks, d)
     """
     size = rows.n // blocks
+    if blocks == 1:
+        return rows.total(partial(sum_of_clipped_entries, limit=limit))[None, :] / size
     means = np.empty((blocks, rows.d))
     for i in range(blocks):
-        total = np.zeros(rows.d)
-        for block in rows.blocks(i * size, (i + 1) * size):
-            clipped = np.clip(block, -limit, limit)
-            part = np.ones(len(block)) @ clipped
-            if np.isnan(part).any():
-                np.nan_to_num(clipped, copy=False, nan=0.0)
-                part = np.ones(len(block)) @ clipped
-            total += part
-        means[i] = total / size
+        own = rows.blocks(i * size, (i + 1) * size)
+        means[i] = _sum_of_clipped(own, rows.d, limit) / size
     return means
+
+
+def sum_of_clipped_entries(rows: Rows, limit: float) -> Vector:
+    """Return the sum of all rows with every entry clipped to [-limit, limit], shape (d,)."""
+    return _sum_of_clipped(rows.blocks(), rows.d, limit)
+
+
+def _sum_of_clipped(blocks: Iterable[Vector], d: int, limit: float) -> Vector:
+    total, space = np.zeros(d), np.empty((0, d))
+    for block in blocks:
+        if len(space) < len(block):
+            space = np.empty_like(block)
+        clipped = np.clip(block, -limit, limit, out=space[: len(block)])
+        ones = np.ones(len(block))
+        part = ones @ clipped
+        if np.isnan(part).any():
+            np.nan_to_num(clipped, copy=False, nan=0.0)
+            part = ones @ clipped
+        total += part
+    return total
 
 
 def hinge_bias(distance: float, order: float) -> float:

@@ -46,6 +46,11 @@ def walk_to_centre(points: Vector, left_out: int, steps: int, rng: np.random.Gen
     array of shape (d,)
         The visited centre with the smallest distance; the walk stops where it is not positive.
     """
+    if len(points) < points.shape[1]:
+        # Every direction worth taking is in their span: fewer coordinates for the same search.
+        basis, coordinates = np.linalg.qr(points.T)
+        found: Vector = basis @ walk_to_centre(coordinates.T, left_out, steps, rng)
+        return found
     centre = np.zeros(points.shape[1])
     best, best_distance = centre, math.inf
     for _ in range(steps + 1):
@@ -151,33 +156,42 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
     some = offsets[: min(points, POINT_DIRECTIONS)]
     random = rng.standard_normal((RANDOM_DIRECTIONS, dimension))
     found = np.concatenate([median[None], -median[None], mean[None], -mean[None], some, random])
-    directions = _unit(found[np.linalg.norm(found, axis=1) > 0])
+    directions = _unit(found[np.vecdot(found, found) > 0])
     values = quantile_of_projections(offsets, directions, left_out)
-    best = np.argsort(values)[-ASCENTS:]
-    directions, values = directions[best], values[best]
-    step = np.full(len(directions), 1.0)
+    directions = directions[np.argsort(values)[-ASCENTS:]]
+    projections = directions @ offsets.T
+    order = np.argsort(projections, axis=1)
+    each = np.arange(len(directions))
+    values = projections[each, order[:, left_out]]
+    step = np.full((len(directions), 1), 1.0)
     width = max(1, points // 50)
     low, high = max(0, left_out - width), min(points, left_out + width + 1)
     for _ in range(ASCENT_STEPS):
-        order = np.argsort(directions @ offsets.T, axis=1)[:, low:high]
-        pull = offsets[order].mean(axis=1)
-        along = np.einsum("ij,ij->i", pull, directions)
-        moved = directions + step[:, None] * _unit_or_zero(pull - along[:, None] * directions)
-        moved = _unit(moved)
-        new = quantile_of_projections(offsets, moved, left_out)
+        pull = np.add.reduce(offsets[order[:, low:high]], axis=1)
+        pull -= np.vecdot(pull, directions)[:, None] * directions
+        moved = _unit(directions + step * _unit_or_zero(pull))
+        projections = moved @ offsets.T
+        ranks = np.argsort(projections, axis=1)
+        new = projections[each, ranks[:, left_out]]
         better = new > values
-        directions = np.where(better[:, None], moved, directions)
-        values = np.where(better, new, values)
-        step = np.where(better, step, 0.6 * step)
+        if better.all():
+            directions, values, order = moved, new, ranks
+            continue
+        directions[better], values[better], order[better] = (
+            moved[better],
+            new[better],
+            ranks[better],
+        )
+        step[~better] *= 0.6
     i = int(np.argmax(values))
     return float(values[i]), directions[i]
 
 
 def _unit(vectors: Vector) -> Vector:
-    unit: Vector = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vector = vectors / np.sqrt(np.vecdot(vectors, vectors))[:, None]
     return unit
 
 
 def _unit_or_zero(vectors: Vector) -> Vector:
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    norms = np.sqrt(np.vecdot(vectors, vectors))[:, None]
     return vectors / np.where(norms > 0, norms, 1.0)

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csc_array
 
 from dpsco_core.card import ZHAO_2024, MethodCard
 from dpsco_core.data.rows import Rows, rows_per_block
@@ -20,6 +21,7 @@ from dpsco_core.mean.base import (
     check_level,
     check_rows,
     clip_to_ball,
+    clipped_parts,
     zhao_share,
 )
 from dpsco_core.mean.clipped import practical_radius, theorem_radius
@@ -32,7 +34,8 @@ from dpsco_core.problems.base import Setting
 
 LOG_CONTRACTION = math.log(256 / 233)  # Lemma 8 at inner step 1/4
 PRACTICAL_GROUPS = 8
-PRACTICAL_STEPS = 60
+PRACTICAL_STEPS = 30, 60  # of the walk: enough from most starts, and at most
+PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deepest point
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +159,7 @@ class IterativeUpdating:
         sensitivity = 2 * radius / size
         left_out = math.floor((1 - quantile) * groups + 1e-9)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
+        noise = gaussian_noise_std(sensitivity, rho)
         return IterativePlan(
             clip_radius=radius,
             groups=groups,
@@ -163,8 +167,8 @@ class IterativeUpdating:
             left_out=left_out,
             rho=rho,
             l2_sensitivity=sensitivity,
-            noise_std=gaussian_noise_std(sensitivity, rho),
-            inner_steps=walk_length(setting, r0) if theory else PRACTICAL_STEPS,
+            noise_std=noise,
+            inner_steps=walk_length(setting, r0) if theory else practical_length(setting, noise),
             amplification=amplification,
             group_radius=r0,
         )
@@ -264,6 +268,18 @@ def walk_length(setting: Setting, r0: float) -> int:
     return math.ceil(2 * math.log(distance / (4 * r0)) / LOG_CONTRACTION)
 
 
+def practical_length(setting: Setting, noise_std: float) -> int:
+    r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
+
+    From the public bound R_0 on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
+    mean, and `PRACTICAL_ROUNDS` more, within `PRACTICAL_STEPS`.
+    """
+    least, most = PRACTICAL_STEPS
+    apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
+    far = math.log(apart) / math.log(4 / 3) if apart > 1 else 0.0
+    return min(max(math.ceil(far) + PRACTICAL_ROUNDS, least), most)
+
+
 def secret_split(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return a fresh uniformly random assignment, shape (groups, n // groups), of row indices.
 
@@ -276,22 +292,39 @@ def secret_split(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.in
 
 
 def clipped_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> NDArray[np.float64]:
-    """Return the mean of every group after clipping records to norm `radius`, shape (k, d)."""
+    """Return the mean of every group after clipping records to norm `radius`, shape (k, d).
+
+    One pass over the rows in their own order: a block is added to the sums by a sparse matrix with
+    one entry a record, its weight, in the row of its group. No other group's sum is touched, not
+    even by a zero. Where the groups outnumber the rows of a block, the rows are fetched in the
+    order of the split instead.
+    """
     groups, size = split.shape
-    step = rows_per_block(rows.d)
-    means = np.zeros((groups, rows.d))
-    if size <= step:  # several whole groups at a time
-        per_visit = max(1, step // size)
-        for low in range(0, groups, per_visit):
-            chosen = split[low : low + per_visit]
-            safe, weights = clip_to_ball(rows.take(chosen.ravel()), radius)
-            safe *= weights[:, None]
-            means[low : low + len(chosen)] = safe.reshape(len(chosen), size, rows.d).sum(axis=1)
-    else:
-        for j in range(groups):
-            for low in range(0, size, step):
-                safe, weights = clip_to_ball(rows.take(split[j, low : low + step]), radius)
-                means[j] += weights @ safe
+    if groups + 1 > rows_per_block(rows.d):
+        return _fetched_group_means(rows, split, radius)
+    group = np.full(rows.n, groups, dtype=np.int32)  # what is left out is a group of its own
+    group[split] = np.arange(groups, dtype=np.int32)[:, None]
+    sums = np.zeros((groups + 1, rows.d))
+    low = 0
+    for safe, weights in clipped_parts(rows, radius):
+        high = low + len(safe)
+        entries = (weights, group[low:high], np.arange(len(safe) + 1, dtype=np.int32))
+        sums += np.asarray(csc_array(entries, shape=(groups + 1, len(safe))) @ safe)
+        low = high
+    means: NDArray[np.float64] = sums[:groups] / size
+    return means
+
+
+def _fetched_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> NDArray[np.float64]:
+    """As `clipped_group_means`, for groups of few records: several whole groups at a time."""
+    groups, size = split.shape
+    means = np.empty((groups, rows.d))
+    per_visit = max(1, rows_per_block(rows.d) // size)
+    for low in range(0, groups, per_visit):
+        chosen = split[low : low + per_visit]
+        safe, weights = clip_to_ball(rows.take(chosen.ravel()), radius)
+        safe *= weights[:, None]
+        means[low : low + len(chosen)] = safe.reshape(len(chosen), size, rows.d).sum(axis=1)
     means /= size
     return means
 

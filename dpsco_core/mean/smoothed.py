@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import ndtr
 
 from dpsco_core.card import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.errors import require
 from dpsco_core.mean.base import (
     Calibration,
     Release,
@@ -23,18 +21,20 @@ from dpsco_core.mean.base import (
     check_rows,
     gaussian_share,
 )
+from dpsco_core.mean.smooth_clip import (
+    SQRT2,
+    check_variance,
+    smoothed_clip,
+    smoothed_supremum,
+)
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
-SQRT2 = math.sqrt(2.0)
 SMALLEST_TAU = 10.0
-SMALL = 1e-9  # below it psi(u) is u to the last bit
-LARGE = 200.0  # beyond it the closed form cancels; the expansion in 1/u is exact to 2e-9
-SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0
 VARIANCES = (0.1, 0.25, 0.5, 1.0)
 PRINTED_VARIANCES = (1.0,)  # where the printed noise is enough
-PIECE = 8192  # entries whose intermediate results fit the cache
+PIECE = 32_768  # entries whose intermediate results fit the cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,102 +65,23 @@ class SmoothedPlan:
     noise_std: float
 
 
-def smoothed_supremum(smoothing_variance: float) -> float:
-    r"""Return :math:`S_c = \sup|\psi(\cdot; c)| = \frac{2\sqrt2}3(2\Phi(1/\sqrt c) - 1)`.
-
-    Examples
-    --------
-    >>> round(smoothed_supremum(1.0), 6)
-    0.643646
-    """
-    require(smoothing_variance > 0, "smoothing_variance", "a positive number", smoothing_variance)
-    return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
-
-
-def smoothed_clip(u: NDArray[np.float64], smoothing_variance: float) -> NDArray[np.float64]:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, Z standard normal, entry by entry.
-
-    :math:`\phi(x) = x - x^3/6` on :math:`|x| \le \sqrt2` and constant beyond. Odd, non-decreasing,
-    and never above `smoothed_supremum` in absolute value: the closed form is replaced by its
-    expansion for large u, and clamped, so that rounding cannot widen the sensitivity. NaN counts
-    as 0. Accurate to 2e-9.
-
-    Parameters
-    ----------
-    u : array of any shape
-        Entries divided by tau.
-    smoothing_variance : float
-        c, in [1e-4, 2].
-
-    Notes
-    -----
-    For u > 0, with :math:`l, h = (\mp\sqrt2/u - 1)/\sqrt c` and
-    :math:`q = u^2(\frac16 + \frac c3)`,
-
-    .. math:: \psi = u\Big(1 - u^2\big(\tfrac16 + \tfrac c2\big)\Big)(\Phi(h) - \Phi(l))
-        + u\sqrt c\Big[\big(\tfrac23 - q\big)(\varphi(l) - \varphi(h))
-        + \tfrac{\sqrt2u}6(\varphi(l) + \varphi(h))\Big]
-        + \tfrac{2\sqrt2}3(\Phi(-h) - \Phi(l)).
-    """
-    _check_variance(smoothing_variance)
-    s = math.sqrt(smoothing_variance)
-    top = smoothed_supremum(smoothing_variance)
-    size = np.abs(u)
-    size = np.where(np.isnan(size), 0.0, size)
-    a = np.clip(size, SMALL, LARGE)
-    edge = (SQRT2 / s) / a
-    low, high = -1 / s - edge, edge - 1 / s
-    cdf_low, tail_high = ndtr(low), ndtr(-high)
-    pdf_low, pdf_high = _normal_pdf(low), _normal_pdf(high)
-    squares = a * a
-    value = a * (1 - squares * (1 / 6 + smoothing_variance / 2)) * (1 - tail_high - cdf_low)
-    even = (2 / 3 - squares * (1 / 6 + smoothing_variance / 3)) * (pdf_low - pdf_high)
-    value += a * s * (even + SQRT2 / 6 * a * (pdf_low + pdf_high))
-    value += 2 * SQRT2 / 3 * (tail_high - cdf_low)
-    large = size > LARGE
-    if large.any():
-        value[large] = _smoothed_clip_of_large(size[large], s)
-    tiny = size < SMALL
-    if tiny.any():
-        value[tiny] = size[tiny]
-    np.clip(value, 0.0, top, out=value)
-    signed: NDArray[np.float64] = np.copysign(value, u)
-    return signed
-
-
-def _smoothed_clip_of_large(g: NDArray[np.float64], s: float) -> NDArray[np.float64]:
-    inverse = 1 / g
-    high, low = (SQRT2 * inverse - 1) / s, (-SQRT2 * inverse - 1) / s
-    edge = 16 * SQRT2 / 15 * math.exp(-0.5 / s**2) / math.sqrt(2 * math.pi) / s**3
-    return (2 * SQRT2 / 3) * (ndtr(-high) - ndtr(low)) + edge * inverse * inverse
-
-
-def _normal_pdf(z: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(under="ignore"):
-        density: NDArray[np.float64] = np.exp(-0.5 * z * z)
-    density /= math.sqrt(2 * math.pi)
-    return density
-
-
-def _check_variance(smoothing_variance: float) -> None:
-    require(
-        SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE,
-        "smoothing_variance",
-        f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}",
-        smoothing_variance,
-    )
-
-
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:
     r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
+    part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
+    return tau * rows.total(part) / rows.n
+
+
+def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:
+    r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     total = np.zeros(rows.d)
     step = max(1, PIECE // rows.d)
+    ones, inverse = np.ones(step), 1 / tau
     for block in rows.blocks():
         for low in range(0, len(block), step):
             with np.errstate(over="ignore", under="ignore"):
-                u = block[low : low + step] / tau
-            total += smoothed_clip(u, smoothing_variance).sum(axis=0)
-    return tau * total / rows.n
+                u = block[low : low + step] * inverse
+            total += ones[: len(u)] @ smoothed_clip(u, smoothing_variance)
+    return total
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,6 +90,9 @@ class NoiseSmoothing:
 
     .. math:: \tilde\mu_j = \frac\tau n\sum_i\psi(X_{ij}/\tau; c) + N(0, \sigma^2), \qquad
         \sigma^2 = \frac{2S_c^2\tau^2 d}{\rho n^2}
+
+    What is added up is psi to :math:`3\cdot10^{-13}`, from a table (`SmoothTable`), and never above
+    :math:`S_c` in absolute value: the sensitivity rests on the clamp, not on the table.
 
     Parameters
     ----------
@@ -207,7 +131,7 @@ class NoiseSmoothing:
 
     def __post_init__(self) -> None:
         if self.smoothing_variance is not None:
-            _check_variance(self.smoothing_variance)
+            check_variance(self.smoothing_variance)
 
     def plan(self, setting: Setting) -> SmoothedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""

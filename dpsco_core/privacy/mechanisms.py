@@ -1,7 +1,7 @@
 """The only place in the package that draws noise for privacy.
 
 These functions know nothing of budgets; call them through a `Ledger`, which accounts for what they
-release. The noise is double-precision: see SECURITY notes in the README.
+release. The noise is double-precision: see SECURITY.md.
 """
 
 from __future__ import annotations

@@ -223,6 +223,10 @@ class OptimisationProblem(Protocol):
         """Return n independent records."""
         ...
 
+    def stream(self, n: int, rng: np.random.Generator) -> Sample:
+        """Return the same records as `sample`, drawn when they are read and never held."""
+        ...
+
     def excess_risk(self, w: Vector) -> ExcessRisk:
         """Return the excess population risk of the finite parameter `w`, shape (d,)."""
         ...

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import Card
 from dpsco_core.data.base import Distribution
+from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
 from dpsco_core.problems.evaluation import average, evaluation_rows
+from dpsco_core.problems.generated_sample import GeneratedSample, SampleSource
 from dpsco_core.problems.laws import (
     centring_factor,
     largest_second_moment,
@@ -128,16 +131,37 @@ class LinearModelProblem(ABC):
         """Return one member of the prior of the features."""
         return replace(self, features=self.features.draw(rng))
 
+    @property
+    def law(self) -> Distribution:
+        """The law of the features."""
+        return self.features
+
     def sample(self, n: int, rng: np.random.Generator) -> LinearSample:
-        """Return n independent records."""
+        """Return n independent records: targets, like features, are drawn in blocks."""
         features = self.features.sample(n, rng)
-        true = self.minimiser
-        margins = np.concatenate([block @ true for block in features.blocks()])
+        streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
+        targets = np.concatenate(
+            [
+                self._block_targets(features.x[i * size : (i + 1) * size], streams.at(i))
+                for i in range(-(-n // size))
+            ]
+        )
+        return self._with_targets(features, targets)
+
+    def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
+        """Return the same records as `sample`, drawn when they are read."""
+        return GeneratedSample(SampleSource(self, draw_key(rng), draw_key(rng), n), 0, n)
+
+    def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:
+        """Return records with given features; their targets are drawn."""
+        return self._with_targets(rows, self._block_targets(rows.x, rng))
+
+    def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
+        return self.targets(features @ self.minimiser, rng)
+
+    def _with_targets(self, features: DenseRows, targets: Vector) -> LinearSample:
         return LinearSample(
-            features=features,
-            targets=self.targets(margins, rng),
-            link=self.link,
-            constraint=self.constraint,
+            features=features, targets=targets, link=self.link, constraint=self.constraint
         )
 
     def excess_risk(self, w: Vector) -> ExcessRisk:

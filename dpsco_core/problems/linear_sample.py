@@ -157,7 +157,8 @@ class LinearSample:
             norms = features.norms()
         if exponent != 2:
             norms = features.norms_in(exponent)
-        shrink = radius / np.maximum(norms, radius)
+        shrink = np.maximum(norms, radius)
+        np.divide(radius, shrink, out=shrink)
         if self.shrink is not None:
             shrink = np.minimum(shrink, self.shrink)
         return replace(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import KAMATH_2022, Card
 from dpsco_core.data.base import Distribution
+from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
@@ -60,6 +61,10 @@ class MeanEstimation:
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
         """Return n independent records."""
         return self.distribution.sample(n, rng)
+
+    def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
+        """Return the same records as `sample`, drawn when they are read and never held."""
+        return self.distribution.stream(n, rng)
 
     @property
     def constraint(self) -> ConstraintSet:

@@ -12,11 +12,14 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import Card
 from dpsco_core.data.base import Distribution
+from dpsco_core.data.blocks import draw_key
+from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
+from dpsco_core.problems.generated_sample import GeneratedSample, SampleSource
 from dpsco_core.problems.point_sample import PointLoss, PointSample
 
 Vector = NDArray[np.float64]
@@ -89,11 +92,23 @@ class PointProblem(ABC):
         """Return one member of the prior: hard instances draw their pattern."""
         return replace(self, distribution=self.distribution.draw(rng))
 
+    @property
+    def law(self) -> Distribution:
+        """The law of a record."""
+        return self.distribution
+
     def sample(self, n: int, rng: np.random.Generator) -> PointSample:
         """Return n independent records."""
-        return PointSample(
-            points=self.distribution.sample(n, rng), loss=self.loss, constraint=self.constraint
-        )
+        return self.records(self.distribution.sample(n, rng), rng)
+
+    def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
+        """Return the same records as `sample`, drawn when they are read."""
+        key = draw_key(rng)
+        return GeneratedSample(SampleSource(self, key, key, n), 0, n)
+
+    def records(self, rows: DenseRows, rng: np.random.Generator) -> PointSample:
+        """Return given records with the loss; nothing is drawn."""
+        return PointSample(points=rows, loss=self.loss, constraint=self.constraint)
 
     def setting(
         self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None

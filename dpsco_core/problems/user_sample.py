@@ -121,7 +121,9 @@ class ItemSample:
                     sums = np.matmul(slopes, base.reshape(-1, m, d))[:, 0]
                 else:
                     blocks = list(rows.blocks(low * m, high * m))
-                    sums = np.concatenate(blocks).reshape(-1, m, d).sum(axis=1)
+                    items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+                    sums = items.reshape(-1, m, d).sum(axis=1)
+                    del blocks, items  # before the next block is formed
                 found[low:high] = sums
         found /= m
         return found
@@ -217,12 +219,12 @@ def fits(n: int, m: int, d: int) -> bool:
 def check_size(
     problem: OptimisationProblem | MeanEstimation, n: int, m: int, limits: Limits
 ) -> None:
-    """Refuse samples that a place does not hold: all items, or the means where they have a law."""
+    """Refuse samples that a place does not allow: all items, or the means where they have a law."""
     d = problem.constraint.d
     if m == 1:
-        if n * d > limits.elements:
+        if n * d > limits.most_elements:
             raise InvalidInput(
-                f"n times d must be at most {limits.elements:,} for {limits.where}, "
+                f"n times d must be at most {limits.most_elements:,} for {limits.where}, "
                 f"got n={n:,} and d={d:,}."
             )
         return

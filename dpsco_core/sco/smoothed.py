@@ -10,7 +10,8 @@ import numpy as np
 
 from dpsco_core.card import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.mean.base import Calibration, Release, Tuning, check_level, gaussian_share
-from dpsco_core.mean.smoothed import NoiseSmoothing, smoothed_supremum
+from dpsco_core.mean.smooth_clip import smoothed_supremum
+from dpsco_core.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample

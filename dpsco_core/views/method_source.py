@@ -10,9 +10,9 @@ from types import FunctionType
 from typing import Any
 
 from dpsco_core.catalogue import METHOD_SLUGS, METHODS
-from dpsco_core.mean.base import clipped_block_means, clipped_mean
+from dpsco_core.mean.base import clipped_block_means, clipped_mean, clipped_sum
 from dpsco_core.mean.directions import walk_to_centre
-from dpsco_core.mean.smoothed import smoothed_mean
+from dpsco_core.mean.smoothed import smoothed_mean, smoothed_sum
 from dpsco_core.parsing import one_of
 from dpsco_core.sco.descent import descend
 from dpsco_core.sco.framework import run_framework
@@ -32,11 +32,11 @@ _MIRROR: tuple[Function, ...] = (run_mirror, truncated_sum)
 _ACCELERATED: tuple[Function, ...] = (run_accelerated, run_phase)
 # What `release` hands on to, in the order in which it runs.
 HANDS_ON: dict[str, tuple[Function, ...]] = {
-    "mean.clipped": (clipped_mean,),
+    "mean.clipped": (clipped_mean, clipped_sum),
     "mean.iterative": (walk_to_centre,),
     "mean.cwme-cdp": (clipped_block_means,),
     "mean.cwme-pure": (clipped_block_means,),
-    "mean.smoothed": (smoothed_mean,),
+    "mean.smoothed": (smoothed_mean, smoothed_sum),
     "sco.noisy-gd": _FRAMEWORK,
     "sco.cwme": _FRAMEWORK,
     "sco.smoothed": _FRAMEWORK,

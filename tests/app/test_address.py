@@ -87,7 +87,8 @@ def test_unknown_parameters_are_left_alone() -> None:
             {
                 "grid": "80000,85000,90000,95000,100000",
                 "trials": "200",
-                "methods": "mean.iterative,mean.smoothed",
+                "problem": "logistic",
+                "methods": "sco.iterative,sco.smoothed",
             },
             "the dashboard allows 120 s",
         ),

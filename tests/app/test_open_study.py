@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -16,8 +18,10 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app import stored
 from dpsco_app.link import BASE
 from dpsco_app.open_study import in_one_line
+from dpsco_app.running import Pace
 from dpsco_app.serve import offer
 from dpsco_app.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_core.cli import main
 from dpsco_core.errors import InvalidInput
 from dpsco_core.scenario import Scenario
 from dpsco_core.store import Store, outcome_text
@@ -236,7 +240,15 @@ def test_a_study_too_large_to_be_drawn_is_refused(change: dict[str, Any]) -> Non
 def test_a_file_in_a_folder_that_cannot_be_written_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = written(tmp_path / "r.sqlite", SMALL)
+    path = tmp_path / "r.sqlite"
+    with Store(path) as writer:  # what it writes is still in the log beside the file
+        list(study(SMALL, store=writer))
+        assert path.with_name("r.sqlite-wal").stat().st_size > 0
+        read_a_copy(path, monkeypatch)
+
+
+def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a file that cannot be opened in its own place."""
     real = Store.__init__
 
     def no_index(self: Store, where: Any, **options: Any) -> None:
@@ -245,8 +257,9 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read(
         real(self, where, **options)
 
     monkeypatch.setattr(Store, "__init__", no_index)
-    monkeypatch.setattr("os.access", lambda *args: False)
-    assert Shelf(source=path, name="r").studies() == (SMALL,)
+    monkeypatch.setattr(stored, "_can_write", lambda folder: False)
+    shelf = Shelf(source=path, name="r")
+    assert shelf.studies() == (SMALL,) and len(shelf.outcomes(SMALL)) == SMALL.cells
 
 
 def test_the_server_refuses_to_start_with_a_wrong_file(
@@ -262,3 +275,32 @@ def test_a_study_is_said_in_one_line() -> None:
     assert in_one_line(SMALL) == (
         "Mean estimation, Student t, n = 500 to 1,000, d = 20, ε = 1, 2 estimators, 3 trials"
     )
+
+
+def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    def start(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", start)
+    assert main(("app", "--study=-odd.sqlite")) == 0
+    assert started == [[sys.executable, "-m", "dpsco_app", "--study=-odd.sqlite"]]
+
+
+def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("dpsco_app.running.time.monotonic", lambda: now[0])
+
+    def asked(pace: Pace, *times: float) -> list[bool]:
+        found = []
+        for now[0] in times:
+            found.append(pace.due())
+        return found
+
+    now[0] = 0.0
+    assert asked(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
+    now[0] = 0.0
+    # A drawing of 0.5 s, and then 4 times as long without one.
+    assert asked(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]

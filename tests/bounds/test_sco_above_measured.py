@@ -168,7 +168,9 @@ CLIPPED, STRONG = ClippedDescent(tuning="theory"), StrongCoordinatewiseDescent(t
 ZCDP_1 = ZCDP(rho=1.0)
 CASES = {
     "clipped": Case(method=CLIPPED, problem=heavy(Quadratic, 2, 3.0, 1.0), bound=clipped),
-    "clipped-linear": Case(method=CLIPPED, problem=heavy(Linear, 2, 3.0, 1.0), bound=clipped),
+    "clipped-linear": Case(
+        method=CLIPPED, problem=heavy(Linear, 2, 3.0, 1.0), bound=clipped, trials=60
+    ),
     "cwme-strong": Case(
         method=STRONG,
         problem=heavy(Quadratic, 2, 4.0, 3.0),
@@ -188,6 +190,7 @@ CASES = {
         method=PSGD,
         problem=bounded(Linear, 2, 1.0),
         bound=row("upper.sco.private-sgd-utility"),
+        trials=120,
     ),
     "phased-logistic": Case(method=PHASED, problem=bounded(Logistic, 2, 1.0), bound=phased_sgd),
     "phased-quadratic": Case(method=PHASED, problem=bounded(Quadratic, 2, 1.0), bound=phased_sgd),

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dpsco_core.data import EllipticalT, Gaussian, LogNormal, Pareto, SkewedPareto, StudentT
-from dpsco_core.data.base import PART
-from dpsco_core.data.student_t import _sines_of_uniform_angles
+from dpsco_core.data.ziggurat import PART
 from dpsco_core.errors import InvalidInput
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
@@ -191,9 +190,3 @@ def test_a_sample_size_out_of_range_is_named(kind: Any, n: int) -> None:
     with pytest.raises(InvalidInput) as caught:
         kind().sample(n, np.random.default_rng(0))
     assert str(caught.value) == f"n must be a positive integer, got n={n}."
-
-
-def test_the_sine_series_is_the_sine_to_rounding() -> None:
-    out = _sines_of_uniform_angles(np.empty(100_000), np.empty(100_000), np.random.default_rng(24))
-    angles = math.pi * (np.random.default_rng(24).random(100_000) - 0.5)
-    np.testing.assert_allclose(out, np.sin(angles), rtol=4e-16, atol=0)

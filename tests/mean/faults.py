@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpsco_core.data.rows import row_norms
 from dpsco_core.mean import (
@@ -22,6 +23,7 @@ from dpsco_core.mean import (
     iterative,
     smoothed,
 )
+from dpsco_core.mean.smooth_clip import smooth_table
 from dpsco_core.privacy import Ledger
 
 Patch = pytest.MonkeyPatch
@@ -128,10 +130,26 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
 
 
 def bare_closed_form(patch: Patch) -> None:
-    """The smooth truncation without its expansion for large entries and without its clamp."""
-    honest = np.clip
-    patch.setattr(smoothed, "LARGE", 1e12)
-    patch.setattr(np, "clip", lambda a, *ends, **out: a if out else honest(a, *ends))
+    """The smooth truncation as printed, which cancels for large entries, without a clamp."""
+
+    def printed(u: np.ndarray, c: float) -> np.ndarray:
+        s, root, normal = math.sqrt(c), math.sqrt(2), stats.norm
+        a = np.clip(np.abs(u), 1e-9, 1e12)
+        low, high = (-root / a - 1) / s, (root / a - 1) / s
+        value = a * (1 - a**2 * (1 / 6 + c / 2)) * (normal.cdf(high) - normal.cdf(low))
+        even = (2 / 3 - a**2 * (1 / 6 + c / 3)) * (normal.pdf(low) - normal.pdf(high))
+        odd = root / 6 * a * (normal.pdf(low) + normal.pdf(high))
+        value += a * s * (even + odd) + 2 * root / 3 * (normal.cdf(-high) - normal.cdf(low))
+        return np.copysign(value, u)
+
+    patch.setattr(smoothed, "smoothed_clip", printed)
+
+
+def cubic_for_every_entry(patch: Patch) -> None:
+    """The smooth truncation's cubic near 0, used for large entries as well."""
+    patch.setattr(
+        smoothed, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).of(u)
+    )
 
 
 def level_from_the_data(patch: Patch) -> None:

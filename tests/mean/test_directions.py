@@ -174,6 +174,20 @@ def test_the_walk_reaches_the_middle_of_a_cloud(d: int) -> None:
     assert np.linalg.norm(centre - middle) < 6 * mean_error
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_fewer_points_than_dimensions_are_walked_in_their_span(seed: int) -> None:
+    """Two points in six dimensions are a plane, where the search is exact, however it is turned."""
+    rng = np.random.default_rng(seed)
+    flat = rng.normal(size=(2, 2)) + 3
+    frame, _ = np.linalg.qr(rng.normal(size=(6, 2)))
+    walked = walk_to_centre(flat @ frame.T, 0, 4, rng)
+    np.testing.assert_allclose(walked, frame @ walk_to_centre(flat, 0, 4, rng), atol=1e-9)
+    many = rng.normal(size=(8, 30)) + 1
+    centre = walk_to_centre(many, 3, 20, rng)
+    inside = many.T @ np.linalg.lstsq(many.T, centre, rcond=None)[0]
+    np.testing.assert_allclose(inside, centre, atol=1e-12)
+
+
 def test_a_walk_of_no_steps_stays_at_the_origin() -> None:
     assert not walk_to_centre(np.ones((4, 2)), 0, 0, np.random.default_rng(0)).any()
 

@@ -110,6 +110,7 @@ FAULTS = (
         methods=NORM_CLIPPING,
     ),
     Fault(patch=faults.bare_closed_form, check=sensitivity_holds, methods=SMOOTHED),
+    Fault(patch=faults.cubic_for_every_entry, check=sensitivity_holds, methods=SMOOTHED),
     Fault(patch=faults.level_from_the_data, check=plan_is_fixed),
     Fault(patch=faults.half_of_the_budget, check=budget_is_spent, methods=TIGHT_GAUSSIAN),
     Fault(patch=faults.half_of_the_budget, check=noise_is_right, methods=TIGHT_GAUSSIAN),

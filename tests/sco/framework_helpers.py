@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.data import DenseRows, StudentT
 from dpsco_core.mean import iterative
-from dpsco_core.mean.smoothed import smoothed_supremum
+from dpsco_core.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear import Linear

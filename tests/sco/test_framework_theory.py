@@ -16,7 +16,7 @@ from scipy.optimize import minimize_scalar
 
 from dpsco_core.data import Gaussian
 from dpsco_core.errors import InvalidInput, NotApplicable
-from dpsco_core.mean.smoothed import smoothed_supremum
+from dpsco_core.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.sco import (

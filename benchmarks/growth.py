@@ -1,0 +1,112 @@
+"""Growth: time against n, d, the steps T and the number of cells, each with its fitted exponent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from benchmarks.timing import Work, best, exponent
+from dpsco_core.catalogue import make_estimator, make_optimiser, methods_for
+from dpsco_core.errors import NotApplicable
+from dpsco_core.mean.base import clipped_mean
+from dpsco_core.privacy import Ledger
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.scenario import Scenario
+from dpsco_core.study import cells as cells_of
+from dpsco_core.study import run_cell
+
+RECORDS = [5_000, 20_000, 80_000, 320_000]
+DIMENSIONS = [10, 40, 160, 640]
+STEPS = [16, 64, 256]
+CELLS = [4, 16, 64]
+MEANS = tuple(methods_for("mean"))
+OPTIMISERS = ("sco.noisy-gd", "sco.clipped", "sco.phased-sgd", "sco.private-sgd")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Growth:
+    """The times of one piece of work at several sizes.
+
+    Parameters
+    ----------
+    what, against : str
+        What was timed, and what grew.
+    sizes : list of int
+    times : list of float
+        Seconds.
+    """
+
+    what: str
+    against: str
+    sizes: list[int]
+    times: list[float]
+
+    @property
+    def exponent(self) -> float:
+        """The fitted one: 1 where the time is proportional to the size."""
+        return exponent(self.sizes, self.times)
+
+
+def measure() -> list[Growth]:
+    """Return every curve."""
+    found = []
+    for slug in (*MEANS, *OPTIMISERS):
+        by_n = [_release(slug, n, 20) for n in RECORDS]
+        by_d = [_release(slug, 10_000, d) for d in DIMENSIONS]
+        found += [
+            _growth(slug, "n", RECORDS, by_n),
+            _growth(slug, "d", DIMENSIONS, by_d),
+        ]
+    found.append(_growth("clipped logistic steps", "T", STEPS, [_steps(t) for t in STEPS]))
+    found.append(_growth("a study, cells of one point", "cells", CELLS, [_study(c) for c in CELLS]))
+    return [growth for growth in found if growth is not None]
+
+
+def _growth(what: str, against: str, sizes: list[int], works: list[Work | None]) -> Growth | None:
+    kept = [(size, work) for size, work in zip(sizes, works, strict=True) if work is not None]
+    if len(kept) < 2:
+        return None
+    times = [best(work) for _, work in kept]
+    return Growth(what=what, against=against, sizes=[size for size, _ in kept], times=times)
+
+
+def _release(slug: str, n: int, d: int) -> Work | None:
+    """Return a release at a size, its data drawn before; None where the method cannot run."""
+    problem_slug = "mean" if slug.startswith("mean.") else "logistic"
+    scenario = Scenario(problem=problem_slug, methods=(slug,), n=n, d=d)
+    problem, setting = scenario.instance.problem, scenario.setting
+    rng = np.random.default_rng(0)
+    if isinstance(problem, MeanEstimation):
+        method = make_estimator(slug, "tight", "practical")
+    else:
+        method = make_optimiser(slug, "tight", "practical")
+    try:
+        method.plan(setting)
+    except NotApplicable:
+        return None
+    data = problem.sample(n, rng)
+    return lambda: method.release(data, setting, Ledger(setting.budget), rng)
+
+
+def _steps(count: int) -> Work:
+    scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=20_000, d=50)
+    sample = scenario.instance.problem.sample(scenario.n, np.random.default_rng(0))
+    w = np.full(scenario.d, 0.1)
+    sample.features.norms()
+
+    def work() -> None:
+        for _ in range(count):
+            clipped_mean(sample.gradients(w), 10.0)
+
+    return work
+
+
+def _study(count: int) -> Work:
+    scenario = Scenario(methods=("mean.clipped",), n=5000, trials=count)
+
+    def work() -> None:
+        for cell in cells_of(replace(scenario, trials=count)):
+            run_cell(cell)
+
+    return work

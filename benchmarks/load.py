@@ -1,0 +1,273 @@
+"""A load test of the dashboard: many visitors at once, for some minutes.
+
+`python -m benchmarks.load [--sessions 20] [--seconds 300] [--cores 2] [--address URL]` starts a
+server on its own cores (unless an address is given), opens the sessions (`benchmarks.visitor`),
+lets each of them think, move a slider, run a study or choose a preset, and prints failed runs, the
+times of a change of the bounds, the server's memory a session and its processor time. The numbers
+are kept in build/load.json. It needs the extras app and test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import platform
+import random
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import psutil
+from websockets.exceptions import WebSocketException
+
+from benchmarks.visitor import Answer, VisitFailed, Visitor
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "build" / "load.json"
+THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
+PRESETS = ("preset_Heavy tails hurt", "preset_Privacy is free", "preset_Lighter tails help")
+SLIDERS = ("field_p", "field_epsilon", "field_d")
+BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
+# What a visitor does next: the share of each.
+SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
+
+
+@dataclass
+class Log:
+    """What has happened.
+
+    Parameters
+    ----------
+    figures, ends : dict
+        Seconds until the first figure arrived, and until the script had finished, by action.
+    failures : list of str
+        One sentence for each action that failed.
+    received : int
+        Bytes.
+    """
+
+    figures: dict[str, list[float]] = field(default_factory=dict)
+    ends: dict[str, list[float]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+    received: int = 0
+
+    def note(self, action: str, answer: Answer) -> None:
+        """Note an answer; one of a run must say that it has finished."""
+        self.received += answer.received
+        self.ends.setdefault(action, []).append(answer.seconds)
+        if answer.figure is None:
+            self.failures.append(f"{action}: no figure came.")
+        else:
+            self.figures.setdefault(action, []).append(answer.figure)
+        if action in (RUN, PRESET, OPEN) and not answer.says("Finished:"):
+            said = "; ".join(t for t in answer.texts if "cells" in t or "must be" in t)
+            self.failures.append(f"{action}: it ended without a result. {said[:200]}")
+
+
+@contextmanager
+def server(cores: int) -> Iterator[tuple[str, psutil.Process]]:
+    """Start the dashboard on some cores and a free port; yield its address and its process."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = ROOT / "build" / "load.log"
+    log.parent.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "dpsco_app", f"--server.port={port}"]
+    command += ["--server.address=127.0.0.1", "--server.headless=true"]
+    if shutil.which("taskset"):
+        command = ["taskset", "-c", f"0-{cores - 1}", *command]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        wait_for_health(address, process, log)
+        yield address, psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def wait_for_health(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return once the server is healthy."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
+
+
+async def visit(visitor: Visitor, log: Log, until: float, chance: random.Random) -> None:
+    """Do what a visitor does, until the time is over."""
+    while True:
+        pause = chance.uniform(*THINK_SECONDS)
+        if time.monotonic() + pause > until:
+            return
+        await asyncio.sleep(pause)
+        (action,) = chance.choices(list(SHARES), list(SHARES.values()))
+        try:
+            log.note(action, await act(visitor, action, chance))
+        except (VisitFailed, WebSocketException, OSError) as problem:
+            log.failures.append(f"{action}: {problem}")
+            return
+
+
+async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
+    """Do one thing; a run has a seed of its own, so that nobody has run its cells before."""
+    if action == RUN:
+        await visitor.type("field_seed", chance.randrange(2**31))
+        if visitor.widgets["Run"].disabled:  # too large: the page offers the nearest that is not
+            await visitor.press("nearest")
+        return await visitor.press("Run")
+    if action == PRESET:
+        return await visitor.press(chance.choice(PRESETS))
+    slider = chance.choice([s for s in SLIDERS if s in visitor.shown])
+    return await visitor.slide(slider, chance.choice((-1, 1)))
+
+
+async def load(
+    address: str, process: psutil.Process | None, sessions: int, seconds: float
+) -> dict[str, Any]:
+    """Open the sessions, let them act, and return what was measured."""
+    log, warm = Log(), Log()
+    async with Visitor(address) as first:  # what is loaded and computed once
+        warm.note(OPEN, await first.open())
+        warm.note(BOUNDS, await act(first, BOUNDS, random.Random(0)))
+        warm.note(PRESET, await first.press(PRESETS[1]))
+    before = memory(process)
+    async with AsyncExitStack() as stack:
+        visitors = []
+        for _ in range(sessions):  # one after another, as people come
+            visitor = await stack.enter_async_context(Visitor(address))
+            log.note(OPEN, await visitor.open())
+            visitors.append(visitor)
+        opened = memory(process)
+        clock, started = processor(process), time.monotonic()
+        loads = [os.getloadavg()[0]]
+        chances = [random.Random(i) for i in range(sessions)]
+        acting = [
+            asyncio.create_task(visit(v, log, started + seconds, c))
+            for v, c in zip(visitors, chances, strict=True)
+        ]
+        while any(not task.done() for task in acting):
+            await asyncio.wait(acting, timeout=10)
+            loads.append(os.getloadavg()[0])
+        took = time.monotonic() - started
+        clock = processor(process) - clock
+        after = memory(process)
+    for task in acting:
+        task.result()
+    return {
+        "sessions": sessions,
+        "seconds": took,
+        "failed": log.failures,
+        "figures": {name: spread(values) for name, values in log.figures.items()},
+        "ends": {name: spread(values) for name, values in log.ends.items()},
+        "megabytes": {"before": before, "opened": opened, "after": after},
+        "megabytes a session": {
+            "opened": (opened - before) / sessions,
+            "after": (after - before) / sessions,
+        },
+        "cores busy": clock / took,
+        "processor seconds a visitor-hour": clock / (sessions * took) * 3600,
+        "megabytes sent": log.received / 1e6,
+        "load average": {"mean": statistics.mean(loads), "largest": max(loads)},
+    }
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Return the count, the median, the 95 % quantile and the largest of some values."""
+    ordered = sorted(values)
+    return {
+        "count": len(ordered),
+        "p50": statistics.median(ordered),
+        "p95": ordered[min(len(ordered) - 1, round(0.95 * (len(ordered) - 1)))],
+        "largest": ordered[-1],
+    }
+
+
+def memory(process: psutil.Process | None) -> float:
+    """Return the resident megabytes of the server; 0 if it runs elsewhere."""
+    return 0.0 if process is None else process.memory_info().rss / 1e6
+
+
+def processor(process: psutil.Process | None) -> float:
+    """Return the processor seconds of the server so far; 0 if it runs elsewhere."""
+    if process is None:
+        return 0.0
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print what was measured."""
+    print(
+        f"{result['sessions']} sessions for {result['seconds']:.0f} s on {result['cores']} cores "
+        f"({result['machine']}, {result['date']}); load average "
+        f"{result['load average']['mean']:.1f}, at most {result['load average']['largest']:.1f}"
+    )
+    print(f"Failed: {len(result['failed'])}")
+    for sentence in result["failed"][:10]:
+        print(f"  {sentence}")
+    print(f"\n{'seconds to':<30} {'count':>6} {'p50':>7} {'p95':>7} {'most':>7}")
+    for title, what in (("the figure", "figures"), ("the end", "ends")):
+        for name, s in result[what].items():
+            label = f"{title} of a {name}" if name != OPEN else f"{title} of an {name}"
+            print(
+                f"{label:<30} {s['count']:>6} {s['p50']:7.2f} {s['p95']:7.2f} {s['largest']:7.2f}"
+            )
+    if result["megabytes"]["before"]:
+        print("\nMegabytes: " + ", ".join(f"{k} {v:.0f}" for k, v in result["megabytes"].items()))
+        print(
+            "A session: "
+            + ", ".join(f"{k} {v:.1f}" for k, v in result["megabytes a session"].items())
+        )
+        print(
+            f"Cores busy: {result['cores busy']:.2f}; processor seconds a visitor-hour: "
+            f"{result['processor seconds a visitor-hour']:.0f}"
+        )
+    print(f"Megabytes sent: {result['megabytes sent']:.0f}")
+
+
+def main() -> None:
+    """Measure, print, and keep the result."""
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
+    parser.add_argument("--sessions", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=300.0)
+    parser.add_argument("--cores", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--address", help="a server that runs already, such as http://host:8501")
+    chosen = parser.parse_args()
+    if chosen.address:
+        result = asyncio.run(load(chosen.address, None, chosen.sessions, chosen.seconds))
+    else:
+        with server(chosen.cores) as (address, process):
+            result = asyncio.run(load(address, process, chosen.sessions, chosen.seconds))
+    result |= {
+        "cores": chosen.cores,
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores in all",
+        "date": f"{datetime.now(tz=UTC):%Y-%m-%d %H:%M} UTC",
+    }
+    show(result)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(result, indent=2))
+    sys.exit(bool(result["failed"]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Mean estimators: over a pass of the memory, over BLAS, and beside public peers.
+
+Peers are measured where they are installed (the `bench` extra), and said to be missing otherwise.
+All of them get the same rows, already in memory, and add their noise.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.timing import Work, ratios
+from dpsco_core.catalogue import make_estimator, methods_for
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+
+N, D = 100_000, 100
+LEVEL = 5.0  # at which the peers clip every coordinate
+RADIUS = 20.0  # at which the plain version clips every row
+LAWS = ("student-t", "pareto", "skewed-pareto", "log-normal", "gaussian", "elliptical-t")
+
+
+def over_memory() -> tuple[dict[str, float], dict[str, float]]:
+    """Return every estimator's time over `x.mean(axis=0)`, and over the BLAS product ``1'x``."""
+    scenario = Scenario(n=N, d=D)
+    problem, setting = scenario.instance.problem, scenario.setting
+    rng = np.random.default_rng(0)
+    rows = problem.sample(N, rng)
+    ones = np.ones(N)
+
+    def release(slug: str) -> Work:
+        method = make_estimator(slug, "tight", "practical")
+        method.plan(setting)  # parameters are chosen once, and kept
+        return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
+
+    works = {slug: release(slug) for slug in methods_for("mean")}
+    for name, peer in PEERS.items():
+        if peer.installed():
+            works[name] = peer.make(rows.x, rng)
+    blas = {slug: works[slug] for slug in ("mean.sample", "mean.clipped", "mean.cwme-cdp")}
+    return ratios(lambda: rows.x.mean(axis=0), works), ratios(lambda: ones @ rows.x, blas)
+
+
+def sampling() -> dict[str, float]:
+    """Return the time of drawing each distribution over numpy's Student t of the same size."""
+    rng = np.random.default_rng(0)
+    shape = (20_000, D)
+    problems = {law: Scenario(distribution=law, d=D).instance.problem for law in LAWS}
+    return ratios(
+        lambda: rng.standard_t(3.5, size=shape),
+        {law: (lambda p=p: p.sample(shape[0], rng)) for law, p in problems.items()},
+    )
+
+
+Make = Callable[[np.ndarray, np.random.Generator], Work]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Peer:
+    """Another library's way to the same mean: its package, and what makes the work."""
+
+    package: str
+    make: Make
+
+    def installed(self) -> bool:
+        """Whether it can be measured here."""
+        return importlib.util.find_spec(self.package) is not None
+
+
+def missing() -> list[str]:
+    """Return the names of the peers that are not installed."""
+    return [name for name, peer in PEERS.items() if not peer.installed()]
+
+
+def _plain_rows(x: np.ndarray, rng: np.random.Generator) -> Work:
+    """Return row clipping as anyone would write it."""
+
+    def work() -> np.ndarray:
+        norms = np.linalg.norm(x, axis=1)
+        clipped = x * np.minimum(1.0, RADIUS / norms)[:, None]
+        return clipped.mean(axis=0) + rng.normal(scale=0.01, size=x.shape[1])
+
+    return work
+
+
+def _plain_columns(x: np.ndarray, rng: np.random.Generator) -> Work:
+    """Return clipping of every coordinate as anyone would write it."""
+    return lambda: np.clip(x, -LEVEL, LEVEL).mean(axis=0) + rng.normal(0, 0.01, x.shape[1])
+
+
+def _diffprivlib(x: np.ndarray, rng: np.random.Generator) -> Work:
+    from diffprivlib.tools import mean
+
+    bounds = (np.full(x.shape[1], -LEVEL), np.full(x.shape[1], LEVEL))
+
+    def work() -> object:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # theirs, about the generator
+            return mean(x, axis=0, epsilon=1.0, bounds=bounds)
+
+    return work
+
+
+def _opendp(x: np.ndarray, rng: np.random.Generator) -> Work:
+    """Return one measurement a column; the library takes vectors, which are copied beforehand."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T=float, nan=False), size=len(x))
+    clamp = dp.t.then_clamp((-LEVEL, LEVEL))
+    noise = dp.m.then_gaussian(scale=0.01)
+    measure = (domain, dp.symmetric_distance()) >> clamp >> dp.t.then_mean() >> noise
+    columns = [np.ascontiguousarray(column) for column in x.T]
+    return lambda: [measure(column) for column in columns]
+
+
+PEERS = {
+    "numpy: rows clipped, as written down": Peer(package="numpy", make=_plain_rows),
+    "numpy: entries clipped, as written": Peer(package="numpy", make=_plain_columns),
+    "diffprivlib: mean, Laplace": Peer(package="diffprivlib", make=_diffprivlib),
+    "opendp: clamped mean, Gaussian": Peer(package="opendp", make=_opendp),
+}

@@ -1,0 +1,52 @@
+"""Clocks: one thread, one process, ratios of what is measured in turn."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+Work = Callable[[], object]
+ROUNDS = 9
+
+
+def seconds(work: Work) -> float:
+    """Return the time of one call."""
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def ratios(reference: Work, others: dict[str, Work], rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the median ratio of each time to the reference's, measured in turn.
+
+    The reference runs right before each of the others: a machine that slows down slows both.
+    """
+    found: dict[str, list[float]] = {name: [] for name in others}
+    for round_ in range(rounds + 1):
+        for name, other in others.items():
+            base = seconds(reference)
+            ratio = seconds(other) / base
+            if round_:  # the first round warms up
+                found[name].append(ratio)
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def best(work: Work, rounds: int = 3, least: float = 0.05) -> float:
+    """Return the least time of one call; short calls are repeated until they fill `least`."""
+    once = seconds(work)  # warms up
+    calls = max(1, round(least / max(once, 1e-9)))
+
+    def repeated() -> None:
+        for _ in range(calls):
+            work()
+
+    return min(seconds(repeated) for _ in range(rounds)) / calls
+
+
+def exponent(sizes: list[int], times: list[float]) -> float:
+    """Return the slope of log time against log size, by least squares."""
+    slope, _ = np.polyfit(np.log(sizes), np.log(times), 1)
+    return float(slope)

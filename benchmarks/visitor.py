@@ -1,0 +1,245 @@
+"""A visitor of the dashboard without a browser: a session over Streamlit's own protocol.
+
+A browser page costs more than the session behind it. `Visitor` opens the same WebSocket, sends the
+same messages (protobuf `BackMsg`) and reads the same answers (`ForwardMsg`), so that a load test
+measures the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+
+DONE = (
+    ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY,
+    ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
+)
+FAILED = (ForwardMsg.ScriptFinishedStatus.FINISHED_WITH_COMPILE_ERROR,)
+LARGEST_MESSAGE = 200_000_000  # bytes, Streamlit's own limit
+
+
+class VisitFailed(RuntimeError):
+    """The page showed an exception, did not end in time, or the connection was lost."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one message of a visitor caused.
+
+    Parameters
+    ----------
+    seconds : float
+        Until the script had finished.
+    figure : float or None
+        Seconds until the first figure arrived; None if none did.
+    texts : tuple of str
+        Every text that the last run of the script has written.
+    received : int
+        Bytes.
+    """
+
+    seconds: float
+    figure: float | None
+    texts: tuple[str, ...]
+    received: int
+
+    def says(self, words: str) -> bool:
+        """Whether one of the texts holds these words."""
+        return any(words in text for text in self.texts)
+
+
+class Visitor:
+    """One session; use it as an asynchronous context manager.
+
+    Parameters
+    ----------
+    address : str
+        Of the server, such as ``http://127.0.0.1:8501``.
+    query : str
+        Of the first page's address, without the question mark.
+    patience : float
+        Seconds that an answer may take.
+    """
+
+    def __init__(self, address: str, query: str = "", patience: float = 120.0) -> None:
+        self._stream = address.replace("http", "ws", 1) + "/_stcore/stream"
+        self._query = query
+        self._patience = patience
+        self._socket: ClientConnection | None = None
+        self._values: dict[str, WidgetState] = {}
+        self._kept: dict[str, ForwardMsg] = {}  # messages that the server need not send again
+        self._page = ""
+        self.widgets: dict[str, Any] = {}  # the newest description of each, by key or label
+
+    async def __aenter__(self) -> Self:
+        """Connect."""
+        self._socket = await connect(
+            self._stream, subprotocols=["streamlit"], max_size=LARGEST_MESSAGE, compression=None
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Leave."""
+        assert self._socket is not None
+        await self._socket.close()
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The keys of the widgets that are on the page and have a state."""
+        return tuple(key for key, widget in self.widgets.items() if widget.id in self._values)
+
+    async def open(self) -> Answer:
+        """Open the page, and wait until it is drawn."""
+        return await self._send()
+
+    async def press(self, key: str) -> Answer:
+        """Click the button with this key."""
+        return await self._send(WidgetState(id=self.widgets[key].id, trigger_value=True))
+
+    async def slide(self, key: str, steps: int) -> Answer:
+        """Move a slider over a list of values by some steps, as far as it goes."""
+        slider = self.widgets[key]
+        options = list(slider.options)
+        place = options.index(self._values[slider.id].string_array_value.data[0]) + steps
+        place = max(0, min(len(options) - 1, place))
+        return await self._set(_listed(slider.id, [options[place]]))
+
+    async def type(self, key: str, number: int) -> Answer:
+        """Write a number into an input."""
+        return await self._set(WidgetState(id=self.widgets[key].id, double_value=number))
+
+    async def _set(self, state: WidgetState) -> Answer:
+        self._values[state.id] = state
+        return await self._send()
+
+    async def _send(self, trigger: WidgetState | None = None) -> Answer:
+        assert self._socket is not None
+        message = BackMsg()
+        client = message.rerun_script
+        client.query_string = self._query
+        client.page_script_hash = self._page
+        client.widget_states.widgets.extend(self._values.values())
+        client.cached_message_hashes.extend(self._kept)
+        client.context_info.timezone = "UTC"
+        client.context_info.color_scheme = "light"
+        if trigger is not None:
+            client.widget_states.widgets.append(trigger)
+        started = time.perf_counter()
+        await self._socket.send(message.SerializeToString())
+        try:
+            return await asyncio.wait_for(self._read(started), self._patience)
+        except TimeoutError as late:
+            raise VisitFailed(f"No answer within {self._patience:g} s.") from late
+
+    async def _read(self, started: float) -> Answer:
+        """Read until the script has finished; a script that starts itself again goes on."""
+        assert self._socket is not None
+        texts: list[str] = []
+        seen: set[str] = set()
+        figure, received = None, 0
+        async for frame in self._socket:
+            received += len(frame)
+            message = ForwardMsg()
+            message.ParseFromString(frame if isinstance(frame, bytes) else frame.encode())
+            kind = message.WhichOneof("type")
+            if kind == "ref_hash":
+                message = self._kept[message.ref_hash]
+                kind = message.WhichOneof("type")
+            elif message.metadata.cacheable:
+                self._kept[message.hash] = message
+            if kind == "new_session":
+                self._page = message.new_session.page_script_hash
+                texts.clear()
+                seen.clear()
+                self.widgets.clear()
+            elif kind == "page_info_changed":
+                self._query = message.page_info_changed.query_string
+            elif kind == "delta":
+                element = message.delta.new_element
+                what = element.WhichOneof("type")
+                if what == "exception":
+                    raise VisitFailed(f"{element.exception.type}: {element.exception.message}")
+                if what == "plotly_chart" and figure is None:
+                    figure = time.perf_counter() - started
+                if what is not None:
+                    seen.add(self._learn(what, getattr(element, what)))
+                    texts += _written(getattr(element, what))
+            elif kind == "script_finished":
+                if message.script_finished in FAILED:
+                    raise VisitFailed("The script could not be read.")
+                if message.script_finished in DONE:
+                    seconds = time.perf_counter() - started
+                    if message.script_finished == DONE[0]:  # what is not drawn has no state
+                        self._values = {k: v for k, v in self._values.items() if k in seen}
+                    return Answer(
+                        seconds=seconds, figure=figure, texts=tuple(texts), received=received
+                    )
+        raise VisitFailed("The connection was closed.")
+
+    def _learn(self, what: str, element: Any) -> str:
+        """Note a widget and its state; return its identity, empty if it is none.
+
+        What the visitor has set stays, unless the server sets another value.
+        """
+        identity = getattr(element, "id", "")
+        if not isinstance(identity, str) or not identity.startswith("$$"):
+            return ""
+        key = identity.split("-", 2)[-1]  # the end of an identity; "None" without a key
+        self.widgets[element.label if key == "None" else key] = element
+        if identity not in self._values or getattr(element, "set_value", False):
+            state = first_state(what, element)
+            if state is not None:
+                self._values[identity] = state
+        return identity
+
+
+def first_state(what: str, element: Any) -> WidgetState | None:
+    """Return the state that a browser gives a new widget: its default, or what the server set."""
+    fixed = element.set_value if hasattr(element, "set_value") else False
+    state = WidgetState(id=element.id)
+    match what:
+        case "slider" if element.options:
+            raw = element.raw_value if fixed else [element.options[int(i)] for i in element.default]
+            state = _listed(element.id, raw)
+        case "button_group":
+            contents = [option.content for option in element.options]
+            raw = element.raw_values if fixed else [contents[i] for i in element.default]
+            state = _listed(element.id, raw)
+        case "selectbox":
+            state.string_value = element.raw_value if fixed else element.options[element.default]
+        case "number_input":
+            state.double_value = element.value if fixed else element.default
+        case "text_input":
+            state.string_value = element.value if fixed else element.default
+        case "checkbox":
+            state.bool_value = element.value if fixed else element.default
+        case _:  # buttons have no state
+            return None
+    return state
+
+
+def _listed(identity: str, values: Iterable[str]) -> WidgetState:
+    state = WidgetState(id=identity)
+    state.string_array_value.data.extend(values)
+    return state
+
+
+def _written(element: Any) -> Iterator[str]:
+    for name in ("body", "text"):
+        value = getattr(element, name, "")
+        if isinstance(value, str) and value:
+            yield value

@@ -1,0 +1,115 @@
+r"""Samples in blocks, each from a stream of its own.
+
+A sample of n rows is cut into blocks of `stream_rows(d)` rows (768 KiB of float64). One key of 128
+bits, drawn from the generator that is given, seeds a PCG64DXSM generator; block i begins where
+that generator stands after i jumps of `STEP` words. Jumps by a multiple of the golden section of
+the period keep the blocks far apart: those of a sample of up to 2^40 blocks by 2^86 words. A block
+is therefore the same numbers whoever draws it, alone or among others, in any order and thread.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.errors import require
+
+Vector = NDArray[np.float64]
+Key = tuple[int, int]
+Precision = type[np.float64] | type[np.float32]
+
+BLOCK_ENTRIES = 3 << 15  # part of what defines a sample: another number gives other samples
+STEP = 210306068529402873165736369884012333109  # that of PCG64DXSM.jumped
+
+
+class Law(Protocol):
+    """What is drawn block by block."""
+
+    d: int
+
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a contiguous (rows, d) array with independent records."""
+        ...
+
+
+def stream_rows(d: int) -> int:
+    """Return the number of rows of dimension `d` in one block of a sample."""
+    return max(1, BLOCK_ENTRIES // d)
+
+
+def draw_key(rng: np.random.Generator) -> Key:
+    """Draw the key of a sample."""
+    first, second = rng.integers(0, 2**64, size=2, dtype=np.uint64)
+    return int(first), int(second)
+
+
+class BlockStreams:
+    """The generators of the blocks of one key; not to be shared between threads."""
+
+    def __init__(self, key: Key) -> None:
+        self._bits = np.random.PCG64DXSM(np.random.SeedSequence(key))
+        self._start = self._bits.state
+        self._rng = np.random.Generator(self._bits)
+
+    def at(self, block: int) -> np.random.Generator:
+        """Return the generator of a block, at its beginning; it is valid until the next call."""
+        self._bits.state = self._start
+        self._bits.advance(block * STEP)
+        return self._rng
+
+
+def draw_rows(
+    law: Law, n: int, key: Key, *, dtype: Precision = np.float64, workers: int = 1
+) -> Vector:
+    """Return n independent records, shape (n, d).
+
+    Parameters
+    ----------
+    law : Law
+    n : int
+        Positive.
+    key : pair of int
+        See `draw_key`.
+    dtype : type
+        float32 gives the float64 sample, rounded once, in half the memory.
+    workers : int
+        Threads that fill blocks; their number does not change the sample.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range.
+    """
+    require_sample_size(n)
+    require(dtype in (np.float64, np.float32), "dtype", "float64 or float32", dtype)
+    require(workers >= 1, "workers", "at least 1", workers)
+    x = cast(Vector, np.empty((n, law.d), dtype=dtype))
+    size = stream_rows(law.d)
+    count = -(-n // size)
+    workers = min(workers, count)
+
+    def fill(first: int) -> None:
+        streams = BlockStreams(key)
+        draft = None if dtype == np.float64 else np.empty((min(size, n), law.d))
+        for block in range(first, count, workers):
+            rows = x[block * size : (block + 1) * size]
+            if draft is None:
+                law.fill(rows, streams.at(block))
+            else:
+                law.fill(draft[: len(rows)], streams.at(block))
+                rows[:] = draft[: len(rows)]
+
+    if workers == 1:
+        fill(0)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(fill, range(workers)))
+    return x
+
+
+def require_sample_size(n: int) -> None:
+    """Check the number of records that is asked for."""
+    require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)

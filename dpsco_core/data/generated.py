@@ -1,0 +1,173 @@
+"""Rows that are drawn when they are read, and again at every pass: any number of them in 10 MB.
+
+They are the rows of `Distribution.sample` with the same generator, to the last bit, since both are
+drawn in the blocks of `dpsco_core.data.blocks`. A piece of them is its law, its key and its range:
+small enough to be sent where the work is done.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.data.blocks import BlockStreams, Key, Law, require_sample_size, stream_rows
+from dpsco_core.data.rows import Factors, Rows, total_of
+from dpsco_core.errors import require
+
+Vector = NDArray[np.float64]
+Block = TypeVar("Block")
+
+PIECE_BLOCKS = 128  # 12 million entries: a tenth of a second
+
+
+class Source(ABC, Generic[Block]):
+    """Blocks by number, drawn when they are asked for; the last one is kept.
+
+    Threads take turns: give each a copy of its own (`again`).
+
+    Parameters
+    ----------
+    n, d : int
+        Rows in all, and their dimension.
+    """
+
+    def __init__(self, n: int, d: int) -> None:
+        self.n, self.d = n, d
+        self.size = stream_rows(d)
+        self._lock = Lock()
+        self._last: tuple[int, Block] | None = None
+
+    @abstractmethod
+    def again(self) -> Self:
+        """Return a source of the same blocks with nothing kept."""
+
+    @abstractmethod
+    def _draw(self, number: int, rows: int) -> Block:
+        """Return a block, which has so many rows."""
+
+    def block(self, number: int) -> Block:
+        """Return a block; do not write to it."""
+        with self._lock:
+            if self._last is None or self._last[0] != number:
+                rows = min(self.size, self.n - number * self.size)
+                self._last = None  # never two at a time
+                self._last = (number, self._draw(number, rows))
+            return self._last[1]
+
+    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+        """Yield ``(number, low, high)`` for every block that holds rows `start` to `stop`."""
+        for number in range(start // self.size, -(-stop // self.size)):
+            first = number * self.size
+            yield number, max(start - first, 0), min(stop - first, self.size)
+
+    def chosen(self, indices: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+        """Yield the number of every block that holds one of the indices, and where these are."""
+        numbers = indices // self.size
+        for number in np.unique(numbers):
+            yield int(number), np.flatnonzero(numbers == number)
+
+
+class RowSource(Source[Vector]):
+    """The blocks of a sample of a law."""
+
+    def __init__(self, law: Law, key: Key, n: int) -> None:
+        require_sample_size(n)
+        super().__init__(n, law.d)
+        self.law, self.key = law, key
+        self._streams = BlockStreams(key)
+
+    def __reduce__(self) -> tuple[type[RowSource], tuple[Law, Key, int]]:
+        return RowSource, (self.law, self.key, self.n)
+
+    def again(self) -> RowSource:
+        """Return a source of the same blocks with nothing kept."""
+        return RowSource(self.law, self.key, self.n)
+
+    def _draw(self, number: int, rows: int) -> Vector:
+        block = np.empty((rows, self.d))
+        self.law.fill(block, self._streams.at(number))
+        block.flags.writeable = False
+        return block
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedRows:
+    """Rows `start` to `stop` of a sample that is never held; see `Rows`.
+
+    Reading them in their order costs one draw of each block. `take` draws every block that holds
+    an index.
+
+    Parameters
+    ----------
+    source : RowSource
+    start, stop : int
+        The range, not empty.
+    """
+
+    source: RowSource
+    start: int
+    stop: int
+
+    def __post_init__(self) -> None:
+        held = 0 <= self.start < self.stop <= self.source.n
+        require(held, "start", f"before stop, both in 0 to {self.source.n}", self.start)
+
+    @classmethod
+    def of(cls, law: Law, key: Key, n: int) -> GeneratedRows:
+        """Return all n rows of the sample of a law with this key."""
+        return cls(RowSource(law, key, n), 0, n)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.stop - self.start
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.source.d
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield the blocks of the sample that cover rows `start` to `stop`, drawn one at a time."""
+        stop = self.n if stop is None else stop
+        for number, low, high in self.source.parts(self.start + start, self.start + stop):
+            yield self.source.block(number)[low:high]
+
+    def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d)."""
+        rows = np.empty((len(indices), self.d))
+        places = self.start + indices
+        for number, where in self.source.chosen(places):
+            rows[where] = self.source.block(number)[places[where] - number * self.source.size]
+        return rows
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield the blocks themselves."""
+        for block in self.blocks():
+            yield Factors(block)
+
+    def part(self, start: int, stop: int) -> GeneratedRows:
+        """Return rows `start` to `stop` alone."""
+        return replace(self, start=self.start + start, stop=self.start + stop)
+
+    def pieces(self) -> Iterator[GeneratedRows]:
+        """Yield consecutive pieces, each with a source of its own."""
+        for low, high in piece_ranges(self.source, self.start, self.stop):
+            yield GeneratedRows(self.source.again(), low, high)
+
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return the sum of ``part(piece)`` over the pieces."""
+        return total_of(self.pieces(), part)
+
+
+def piece_ranges(source: Source[Block], start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the pieces of rows `start` to `stop`, cut at the ends of blocks."""
+    size = PIECE_BLOCKS * source.size
+    for low in range(start - start % size, stop, size):
+        yield max(low, start), min(low + size, stop)

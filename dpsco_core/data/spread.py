@@ -1,0 +1,101 @@
+"""Rows whose pieces are worked on elsewhere: a map over pieces and one sum, at the centre."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.blas import one_blas_thread
+from dpsco_core.data.rows import Factors, Rows
+from dpsco_core.dispatch import in_order
+
+Vector = NDArray[np.float64]
+Part = Callable[[Rows], Vector]
+
+
+class RowsInPieces(Rows, Protocol):
+    """Rows that come in pieces which are small to send: generated ones."""
+
+    def pieces(self) -> Iterator[Rows]:
+        """Yield consecutive pieces that hold all rows once."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadRows:
+    """Rows whose sums (`total`) are formed by the workers of an executor, piece by piece.
+
+    A method needs nothing else to run on more rows than one machine holds: its clipped sum is a
+    map over the pieces and one reduction, and its noise is drawn once, by its ledger, here. The
+    workers see pieces of the records and send back sums that are not private: they are trusted as
+    much as the centre is.
+
+    The sum is added in the order of the pieces, whatever finishes first: it is that of `rows` to
+    the last bit. A piece whose worker dies is worked on again.
+
+    Parameters
+    ----------
+    rows : RowsInPieces
+        Such as `GeneratedRows`. What is not a total is read from them here.
+    executor : concurrent.futures.Executor
+        Holds a few pieces a worker at a time.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from dpsco_core import Scenario
+    >>> from dpsco_core.mean.base import clipped_mean
+    >>> rng = np.random.default_rng(0)
+    >>> rows = Scenario().instance.problem.stream(10**5, rng)
+    >>> with ThreadPoolExecutor(2) as executor:
+    ...     spread = clipped_mean(SpreadRows(rows, executor), 5.0)
+    >>> np.array_equal(spread, clipped_mean(rows, 5.0))
+    True
+    """
+
+    rows: RowsInPieces
+    executor: Executor
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.rows.d
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield consecutive (rows, d) arrays that cover rows `start` to `stop`, read here."""
+        return self.rows.blocks(start, stop)
+
+    def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d), read here."""
+        return self.rows.take(indices)
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield consecutive blocks as factors, read here."""
+        return self.rows.factors()
+
+    def total(self, part: Part) -> Vector:
+        """Return the sum of ``part(piece)`` over the pieces, each formed by a worker."""
+        calls = ((part, piece) for piece in self.rows.pieces())
+        with closing(in_order(self.executor, part_of, calls)) as sums:
+            total = next(sums).copy()
+            for one in sums:
+                total += one
+        return total
+
+
+def part_of(call: tuple[Part, Rows]) -> Vector:
+    """Return ``part(piece)``: what a worker does."""
+    part, piece = call
+    with one_blas_thread():
+        return part(piece)

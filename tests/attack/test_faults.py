@@ -1,0 +1,230 @@
+"""Under faults: too little memory, no room, a clock that jumps, a server that is killed.
+
+A killed study that goes on, a full disk and two writers are in `tests/test_store.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from dpsco_core import InvalidInput, Scenario, memory, study
+from dpsco_core import study as study_of
+from dpsco_core.cli import main
+from dpsco_core.costing import too_large
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.store import Store, StoreError
+from tests.attack.nasty import is_one_sentence
+from tests.attack.server import ROOT, serving
+
+SMALL = Scenario(methods=("mean.sample", "mean.clipped"), n=50, d=2, trials=6)
+LARGE = Scenario(methods=("mean.clipped",), n=10**7, d=40, trials=1)
+
+# -- memory -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave 50 MB free; whoever draws a sample all the same fails."""
+    monkeypatch.setattr(memory, "bytes_free", lambda: 50e6)
+    module = sys.modules["dpsco_core.study"]
+    monkeypatch.setattr(module, "_draw_data", lambda *_: pytest.fail("a sample was drawn"))
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        LARGE,
+        replace(LARGE, n=200_000),
+        replace(LARGE, n=100, axis="n", grid=(10.0, 10**6)),
+        replace(LARGE, n=100, axis="d", grid=(2.0, 90_000.0)),
+        replace(LARGE, problem="quadratic", methods=("user.clipped-means",), n=1000, m=500),
+    ],
+    ids=["far too large", "too large", "an end of a grid", "a dimension", "items"],
+)
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_drawn(
+    scenario: Scenario, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        with pytest.raises(InvalidInput, match="memory of this run must be at most") as problem:
+            next(study_of(scenario, store=store))
+        assert is_one_sentence(str(problem.value))
+        assert store.scenarios() == ()
+    allowed = replace(DASHBOARD, n=10**9, d=10**5, elements=10**12)
+    assert "0.1 GB that are free" in too_large(scenario, allowed)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_the_command_line_refuses_it_in_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--n", "1e7", "--d", "40", "--method", "mean.clipped"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("dpsco: The memory of this run must be at most the 0.1 GB")
+    assert said.count("\n") == 1
+
+
+def test_outcomes_that_are_kept_in_a_list_count() -> None:
+    few, many = replace(SMALL, trials=10), replace(SMALL, trials=100_000)
+    assert memory.bytes_held(many) == memory.bytes_held(few)
+    assert memory.bytes_held(many, listed=True) > 4e8 > memory.bytes_held(few, listed=True)
+    assert memory.bytes_held(LARGE, 3) == pytest.approx(3 * memory.bytes_held(LARGE))
+
+
+def test_the_limit_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    most, held = tmp_path / "memory.max", tmp_path / "memory.current"
+    monkeypatch.setattr(memory, "GROUPS", ((str(most), str(held)),))
+    monkeypatch.setattr(memory, "_machine", lambda: 8e9)
+    assert memory.bytes_free() == 8e9  # no container
+    held.write_text("300000000\n")
+    most.write_text("max\n")
+    assert memory.bytes_free() == 8e9
+    most.write_text("1000000000\n")
+    assert memory.bytes_free() == 7e8
+    most.write_text("100000000\n")
+    assert memory.bytes_free() == 0
+
+
+PEAK = """
+import resource, sys
+from dpsco_core import Scenario, study
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+scenario = Scenario.from_json(sys.argv[1])
+before = peak()
+assert all(o.not_applicable is None for o in study(scenario))
+print(peak() - before)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("problem", "method", "n", "d", "m"),
+    [
+        ("mean", "mean.clipped", 1_000_000, 20, 1),
+        ("mean", "mean.cwme-cdp", 1_000_000, 20, 1),
+        ("mean", "mean.sample", 4_000_000, 2, 1),
+        ("logistic", "sco.clipped", 400_000, 50, 1),
+        ("logistic", "sco.erm", 4_000_000, 1, 1),
+        ("quadratic", "user.clipped-means", 40_000, 40, 10),
+    ],
+)
+def test_no_study_needs_more_than_was_predicted(
+    problem: str, method: str, n: int, d: int, m: int
+) -> None:
+    scenario = Scenario(problem=problem, methods=(method,), n=n, d=d, m=m, trials=1)
+    run = subprocess.run(
+        [sys.executable, "-c", PEAK, scenario.to_json()],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    predicted = memory.bytes_held(scenario)
+    assert 0.2 * predicted < int(run.stdout) < 1.1 * predicted
+
+
+# -- stores and clocks --------------------------------------------------------------------------
+
+
+def test_a_full_disk_is_said_before_a_study_and_in_it(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    with Store(path) as store:
+        finished = len(list(study(SMALL, store=store)))
+        pages = store._base.execute("PRAGMA page_count").fetchone()[0]
+        store._base.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(StoreError, match="must be a results file that can be written") as full:
+            list(study(replace(SMALL, trials=400), store=store))
+        assert is_one_sentence(str(full.value).replace(str(path), "FILE"))
+        assert len(store) >= finished
+    with Store(path) as store:
+        assert len(list(study(replace(SMALL, trials=8), store=store))) == 16
+
+
+def test_a_clock_that_jumps_back_changes_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = [o.error for o in study(SMALL)]
+    now = iter(range(10**9, 0, -86_400))
+    for name in ("time", "time_ns"):
+        monkeypatch.setattr(time, name, lambda: next(now))
+    with Store(tmp_path / "results.sqlite") as store:
+        first = study(SMALL, store=store)
+        some = [next(first).error for _ in range(5)]
+    with Store(tmp_path / "results.sqlite") as store:
+        outcomes = list(study(SMALL, store=store))
+    assert some == expected[:5]
+    assert [o.error for o in outcomes] == expected
+    assert all(o.seconds >= 0 for o in outcomes)
+
+
+def wall_clocks(source: str) -> list[int]:
+    """Return the lines that ask what time it is, which a person may set."""
+    asked = {"time", "time_ns", "localtime", "gmtime", "now", "utcnow", "today", "ctime"}
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in asked
+        and ast.unparse(node.func.value).split(".")[-1] in ("time", "datetime", "date")
+    ]
+
+
+def test_nothing_asks_what_time_it_is() -> None:
+    for package in ("dpsco_core", "dpsco_app"):
+        for path in (ROOT / package).rglob("*.py"):
+            source = path.read_text(encoding="utf-8")
+            if "time" in source:
+                assert wall_clocks(source) == [], path.name
+    assert wall_clocks("import time\ntime.time()\ntime.monotonic()\ndatetime.now()") == [2, 4]
+
+
+# -- the server ---------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.browser
+def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
+    page: Page, ready: Callable[..., None], tmp_path: Path
+) -> None:
+    """The address holds the state; a results file that the server offered is as it was."""
+    results = tmp_path / "results.sqlite"
+    with Store(results) as store:
+        kept = [o.error for o in study(SMALL, store=store)]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    query = "n=20000&p=2.5&trials=150&seed=77&methods=mean.sample%2Cmean.cwme-cdp%2Cmean.smoothed"
+    query += "&axis=d&grid=5%2C10%2C20%2C50"
+    os.environ["DPSCO_STUDY"] = str(results)
+    try:
+        with serving(tmp_path, port=port) as (_, process):
+            page.goto(f"http://localhost:{port}/?{query}")
+            expect(page.get_by_role("progressbar").first).to_be_visible(timeout=60_000)
+            address = page.url
+            process.kill()
+            process.wait(30)
+        with serving(tmp_path, port=port):
+            page.goto(address)
+            expect(page.get_by_role("heading", level=1)).to_be_visible(timeout=60_000)
+            ready(page, seconds=240)
+            assert page.url == address
+            for part in ("n=20000", "seed=77", "p=2.5", "trials=150"):
+                assert part in page.url
+            assert page.locator("[data-testid=stException]").count() == 0
+            expect(page.locator(".st-key-sentence")).to_contain_text("error", timeout=60_000)
+    finally:
+        del os.environ["DPSCO_STUDY"]
+    with Store(results) as store:
+        assert [o.error for o in store.outcomes(SMALL)] == kept

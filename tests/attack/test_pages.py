@@ -1,0 +1,144 @@
+"""Every page at the nastiest addresses: it draws, says what is wrong, and starts no large work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app import folding, running
+from dpsco_app.places import PLACES
+from dpsco_core.limits import DASHBOARD
+from dpsco_core.memory import bytes_held
+from dpsco_core.study import Cell, Outcome
+from tests.attack.nasty import LIKELY, NASTY, picked, queries
+from tests.attack.test_readers import (
+    ADDRESSES,
+    DASHBOARD_BYTES,
+    EXTRAS,
+    LONGEST_SHOWN,
+    STATES,
+    hunt,
+    texts_for,
+)
+
+SCRIPT = """
+import streamlit as st
+from dpsco_app import glossary, teaching
+from dpsco_app.pages import {0}
+st.set_page_config(layout="wide")
+teaching.apply()
+{0}.page()
+glossary.draw_glossary()
+"""
+# Addresses that have broken a page, and their like.
+KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
+    ("anatomy", {"methods": "none"}),
+    ("anatomy", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
+    ("regimes", {"methods": ""}),
+    ("explore", {"methods": "", "axis": "q"}),
+    ("explore", {"n": "1", "delta": "5e-324"}),
+    ("explore", {"n": "1", "delta": "1e-100", "methods": "mean.iterative"}),
+    ("explore", {"seed": str(2**63 - 1), "pin": "seed=9007199254740992"}),
+    ("learn", {"lesson": "\x00"}),
+    ("theory", {"problem": "mean", "epsilon": "5e-324"}),
+    ("privacy", {"part": "audit", "runs": "201"}),
+    ("lower-bounds", {"n": "1e400", "rho": "nan"}),
+    ("users", {"also": "user.accelerated,,,", "seed": str(2**63 - 1)}),
+    ("geometry", {"turn": "nan", "q": "inf"}),
+    ("algorithms", {"method": "<script>"}),
+)
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
+    """Run no cell of a study; return those that would have run."""
+    cells: list[Cell] = []
+
+    def instead(cell: Cell) -> Outcome:
+        cells.append(cell)
+        return Outcome(
+            method=cell.method, x=cell.x, trial=cell.trial, error=1.0, seconds=0.0, spent=None
+        )
+
+    monkeypatch.setattr(running, "run_cell", instead)
+    monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
+    return cells
+
+
+def visit(slug: str, query: dict[str, str]) -> AppTest:
+    """Open a page at an address; it must draw itself and say no long sentence."""
+    page = AppTest.from_string(SCRIPT.format(slug.replace("-", "_")), default_timeout=120)
+    for name, value in query.items():
+        if name and name not in ("embed", "embed_options"):
+            page.query_params[name] = value
+    page.run()
+    assert not page.exception, (slug, query, page.exception[0].stack_trace[-3:])
+    for said in (*page.warning, *page.error):
+        assert len(said.value) < LONGEST_SHOWN, (slug, query, said.value)
+        assert said.value.isprintable() or "\n" in said.value
+    return page
+
+
+def check_work(cells: list[Cell]) -> None:
+    """Check that what was run is within the dashboard's limits."""
+    assert len(cells) <= 2 * DASHBOARD.cells
+    for point in {cell.point for cell in cells}:
+        point.validate(DASHBOARD)
+        assert bytes_held(point) < DASHBOARD_BYTES
+    cells.clear()
+
+
+FAST = ("anatomy", "explore")
+
+
+@pytest.mark.parametrize(
+    ("slug", "query"),
+    [
+        pytest.param(s, q, marks=() if s in FAST else pytest.mark.slow, id=f"{s}-{i}")
+        for i, (s, q) in enumerate(KNOWN)
+    ],
+)
+def test_an_address_that_is_known_to_be_nasty(
+    slug: str, query: dict[str, str], ran: list[Cell]
+) -> None:
+    visit(slug, query)
+    check_work(ran)
+
+
+def parameters(slug: str) -> dict[str, Any]:
+    """Return what the parameters of a page may well be."""
+    own = texts_for(slug) if slug in STATES else LIKELY
+    extras = ADDRESSES[slug].extras if slug in ADDRESSES else ()
+    more = {name: EXTRAS.get(name, picked(NASTY)) for name in extras}
+    return {**own, **more, "hide": picked(["run", "x"]), "type": picked(["large", "x"])}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", PLACES)
+def test_a_page_draws_itself_at_any_address(slug: str, ran: list[Cell]) -> None:
+    # A megabyte does not fit into the address of a request.
+    def fits(query: dict[str, str]) -> bool:
+        return sum(len(name) + len(value) for name, value in query.items()) < 60_000
+
+    values = parameters(slug)
+
+    def check(query: dict[str, str]) -> None:
+        visit(slug, query)
+        check_work(ran)
+
+    hunt(40, queries(values).filter(fits) | st.just({}), check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", PLACES)
+def test_a_page_draws_itself_with_every_nasty_text_in_every_parameter(
+    slug: str, ran: list[Cell]
+) -> None:
+    names = list(parameters(slug))
+    for number, text in enumerate(t for t in NASTY if len(t) < 20_000):
+        chosen = (names[number % len(names)], names[(7 * number + 3) % len(names)])
+        visit(slug, dict.fromkeys(chosen, text))
+        check_work(ran)

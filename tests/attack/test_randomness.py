@@ -1,0 +1,199 @@
+"""Streams never meet, fresh seeds come from the operating system, and no release has a hidden seed.
+
+A stream is a PCG64DXSM generator whose 256 bits (state and increment) follow from the 128-bit pool
+of a `numpy.random.SeedSequence` over (seed, 128-bit hash of the label, trial). Two of k streams
+share a pool with probability k^2/2^129: 2^-77 for the 10^8 cells that the library allows. Two with
+different increments are different sequences; the blocks of one sample share one sequence, at
+distances that are computed below.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dpsco_app.fields import ALL_CONTROLS
+from dpsco_core import Scenario, catalogue, fresh_seed, run_cell
+from dpsco_core.cli import main
+from dpsco_core.cli_tools import HELP
+from dpsco_core.data import blocks
+from dpsco_core.seeds import COST
+from dpsco_core.store import Store
+from dpsco_core.study import cells, stream
+
+ROOT = Path(__file__).resolve().parents[2]
+PERIOD = 2**128
+
+
+def names(count: int) -> Iterator[tuple[int, str, int]]:
+    """Yield seeds, labels and trials that differ as little as they can."""
+    labels = ("data n=1", "data n=10", "noise n=1", "noise n=10", "data n=1 ", "")
+    for i in range(count):
+        rest, label = divmod(i, len(labels))
+        trial, seed = divmod(rest, 100)
+        yield (seed if seed < 50 else 2**63 - 1 - seed), labels[label], trial
+
+
+def first_words(count: int) -> tuple[int, int, int]:
+    """Return how many states, increments and first outputs of so many streams are distinct."""
+    states, increments, outputs = set(), set(), set()
+    for seed, label, trial in names(count):
+        rng = stream(seed, label, trial)
+        state = rng.bit_generator.state["state"]
+        states.add(state["state"])
+        increments.add(state["inc"])
+        outputs.add(tuple(rng.integers(0, 2**64, size=2, dtype=np.uint64).tolist()))
+    return len(states), len(increments), len(outputs)
+
+
+def test_streams_differ_in_state_sequence_and_output() -> None:
+    assert first_words(3000) == (3000, 3000, 3000)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_streams_differ_in_state_sequence_and_output() -> None:
+    assert first_words(100_000) == (100_000, 100_000, 100_000)
+
+
+def closest(step: int, period: int, most: int) -> int:
+    """Return the least distance on the circle of two of `most` points, each a step after the last.
+
+    The closest return of a rotation is at the denominators of its continued fraction.
+    """
+    best, rest, whole = period, step, period
+    before, here = 0, 1
+    while here < most and rest:
+        best = min(best, (here * step) % period, -(here * step) % period)
+        quotient, (whole, rest) = whole // rest, (rest, whole % rest)
+        before, here = here, quotient * here + before
+    return best
+
+
+@pytest.mark.parametrize(("step", "period"), [(34, 89), (7, 101), (618, 1000), (5, 12)])
+def test_the_closest_return_is_that_of_all_pairs(step: int, period: int) -> None:
+    for most in range(2, 12):
+        points = [(i * step) % period for i in range(most)]
+        gaps = [(a - b) % period for a in points for b in points if a != b]
+        assert closest(step, period, most) <= min(gaps)
+        assert closest(step, period, most) in {min(g, period - g) for g in gaps} | {min(gaps)}
+
+
+def test_the_blocks_of_a_sample_are_farther_apart_than_anybody_can_draw() -> None:
+    assert closest(blocks.STEP, PERIOD, 2**40) > 2**86
+    assert closest(2**64, PERIOD, 2**40) == 2**64  # a step without the golden section
+
+
+def test_a_block_starts_so_many_jumps_after_the_first() -> None:
+    streams, first = blocks.BlockStreams((3, 4)), blocks.BlockStreams((3, 4))
+    bits = np.random.PCG64DXSM(np.random.SeedSequence((3, 4)))
+    for block in (0, 1, 2, 9):
+        expected = bits.jumped(block).random_raw(3) if block else bits.jumped(0).random_raw(3)
+        assert (streams.at(block).bit_generator.random_raw(3) == expected).all()
+    starts = {int(first.at(b).bit_generator.random_raw()) for b in range(3000)}
+    assert len(starts) == 3000
+
+
+def test_a_seed_is_fresh_every_time_and_can_be_kept() -> None:
+    drawn = [fresh_seed() for _ in range(1000)]
+    assert len(set(drawn)) == 1000  # equal ones: once in 10^10 runs
+    assert all(0 <= seed < 2**53 for seed in drawn)
+    # Each bit is 1 in between 400 and 600 of 1000, but for one run in 10^8.
+    for bit in range(53):
+        assert 400 < sum(seed >> bit & 1 for seed in drawn) < 600
+
+
+def test_a_scenario_with_a_fresh_seed_records_it_and_can_be_repeated() -> None:
+    first, second = (Scenario.from_dict({"seed": "fresh", "n": 200}) for _ in range(2))
+    assert first.seed != second.seed
+    again = Scenario.from_json(first.to_json())
+    assert again == first == Scenario.from_query(first.to_query())
+    one = replace(first, methods=("mean.clipped",), trials=1)
+    cell, same = next(cells(one)), next(cells(replace(again, methods=("mean.clipped",), trials=1)))
+    assert run_cell(cell).error == run_cell(same).error
+    other = next(cells(replace(one, seed=second.seed)))
+    assert run_cell(cell).error != run_cell(other).error
+
+
+def test_the_command_line_says_the_fresh_seed_that_it_took(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = ["run", "--method", "mean.clipped", "--n", "50", "--d", "2", "--trials", "1", "--json"]
+    assert main([*run, "--seed", "fresh"]) == 0
+    said = capsys.readouterr()
+    seed = json.loads(said.out)["scenario"]["seed"]
+    assert said.err == f"dpsco: the seed is {seed}.\n"
+    assert main([*run, "--seed", str(seed)]) == 0
+    again = json.loads(capsys.readouterr().out)
+    first = json.loads(said.out)["results"][0]["median_error"]
+    assert again["results"][0]["median_error"] == first
+    file, results = tmp_path / "study.toml", tmp_path / "results.sqlite"
+    file.write_text('seed = "fresh"\nmethods = ["mean.clipped"]\nn = 50\nd = 2\ntrials = 1\n')
+    assert main(["study", str(file), "--out", str(results)]) == 0
+    with Store(results, read_only=True) as store:
+        (kept,) = store.scenarios()
+    assert f"the seed is {kept.seed}." in capsys.readouterr().err
+
+
+def test_what_a_known_seed_costs_is_said_where_one_is_asked_for() -> None:
+    whole = " ".join((Scenario.__doc__ or "").split())
+    (control,) = [c for c in ALL_CONTROLS if c.field == "seed"]
+    for words in (whole, HELP["seed"], control.help):
+        text = " ".join(str(words).split()).lower()
+        for part in ("can subtract the noise", "never for publication of real data"):
+            assert part in text and part in COST
+
+
+def test_no_release_has_a_generator_of_its_own() -> None:
+    """`rng` has to be given: nobody draws noise from a seed that the library has chosen."""
+    for method in catalogue.METHODS:
+        maker = catalogue.make_method(method.card.slug, "tight", "practical")
+        parameter = inspect.signature(maker.release).parameters["rng"]
+        assert parameter.default is inspect.Parameter.empty, method.card.slug
+
+
+# Where a generator is made from a constant on purpose: nothing there is a release.
+SEEDED = {
+    "dpsco_core/audit_stages.py": "the data of an audit",
+    "dpsco_core/costing.py": "the reference computation whose time is taken",
+    "dpsco_core/problems/evaluation.py": "the evaluation sample of a population risk",
+}
+
+
+MAKER = re.compile("default_rng|SeedSequence|PCG64|Philox|RandomState")
+
+
+def made_from_constants(source: str) -> list[int]:
+    """Return the lines that make a generator from constants only."""
+    makers = {"default_rng", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "RandomState", "seed"}
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        if name not in makers:
+            continue
+        arguments = [*node.args, *(k.value for k in node.keywords)]
+        fixed = [a for a in arguments if isinstance(a, ast.Constant) or ast.unparse(a).isupper()]
+        if arguments and len(fixed) == len(arguments):
+            lines.append(node.lineno)
+    return lines
+
+
+def test_no_generator_is_made_from_a_constant_where_noise_is_drawn() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "dpsco_core").rglob("*.py")
+        if MAKER.search(source := path.read_text(encoding="utf-8")) and made_from_constants(source)
+    }
+    assert found <= SEEDED.keys()
+    assert made_from_constants("rng = np.random.default_rng(0)") == [1]
+    assert made_from_constants("np.random.default_rng(SEED)") == [1]
+    assert made_from_constants("np.random.default_rng()\nnp.random.default_rng(seed)") == []

@@ -1,0 +1,337 @@
+"""Whatever an address or a file says, a reader gives a state that is allowed, or one sentence.
+
+Thousands of examples for every reader; hypothesis finds and shrinks the example of a failure.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsco_app import (
+    algorithm_state,
+    anatomy_state,
+    geometry_state,
+    learn_state,
+    link,
+    lower_state,
+    privacy_state,
+    regime_state,
+    teaching,
+    theory_state,
+    users_state,
+)
+from dpsco_app.comparison import read_against
+from dpsco_app.page_state import PageState
+from dpsco_app.pinning import pinned, read_pin
+from dpsco_core.cli_study import read_scenario
+from dpsco_core.costing import too_large
+from dpsco_core.errors import InvalidInput
+from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
+from dpsco_core.memory import bytes_held
+from dpsco_core.scenario import Scenario
+from tests.attack.nasty import (
+    ANY_TEXT,
+    BROKEN_FILES,
+    LIKELY,
+    NASTY,
+    is_one_sentence,
+    objects,
+    picked,
+    queries,
+)
+
+FEW, MANY = 40, 10_000
+QUIET = list(HealthCheck)
+LONGEST_SHOWN = 700  # characters of a warning on a page
+DASHBOARD_BYTES = 400e6  # of one sample there, at most
+ADDRESSES = {
+    "explore": link.EXPLORE,
+    "regimes": regime_state.ADDRESS,
+    "theory": theory_state.ADDRESS,
+    "anatomy": anatomy_state.ADDRESS,
+}
+STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
+    "algorithms": (algorithm_state.STATE, algorithm_state),
+    "geometry": (geometry_state.STATE, geometry_state),
+    "learn": (learn_state.STATE, learn_state),
+    "lower-bounds": (lower_state.STATE, lower_state),
+    "privacy": (privacy_state.STATE, privacy_state),
+    "users": (users_state.STATE, users_state),
+}
+PINS = ("problem=mean&n=1000", "epsilon=1&p=3", "axis=n&grid=10,20", "seed=fresh", "n=1&n=2")
+EXTRAS = {
+    "show": st.just("rates,upper bounds,lower bounds"),
+    "against": picked(["box", "l1", "simplex", "none"]),
+    "pin": picked(PINS) | queries(LIKELY).map(lambda q: "&".join(f"{k}={v}" for k, v in q.items())),
+    "side": picked(["yes", "no"]),
+    "radius": picked(["0.001", "1", "1000", "1e308"]),
+    "plane": picked(["n-epsilon", "d-epsilon", "n-p"]),
+}
+
+
+def both(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a property on a few examples in every run of the suite, and on ten thousand in `slow`."""
+    return pytest.mark.parametrize(
+        "count", [pytest.param(FEW), pytest.param(MANY, marks=pytest.mark.slow)]
+    )(test)
+
+
+def hunt(count: int, strategy: st.SearchStrategy[Any], check: Callable[[Any], None]) -> None:
+    """Check so many examples."""
+    quiet = settings(max_examples=count, deadline=None, database=None, suppress_health_check=QUIET)
+    quiet(given(strategy)(check))()
+
+
+def read(make: Callable[[], Scenario]) -> Scenario | None:
+    """Return what is read; None if it is refused, which must be in one sentence."""
+    try:
+        return make()
+    except InvalidInput as problem:
+        said = str(problem)
+    assert is_one_sentence(said), said
+    return None
+
+
+def within(scenario: Scenario, limits: Limits, *, sampling: bool = True) -> None:
+    """Check that a scenario that was read is allowed, survives its texts, and stays small."""
+    assert scenario.validate(limits, sampling=sampling) is scenario
+    assert Scenario.from_json(scenario.to_json()) == scenario
+    assert Scenario.from_query(scenario.to_query()) == scenario
+    if limits is DASHBOARD and sampling:
+        assert bytes_held(scenario) < DASHBOARD_BYTES
+        assert scenario.cells <= DASHBOARD.cells
+
+
+# -- scenarios --------------------------------------------------------------------------------
+
+
+@both
+def test_a_scenario_of_any_query_is_allowed_or_refused_in_a_sentence(count: int) -> None:
+    def check(query: dict[str, str]) -> None:
+        scenario = read(lambda: Scenario.from_query(query).validate(DASHBOARD))
+        if scenario is not None:
+            within(scenario, DASHBOARD)
+
+    hunt(count, queries(LIKELY), check)
+
+
+@both
+def test_a_scenario_of_any_object_is_allowed_or_refused_in_a_sentence(count: int) -> None:
+    def check(values: dict[str, Any]) -> None:
+        scenario = read(lambda: Scenario.from_dict(values))
+        if scenario is not None:
+            within(scenario, LIBRARY, sampling=False)
+
+    hunt(count, objects(), check)
+
+
+@both
+def test_a_scenario_of_any_json_is_allowed_or_refused_in_a_sentence(count: int) -> None:
+    def check(text: str) -> None:
+        scenario = read(lambda: Scenario.from_json(text))
+        if scenario is not None:
+            within(scenario, LIBRARY, sampling=False)
+
+    hunt(count, BROKEN_FILES, check)
+
+
+def toml_of(values: dict[str, Any]) -> str:
+    """Return TOML: JSON's texts, numbers and lists are TOML's, but for null."""
+    lines = []
+    for name, value in values.items():
+        if value is not None and not isinstance(value, dict):
+            text = json.dumps(value, default=str).replace("NaN", "nan").replace("Infinity", "inf")
+            lines.append(f"{json.dumps(str(name))} = {text}")
+    return "\n".join(lines)
+
+
+TOML_FILES = (
+    objects().map(lambda values: toml_of({k: v for k, v in values.items() if short(v)}))
+    | BROKEN_FILES
+    | picked([3, 100, 5000]).map(lambda k: "a = " + "[" * k + "]" * k)
+    | picked([3, 100, 5000]).map(lambda k: "a" + ".a" * k + " = 1")
+    | picked(["n = 5\nn = 6", "[n]\nx=1", 'n = """\n5"""', "n = 1979-05-27", "n = 0xffffffff"])
+)
+
+
+def short(value: Any) -> bool:
+    """Whether Python writes all integers in a value."""
+    if isinstance(value, list):
+        return all(short(v) for v in value)
+    return not (isinstance(value, int) and value.bit_length() > 10_000) and not isinstance(
+        value, dict
+    )
+
+
+@both
+def test_any_toml_file_is_a_scenario_or_refused_in_a_sentence(count: int, tmp_path: Path) -> None:
+    path = tmp_path / "study.toml"
+
+    def check(text: str) -> None:
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        scenario = read(lambda: read_scenario(path, {}))
+        if scenario is not None:
+            within(scenario, LIBRARY, sampling=False)
+
+    hunt(count, TOML_FILES, check)
+
+
+def test_much_of_the_toml_that_is_tried_is_read() -> None:
+    """The examples are not all refused for the same reason."""
+    seen = {"read": 0, "refused": 0, "no TOML": 0}
+
+    def check(text: str) -> None:
+        try:
+            values = tomllib.loads(text)
+        except (ValueError, RecursionError):
+            seen["no TOML"] += 1
+            return
+        seen["refused" if read(lambda: Scenario.from_dict(values)) is None else "read"] += 1
+
+    hunt(40, TOML_FILES, check)
+    assert all(seen.values()), seen
+
+
+# -- addresses --------------------------------------------------------------------------------
+
+
+def opened(address: link.Address, query: dict[str, str]) -> link.Found:
+    """Read an address as a page that is opened there does."""
+    given_query = SimpleNamespace(to_dict=lambda: dict(query))
+    page = SimpleNamespace(query_params=given_query, session_state={})
+    with patch.object(link, "st", page):
+        found = address.read(again=True)
+    assert found is not None
+    return found
+
+
+@both
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_a_page_about_a_scenario_opens_at_any_address(name: str, count: int) -> None:
+    address = ADDRESSES[name]
+    values = LIKELY | {extra: EXTRAS.get(extra, ANY_TEXT) for extra in address.extras}
+
+    def check(query: dict[str, str]) -> None:
+        found = opened(address, query)
+        within(found.scenario, DASHBOARD, sampling=address.sampling)
+        said = list(found.problems)
+        if name == "explore":
+            link.read_views(found.extras["show"], said)
+            link.read_side(found.extras["side"], said)
+            read_against(found.extras["against"], said)
+            text = read_pin(found.extras["pin"], said)
+            beside = pinned(text)
+            if beside is not None:
+                within(beside, DASHBOARD)
+        elif name == "anatomy":
+            assert found.scenario.methods
+            anatomy_state.nearest_factor(found.extras[anatomy_state.RADIUS], said)
+        assert len(said) <= len(query) + 1
+        assert all(is_sentence(sentence) for sentence in said), said
+
+    hunt(count, queries(values), check)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a sentence that a page shows is short and on one line."""
+    return " must be " in text and text.endswith(".") and text.isprintable() and len(text) < 560
+
+
+@lru_cache
+def texts_for(name: str) -> dict[str, st.SearchStrategy[str]]:
+    """Return what each parameter of a page may well be: what the page offers, and its edges."""
+    state, module = STATES[name]
+    offered: list[Any] = []
+    for value in (v for k, v in vars(module).items() if k.isupper()):
+        if isinstance(value, tuple | dict):
+            offered += [x for x in value if isinstance(x, str | int | float)]
+    texts = {}
+    for field in state.names:
+        default = getattr(state.default, field)
+        if isinstance(default, bool):
+            texts[field] = picked(["yes", "no"])
+            continue
+        kind = str if isinstance(default, str) else int | float
+        edges = [-1, 0, 1, 2, 3, 1e-13, 0.5, 999, 10**9, 2**53 + 1, 2**63 - 1]
+        fitting = [x for x in offered if isinstance(x, kind)] + ([] if kind is str else edges)
+        texts[field] = picked([str(x) for x in (*fitting, default)])
+    return texts
+
+
+@both
+@pytest.mark.parametrize("name", STATES)
+def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
+    state = STATES[name][0]
+
+    def check(query: dict[str, str]) -> None:
+        view, said = state.from_query(query)
+        assert view.validate() == view
+        assert state.from_query(state.to_query(view)) == (view, [])
+        assert len(said) <= len(query)
+        assert all(is_sentence(sentence) for sentence in said), said
+        if name == "privacy":
+            scenario = read(view.scenario)
+            if scenario is not None:
+                within(scenario, DASHBOARD)
+            read(lambda: view.audit().point)
+
+    hunt(count, queries(texts_for(name)), check)
+
+
+def test_a_seed_in_an_address_keeps_all_of_its_digits() -> None:
+    for seed in (2**53 + 1, 2**63 - 1):
+        view, said = users_state.STATE.from_query({"seed": str(seed)})
+        assert (view.seed, said) == (seed, [])
+
+
+@both
+def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
+    names = [*teaching.PARTS, *teaching.GROUP_FIELDS, "n", "none", "</style><script>"]
+    hide = st.lists(picked(names) | ANY_TEXT, max_size=5).map(",".join)
+
+    def check(query: dict[str, str]) -> None:
+        found, said = teaching.read(query, teaching.Teaching())
+        assert all(is_sentence(sentence) for sentence in said), said
+        style = teaching.style(found)
+        assert "<" not in style and len(style) < 100_000
+
+    hunt(count, queries({"hide": hide, "type": picked(["large", "normal", "x"])}), check)
+
+
+# -- work ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])
+def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the dashboard lets through is predicted, by the slow way, to be within its seconds."""
+    from dpsco_core import costing
+
+    monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
+
+    def check(query: dict[str, str]) -> None:
+        scenario = opened(link.EXPLORE, query).scenario
+        said = too_large(scenario, DASHBOARD)
+        seconds = costing.cost(scenario, exact=True).seconds
+        assert bool(said) == (seconds > DASHBOARD.seconds)
+        assert not said or (said.isprintable() and len(said) < 300)
+
+    hunt(count, queries(LIKELY), check)
+
+
+def test_the_nastiest_texts_are_one_line_wherever_they_stand() -> None:
+    for name in ("n", "epsilon", "grid", "methods", "problem", "axis", "seed"):
+        for text in NASTY:
+            scenario = read(lambda name=name, text=text: Scenario.from_query({name: text}))
+            if scenario is not None:
+                within(scenario, LIBRARY, sampling=False)

@@ -1,0 +1,198 @@
+"""The server over HTTP: headers, origins, tokens, paths. One server for the module."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit import net_util
+
+from dpsco_app import guard
+from tests.attack.server import ROOT, ask, knock, serving
+
+CONFIGURATION = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+ELSEWHERE = (
+    "https://evil.example",
+    "http://evil.example:8501",
+    "null",
+    "",
+    "http://localhost.evil.example",
+    "http://127.0.0.1.evil.example",
+    "http://evil.example@",
+    "http://[",
+    "file://",
+)
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    with serving(tmp_path_factory.mktemp("server")) as (number, _):
+        yield number
+
+
+def test_every_answer_carries_the_headers(port: int) -> None:
+    paths = ("/", "/users", "/_stcore/health", "/media/none", "/favicon.png", "/..%2f..%2fx")
+    statuses = set()
+    for path in paths:
+        status, headers, _ = ask(port, "GET", path)
+        statuses.add(status)
+        for name, value in guard.HEADERS.items():
+            assert headers.get_all(name) == [value], (path, name)
+        (policy,) = headers.get_all("Content-Security-Policy") or []
+        assert "default-src 'self'" in policy and "frame-ancestors 'self'" in policy
+        for wide in ("*", "http:", "https:", "'unsafe-eval'"):
+            assert wide not in policy.split()
+        scripts = next(part for part in policy.split("; ") if part.startswith("script-src"))
+        assert "'unsafe-inline'" not in scripts
+    assert {200, 404, 400} <= statuses
+
+
+def test_the_page_of_streamlit_runs_under_the_policy() -> None:
+    """Its own inline script is allowed by its hash; if there were none, this would say so."""
+    assert guard.inline_scripts().startswith(" 'sha256-")
+
+
+def test_no_other_site_may_read_an_answer(port: int) -> None:
+    for path in ("/", "/_stcore/health", "/_stcore/host-config", "/_stcore/metrics", "/media/x"):
+        for method in ("GET", "OPTIONS"):
+            _, headers, _ = ask(port, method, path, {"Origin": ELSEWHERE[0]})
+            assert "Access-Control-Allow-Origin" not in headers, path
+
+
+def test_a_websocket_opens_for_the_dashboards_own_page_only(port: int) -> None:
+    assert knock(port, f"http://localhost:{port}") == 101
+    assert knock(port, f"http://127.0.0.1:{port}", f"127.0.0.1:{port}") == 101
+    assert knock(port, None) == 101  # no browser
+    for origin in ELSEWHERE:
+        assert knock(port, origin) == 403, origin
+
+
+def test_another_name_for_this_machine_is_refused(port: int) -> None:
+    """Else a site could give its own name this machine's address, and be of the same origin."""
+    evil = f"evil.example:{port}"
+    status, _, body = ask(port, "GET", "/", {"Host": evil})
+    assert status == 421
+    assert body.decode() == (
+        f"Host must be one of localhost, 127.0.0.1, ::1, got {evil}. Whoever hosts the dashboard "
+        "names its host with --server.allowedHosts."
+    )
+    assert knock(port, f"http://{evil}", evil) == 403
+
+
+def test_nobody_is_asked_who_is_calling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit's own check would ask a web service for this machine's address."""
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", lambda *_, **__: pytest.fail("asked"))
+    assert not any(guard.is_own(origin, "localhost:8501") for origin in ELSEWHERE)
+    assert guard.is_own("https://here.example", "here.example")
+
+
+def test_whoever_hosts_the_dashboard_can_name_its_host(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = {
+        "server.address": "0.0.0.0",
+        "server.allowedHosts": [],
+        "server.corsAllowedOrigins": ["https://school.example"],
+        "server.enableCORS": True,
+    }
+    monkeypatch.setattr(guard.config, "get_option", options.__getitem__)
+    monkeypatch.setattr(guard.config, "is_manually_set", lambda _: False)
+    assert guard.wrong_host("dpsco.example") == ""
+    assert guard.is_own("https://school.example", "dpsco.example")
+    assert not guard.is_own("https://other.example", "dpsco.example")
+    policy = guard.headers()["Content-Security-Policy"]
+    assert policy.endswith("frame-ancestors 'self' https://school.example")
+    options["server.address"] = "localhost"
+    assert guard.wrong_host("dpsco.example").startswith("Host must be one of ")
+    options["server.allowedHosts"] = ["dpsco.example"]  # checked by Streamlit
+    assert guard.wrong_host("dpsco.example") == ""
+
+
+def test_an_upload_needs_the_token_of_the_page(port: int) -> None:
+    path = "/_stcore/upload_file/session/file"
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n1\r\n--x--\r\n'
+    kind = {"Content-Type": "multipart/form-data; boundary=x"}
+    assert ask(port, "PUT", path, kind, body)[0] == 403
+    forged = kind | {"X-Xsrftoken": "guess", "Cookie": "_streamlit_xsrf=guess"}
+    assert ask(port, "PUT", path, forged, body)[0] == 403
+    _, headers, _ = ask(port, "GET", "/_stcore/host-config")
+    assert "SameSite=none" not in str(headers.get("Set-Cookie", ""))
+
+
+SECRET = b"[build-system]"  # of a file that is there, and is not the server's to give
+PATHS = (
+    *("/../pyproject.toml", "/../../../../etc/passwd", "/./../app.py", "//etc/passwd"),
+    *("/static/../../../../../../etc/passwd", "/static/..%2f..%2f..%2fpyproject.toml"),
+    *("/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cpyproject.toml", "/%252e%252e%252fetc/passwd"),
+    *("/media/../pyproject.toml", "/media/%2e%2e%2fpyproject.toml", "/media//etc/passwd"),
+    *("/component/dpsco_picture/../../../pyproject.toml", "/component/..%2f..%2fetc/passwd"),
+    *("/_stcore/bidi-components/dpsco_picture/../../../pyproject.toml",),
+    *("/_stcore/bidi-components/..%2f..%2fetc%2fpasswd", "/app/static/../pyproject.toml"),
+    *("/app/static/%2e%2e/pyproject.toml", "/app/static/pyproject.toml", "/media/%00"),
+    *(
+        "/pyproject.toml",
+        "/.streamlit/config.toml",
+        "/.git/config",
+        "/app.py",
+        "/dpsco_app/link.py",
+    ),
+    *("/\\\\host\\share", "/file:///etc/passwd", "/C:/windows/win.ini", "/%00", "/" + "a" * 20_000),
+    *("/_stcore/upload_file/..%2f../x", "/_stcore/agent/interact", "/_stcore/script-health-check"),
+)
+
+
+def test_no_path_leads_to_a_file(port: int) -> None:
+    """A refusal, or the page itself, which the browser fills with "not found"."""
+    _, _, front = ask(port, "GET", "/")
+    _, _, other = ask(port, "GET", "/users")
+    for path in PATHS:
+        status, _, body = ask(port, "GET", path)
+        assert SECRET not in body and b"root:" not in body and b"[core]" not in body, path
+        assert status in (400, 403, 404, 405, 414, 422) or body in (front, other), (path, status)
+        if ".." in path or "%2e" in path.lower():
+            assert status in (400, 403, 404) or body in (front, other), (path, status)
+
+
+def test_programs_are_not_offered_the_pages(port: int) -> None:
+    for path, message in (
+        ("/_stcore/agent/interact", b"{}"),
+        ("/_stcore/agent/mcp", b'{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'),
+    ):
+        status, _, body = ask(
+            port, "POST", path, {"Content-Type": "application/json", "Accept": "*/*"}, message
+        )
+        assert status in (400, 403, 404, 405), (path, status)
+        assert b"not_available" in body or status in (404, 405), (path, body)
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "value"),
+    [
+        ("server", "address", "localhost"),
+        ("server", "enableCORS", True),
+        ("server", "enableXsrfProtection", True),
+        ("server", "enableStaticServing", False),
+        ("server", "fileWatcherType", "none"),
+        ("browser", "gatherUsageStats", False),
+        ("client", "showErrorDetails", "none"),
+        ("client", "showErrorLinks", False),
+        ("client", "toolbarMode", "viewer"),
+    ],
+)
+def test_the_configuration_that_is_shipped_is_the_closed_one(
+    section: str, name: str, value: object
+) -> None:
+    assert CONFIGURATION[section][name] == value
+
+
+def test_the_configuration_bounds_what_a_visitor_sends() -> None:
+    assert 0 < CONFIGURATION["server"]["maxUploadSize"] <= 64  # megabytes
+    assert 0 < CONFIGURATION["server"]["maxMessageSize"] <= 64
+
+
+def test_the_wheel_ships_the_same_configuration() -> None:
+    project = tomllib.loads(Path(ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    shipped = project["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    assert shipped[".streamlit/config.toml"] == "dpsco_app/.streamlit/config.toml"

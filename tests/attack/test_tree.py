@@ -1,0 +1,176 @@
+"""The tree itself: bounded dependencies, no secrets, no telemetry, no address of another host."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+LARGEST = 500_000  # bytes of a file that is looked into
+
+SECRETS = {
+    "a private key": r"-----BEGIN [A-Z ]*PRIVATE KEY",
+    "a token of AWS": r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    "a token of GitHub": r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|github_pat_[A-Za-z0-9_]{60,})",
+    "a token of PyPI": r"\bpypi-[A-Za-z0-9_-]{50,}",
+    "a token of Slack": r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+    "a key of an API": r"\bsk-[A-Za-z0-9_-]{32,}|\bAIza[0-9A-Za-z_-]{35}\b",
+    "a signed token": r"\beyJ[A-Za-z0-9_-]{15,}\.eyJ[A-Za-z0-9_-]{15,}\.",
+    "a password": r"(?i)\b(?:password|secret|api_key|cookieSecret)\s*[:=]\s*[\"'][^\"'{}$]{6,}",
+    "a password in an address": r"[a-z]+://[^/\s:@\"']+:[^/\s:@\"'{}$]+@",
+}
+# What a program may mean by an address without asking anybody: names of formats, and the reader's
+# own machine.
+NAMES = {"www.w3.org", "json-schema.org", "localhost", "127.0.0.1"}
+TELEMETRY = ("sentry", "segment.io", "mixpanel", "posthog", "google-analytics", "googletagmanager")
+# What opens a connection.
+CALLERS = {
+    "requests",
+    "httpx",
+    "urllib3",
+    "aiohttp",
+    "ftplib",
+    "smtplib",
+    "telnetlib",
+    "http.client",
+}
+
+
+# The one module that does: to the Dask scheduler that somebody names on the command line.
+WORTH_PARSING = re.compile(r"://|\bimport (?:.*, )?(?:socket|request)|" + "|".join(CALLERS))
+CONNECTS = {"dpsco_core/dask_cluster.py": {"socket"}}
+
+
+def tracked() -> list[Path]:
+    """Return the files under version control, or all that a source archive holds."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode == 0:
+        paths = [ROOT / name.decode() for name in listed.stdout.split(b"\0") if name]
+    else:
+        hidden = {".venv", "build", "dist", "test-results", "__pycache__"}
+        paths = [p for p in ROOT.rglob("*") if not hidden & set(p.relative_to(ROOT).parts)]
+    return [p for p in paths if p.is_file() and p.stat().st_size <= LARGEST]
+
+
+def texts(suffixes: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the tracked text files, by name."""
+    for path in tracked():
+        if suffixes and path.suffix not in suffixes:
+            continue
+        try:
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def secrets_in(text: str) -> list[str]:
+    """Return what a text seems to hold that nobody should see."""
+    return [name for name, pattern in SECRETS.items() if re.search(pattern, text)]
+
+
+def requirements() -> list[tuple[str, Requirement]]:
+    """Return every dependency with the extra that asks for it."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    every = {"": PROJECT["project"]["dependencies"], **extras}
+    every["build"] = PROJECT["build-system"]["requires"]
+    return [(extra, Requirement(text)) for extra, found in every.items() for text in found]
+
+
+def test_every_dependency_has_a_lower_and_an_upper_bound() -> None:
+    """Neither a version with a known hole nor one that nobody has tried is taken unasked."""
+    found = requirements()
+    assert len(found) > 10
+    for extra, requirement in found:
+        kinds = {s.operator for s in requirement.specifier}
+        assert kinds & {">=", ">", "==", "~="}, (extra, str(requirement))
+        assert kinds & {"<", "<=", "==", "~="}, (extra, str(requirement))
+        assert requirement.url is None, (extra, str(requirement))
+
+
+def test_no_tracked_file_holds_a_secret() -> None:
+    here = Path(__file__).relative_to(ROOT).as_posix()
+    found = {name: wrong for name, text in texts() if (wrong := secrets_in(text)) and name != here}
+    assert not found
+    assert not [p for p in tracked() if p.name in ("secrets.toml", ".env", "id_rsa", ".netrc")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-----BEGIN RSA PRIVATE" + " KEY-----",
+        "AKIA" + "ABCDEFGHIJKLMNOP",
+        "ghp_" + "a" * 36,
+        "password = 'hunter" + "22'",
+        "https://me:word" + "@example.org/",
+    ],
+)
+def test_a_secret_is_found(text: str) -> None:
+    assert secrets_in(text)
+
+
+def strings(source: str) -> Iterator[str]:
+    """Yield the texts of a module that are values: no comments and no docstrings."""
+    tree = ast.parse(source)
+    said = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            said.add(id(node.value))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+
+
+def hosts(source: str) -> set[str]:
+    """Return the hosts that a module's values name."""
+    named = (re.findall(r"(?:https?|wss?|ftp)://[^\s\"'<>`)]+", text) for text in strings(source))
+    return {urlsplit(address).hostname or "" for found in named for address in found} - NAMES
+
+
+def callers(source: str) -> set[str]:
+    """Return the modules that a source imports and that open connections."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    known = CALLERS | {"urllib.request", "socket"}
+    return {name for name in found if name in known or name.split(".")[0] in CALLERS}
+
+
+def test_the_program_names_no_other_host_and_opens_no_connection() -> None:
+    """Citations stand in documents and docstrings; links for people are the browser's business."""
+    seen = 0
+    for name, source in texts((".py",)):
+        if not name.startswith(("dpsco_core/", "dpsco_app/", "app.py")):
+            continue
+        seen += 1
+        if not WORTH_PARSING.search(source):
+            continue
+        assert not hosts(source), name
+        assert callers(source) <= CONNECTS.get(name, set()), name
+        assert not [word for word in TELEMETRY if word in source.lower()], name
+    assert seen > 100
+
+
+def test_a_host_and_a_caller_are_found() -> None:
+    assert hosts("x = f'https://example.org/{a}'") == {"example.org"}
+    assert hosts('"""See https://example.org."""\nx = "http://www.w3.org/2000/svg"') == set()
+    assert callers("from urllib import request\nimport requests.adapters\nimport urllib.parse") == {
+        "urllib.request",
+        "requests.adapters",
+    }

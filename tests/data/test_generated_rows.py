@@ -1,0 +1,167 @@
+"""Generated rows are the rows of the sample, whatever is asked of them, and small to send."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Rows, StudentT
+from dpsco_core.data import generated as module
+from dpsco_core.data.blocks import stream_rows
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.rows import MappedRows, ScaledRows
+from dpsco_core.errors import InvalidInput
+
+Vector = NDArray[np.float64]
+N, D = 70_001, 5  # three blocks and a row or more
+SIZE = stream_rows(D)
+
+
+def law_of(kind: Any) -> Any:
+    if issubclass(kind, TwoPoint):
+        return kind(d=D, spike_probability=0.3).draw(np.random.default_rng(5))
+    return kind(d=D, offset=1.0, peak=0.5)
+
+
+def both(law: Any = None) -> tuple[Vector, GeneratedRows]:
+    law = StudentT(d=D) if law is None else law
+    held, generated = (np.random.default_rng(1) for _ in range(2))
+    return law.sample(N, held).x, law.stream(N, generated)
+
+
+@pytest.mark.parametrize("kind", DISTRIBUTIONS)
+def test_they_are_the_sample_at_every_pass(kind: Any) -> None:
+    x, rows = both(law_of(kind))
+    assert (rows.n, rows.d) == x.shape
+    for _ in range(2):
+        assert np.array_equal(np.concatenate(list(rows.blocks())), x)
+    assert np.array_equal(np.concatenate([f.base for f in rows.factors()]), x)
+
+
+def test_the_generator_is_left_as_a_sample_leaves_it() -> None:
+    held, generated = (np.random.default_rng(2) for _ in range(2))
+    StudentT(d=3).sample(9, held)
+    StudentT(d=3).stream(9, generated)
+    assert held.random() == generated.random()
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"),
+    [(0, 1), (SIZE - 1, SIZE + 1), (SIZE, 2 * SIZE), (7, N - 7), (N - 1, N), (5, 5)],
+)
+def test_every_range_is_the_same_rows(start: int, stop: int) -> None:
+    x, rows = both()
+    blocks = list(rows.blocks(start, stop))
+    assert sum(map(len, blocks)) == stop - start
+    if stop > start:
+        assert np.array_equal(np.concatenate(blocks), x[start:stop])
+        part = rows.part(start, stop)
+        assert part.n == stop - start
+        assert np.array_equal(np.concatenate(list(part.blocks())), x[start:stop])
+        assert np.array_equal(part.take(np.array([part.n - 1, 0])), x[[stop - 1, start]])
+
+
+def test_rows_are_taken_in_any_order() -> None:
+    x, rows = both()
+    indices = np.random.default_rng(3).integers(0, N, size=500)
+    assert np.array_equal(rows.take(indices), x[indices])
+    assert rows.take(indices[:0]).shape == (0, D)
+
+
+def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    fill = StudentT.fill
+    monkeypatch.setattr(StudentT, "fill", lambda s, x, r: (drawn.append(len(x)), fill(s, x, r)))
+    rows = StudentT(d=D).stream(N, np.random.default_rng(1))
+    cuts = [*range(0, N, 777), N]
+    for low, high in pairwise(cuts):
+        for _ in rows.blocks(low, high):
+            pass
+    assert drawn == [min(SIZE, N - low) for low in range(0, N, SIZE)]
+
+
+def sum_and_squares(rows: Rows, centre: float) -> Vector:
+    total = np.zeros((2, rows.d))
+    for block in rows.blocks():
+        total += block.sum(axis=0), ((block - centre) ** 2).sum(axis=0)
+    return total
+
+
+def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE_BLOCKS", 2)
+    x, rows = both()
+    pieces = list(rows.pieces())
+    assert [p.n for p in pieces] == [2 * SIZE, N - 2 * SIZE]
+    part = partial(sum_and_squares, centre=0.5)
+    whole = part(DenseRows(x))
+    np.testing.assert_allclose(rows.total(part), whole, rtol=1e-10)
+    inner = rows.part(10, N - 10)
+    np.testing.assert_allclose(inner.total(part), part(DenseRows(x[10:-10])), rtol=1e-10)
+
+
+def test_rows_in_memory_are_one_piece() -> None:
+    x, _ = both()
+    dense = DenseRows(x)
+    scaled = ScaledRows(dense, lambda block, _: 2 * np.ones(len(block)))
+    for rows, factor in ((dense, 1), (scaled, 2), (MappedRows(dense, np.negative), -1)):
+        assert rows.total(lambda piece: np.array([piece is rows])).all()  # noqa: B023
+        total = rows.total(partial(sum_and_squares, centre=0.0))
+        np.testing.assert_allclose(total[0], factor * x.sum(axis=0), rtol=1e-9)
+
+
+def test_a_piece_is_small_to_send_and_works_alone() -> None:
+    x, rows = both()
+    for _ in rows.blocks():  # nothing that was read is sent
+        pass
+    for piece in rows.pieces():
+        sent = pickle.dumps(piece)
+        assert len(sent) < 1000
+        again = pickle.loads(sent)
+        assert np.array_equal(np.concatenate(list(again.blocks())), x[piece.start : piece.stop])
+
+
+def test_threads_may_read_the_same_rows() -> None:
+    x, rows = both()
+    ready = threading.Barrier(2)
+
+    def read(order: list[int]) -> bool:
+        ready.wait()
+        return all(
+            np.array_equal(rows.take(np.array([i])), x[[i]]) for i in order for _ in range(5)
+        )
+
+    places = [0, 2 * SIZE, SIZE, 3 * SIZE]
+    with ThreadPoolExecutor(2) as pool:
+        assert all(pool.map(read, [places, places[::-1]]))
+
+
+def test_what_is_read_cannot_be_written_to() -> None:
+    _, rows = both()
+    with pytest.raises(ValueError, match="read-only"):
+        next(rows.blocks())[0, 0] = 1.0
+
+
+def test_values_out_of_range_are_named() -> None:
+    _, rows = both()
+    with pytest.raises(InvalidInput, match=r"^start must be before stop"):
+        rows.part(3, 3)
+    with pytest.raises(InvalidInput, match=r"^n must be a positive integer, got n=0\.$"):
+        StudentT().stream(0, np.random.default_rng(0))
+
+
+def test_single_precision_is_read_as_double() -> None:
+    rows = StudentT(d=D).sample(N, np.random.default_rng(1), dtype=np.float32)
+    exact = rows.x.astype(np.float64)
+    assert all(b.dtype == np.float64 for b in rows.blocks())
+    assert np.array_equal(np.concatenate(list(rows.blocks())), exact)
+    assert np.array_equal(rows.take(np.array([3, 1])), exact[[3, 1]])
+    assert rows.take(np.array([3, 1])).dtype == np.float64
+    np.testing.assert_array_equal(rows.norms(), DenseRows(exact).norms())

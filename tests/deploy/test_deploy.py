@@ -1,0 +1,338 @@
+"""The files of deploy/: linted, and their start commands run here, without containers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks.visitor import Visitor
+
+ROOT = Path(__file__).resolve().parents[2]
+DEPLOY = ROOT / "deploy"
+BIN = Path(sys.executable).parent
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+PATIENCE = 90.0
+
+Instruction = tuple[str, str]
+
+
+def instructions(text: str) -> list[Instruction]:
+    """Return the instructions of a Dockerfile: the word, and the rest on one line."""
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    joined = "\n".join(lines).replace("\\\n", " ")
+    found = [line.strip().partition(" ") for line in joined.splitlines() if line.strip()]
+    return [(word.upper(), " ".join(rest.split())) for word, _, rest in found]
+
+
+def last(text: str, word: str) -> str:
+    """Return the rest of the last instruction of a kind."""
+    return [rest for name, rest in instructions(text) if name == word][-1]
+
+
+def dockerfile_faults(text: str) -> list[str]:
+    """Return what is wrong with a Dockerfile, in sentences."""
+    faults = []
+    steps = instructions(text)
+    names = [name for name, _ in steps]
+    for name, rest in steps:
+        if name == "FROM" and not re.match(r"\S+:(?!latest)\S+", rest):
+            faults.append(f"FROM {rest}: its base is not pinned to a version")
+        if name == "ADD":
+            faults.append(f"ADD {rest}: COPY says what it does")
+        if name in ("CMD", "ENTRYPOINT") and not rest.startswith("["):
+            faults.append(f"{name} {rest}: a shell stands before the program")
+        if name == "RUN" and re.search(r"\b(curl|wget|sudo)\b", rest):
+            faults.append(f"RUN {rest}: fetches or changes what is not pinned")
+    final = steps[max(i for i, name in enumerate(names) if name == "FROM") :]
+    users = [rest for name, rest in final if name == "USER"]
+    if not users or users[-1].split(":")[0] in ("root", "0"):
+        faults.append("USER: it runs as root")
+    if "HEALTHCHECK" not in [name for name, _ in final]:
+        faults.append("HEALTHCHECK: nobody sees when it hangs")
+    if "CMD" not in [name for name, _ in final]:
+        faults.append("CMD: it starts nothing")
+    return faults
+
+
+def compose_faults(compose: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the services of a compose file, in sentences."""
+    faults = []
+    for name, service in compose["services"].items():
+        for key, value in (("read_only", True), ("cap_drop", ["ALL"])):
+            if service.get(key) != value:
+                faults.append(f"{name}: {key} must be {value}")
+        if "no-new-privileges:true" not in service.get("security_opt", []):
+            faults.append(f"{name}: it may gain privileges")
+        if not service.get("tmpfs") or not service.get("mem_limit"):
+            faults.append(f"{name}: nowhere to write, or memory without end")
+        if service.get("privileged") or "docker.sock" in str(service.get("volumes")):
+            faults.append(f"{name}: it owns the host")
+        for port in service.get("ports", []):
+            if not str(port).startswith("127.0.0.1:"):
+                faults.append(f"{name}: {port} is open to the world without TLS")
+        for network in service.get("networks", ["default"]):
+            known = network in (compose.get("networks") or {})
+            if not known:
+                faults.append(f"{name}: the network {network} is not there")
+        for other in service.get("depends_on", {}):
+            if other not in compose["services"]:
+                faults.append(f"{name}: it waits for {other}, which is not there")
+    scheduler = compose["services"]["scheduler"]
+    internal = all((compose["networks"][n] or {}).get("internal") for n in scheduler["networks"])
+    if scheduler.get("ports") or not internal:
+        faults.append("scheduler: whoever reaches it runs code on its workers")
+    return faults
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    """Return the compose file as a parser of YAML reads it."""
+    found: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+# -- lint -------------------------------------------------------------------------------------
+
+
+def test_the_dockerfile_keeps_the_rules() -> None:
+    assert dockerfile_faults(DOCKERFILE) == []
+    hadolint = shutil.which("hadolint", path=f"{BIN}:{os.environ['PATH']}")
+    if hadolint is not None:  # it is not had for every machine
+        done = subprocess.run(
+            [hadolint, str(DEPLOY / "Dockerfile")], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("FROM python:3.11-slim-bookworm\n", "FROM python\n"),
+        ("FROM python:3.11-slim-bookworm AS", "FROM python:latest AS"),
+        ("COPY pyproject.toml", "ADD https://example.org/x"),
+        ("USER 10001:10001", ""),
+        ("USER 10001:10001", "USER root"),
+        ("HEALTHCHECK", "# HEALTHCHECK"),
+        ('CMD ["python", "-m"', 'CMD python "-m"'),
+        ("RUN useradd", "RUN curl example.org | sh && useradd"),
+    ],
+)
+def test_a_fault_of_a_dockerfile_is_found(old: str, new: str) -> None:
+    assert old in DOCKERFILE
+    # The HEALTHCHECK has a CMD of its own on its second line.
+    broken = DOCKERFILE.replace(old, new)
+    assert dockerfile_faults(broken) or new.startswith("# ")
+    if new.startswith("# "):
+        assert dockerfile_faults(broken.replace("    CMD [", "#   CMD ["))
+
+
+def test_the_compose_file_keeps_the_rules(compose: dict[str, Any]) -> None:
+    assert compose_faults(compose) == []
+    assert compose["services"]["worker"]["deploy"]["replicas"] == 2
+
+
+@pytest.mark.parametrize(
+    ("service", "key", "value"),
+    [
+        ("dashboard", "read_only", False),
+        ("dashboard", "ports", ["8501:8501"]),
+        ("worker", "cap_drop", []),
+        ("worker", "networks", ["nowhere"]),
+        ("worker", "depends_on", {"nobody": {}}),
+        ("scheduler", "ports", ["127.0.0.1:8786:8786"]),
+        ("scheduler", "networks", ["web"]),
+        ("study", "mem_limit", None),
+        ("study", "volumes", ["/var/run/docker.sock:/var/run/docker.sock"]),
+    ],
+)
+def test_a_fault_of_a_compose_file_is_found(
+    compose: dict[str, Any], service: str, key: str, value: Any
+) -> None:
+    changed = {**compose["services"][service], key: value}
+    broken = {**compose, "services": {**compose["services"], service: changed}}
+    assert compose_faults(broken)
+
+
+def test_the_build_is_sent_what_it_copies_and_what_the_wheel_needs() -> None:
+    ignore = (DEPLOY / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    allowed = [line[1:] for line in ignore if line.startswith("!")]
+    steps = instructions(DOCKERFILE)
+    sources = [
+        source
+        for name, rest in steps
+        if name == "COPY" and not rest.startswith("--from")
+        for source in rest.split()[:-1]
+    ]
+    assert sorted(sources) == sorted(allowed)
+    assert all((ROOT / source).exists() for source in sources)
+    needed = re.findall(r'^"([^"]+)" = "dpsco_app/', read("pyproject.toml"), re.MULTILINE)
+    assert needed
+    assert all(any(fnmatch(n, s) for s in sources) for n in [*needed, "LICENSE", "README.md"])
+
+
+def read(name: str) -> str:
+    """Return the text of a file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+# -- the start commands -----------------------------------------------------------------------
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of the image; its folder for writing is `folder`."""
+    pairs = dict(
+        pair.split("=", 1) for name, rest in instructions(DOCKERFILE) if name == "ENV"
+        for pair in shlex.split(rest)
+    )  # fmt: skip
+    assert pairs.pop("PATH").startswith("/opt/dpsco/bin")
+    found = {name: value.replace("/tmp", str(folder)) for name, value in pairs.items()}
+    return {"PATH": f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin", "PYTHONPATH": str(ROOT), **found} | {
+        "TMPDIR": str(folder)
+    }
+
+
+def read_only(folder: Path) -> list[str]:
+    """Return what starts a command where nothing but `folder` can be written, if that can be had.
+
+    A mount namespace of its own, as a container has one.
+    """
+    probe = ["unshare", "--mount", "--map-root-user", "true"]
+    if shutil.which("unshare") is None or subprocess.run(probe, capture_output=True).returncode:
+        return []
+    script = (
+        'set -e; mount --make-rprivate /; mount -t tmpfs tmpfs "$1"; mount -o remount,bind,ro /; '
+        'if touch "$2" 2>/dev/null; then exit 9; fi; shift 2; exec "$@"'
+    )
+    return [*probe[:-1], "sh", "-c", script, "sh", str(folder), str(ROOT / "written")]
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def started(command: Sequence[str], log: Path, env: dict[str, str]) -> Iterator[subprocess.Popen]:
+    """Start a command in an empty folder; end it, and what it has started."""
+    cwd = log.with_suffix(".cwd")
+    cwd.mkdir()
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=cwd, env=env, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until(check: Sequence[str], process: subprocess.Popen, log: Path, env: Any) -> None:
+    """Wait until a health check succeeds."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        if subprocess.run(check, env=env, capture_output=True).returncode == 0:
+            return
+        time.sleep(0.3)
+    pytest.fail(f"{shlex.join(check)} failed:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+@pytest.mark.slow
+def test_the_dashboard_starts_as_the_image_starts_it_and_draws(tmp_path: Path) -> None:
+    folder = tmp_path / "writable"
+    folder.mkdir()
+    port = str(free_port())
+    command = [part.replace("8501", port) for part in json.loads(last(DOCKERFILE, "CMD"))]
+    check_text = last(DOCKERFILE, "HEALTHCHECK").partition(" CMD ")[2]
+    check = [part.replace("8501", port) for part in json.loads(check_text)]
+    env = environment(folder)
+    prefix = read_only(folder)
+    if not prefix:
+        env |= {"HOME": f"{os.devnull}/nowhere"}
+    assert subprocess.run(check, env=env, capture_output=True).returncode != 0  # it can fail
+    log = tmp_path / "dashboard.log"
+    with started([*prefix, *command], log, env) as process:
+        wait_until(check, process, log, env)
+        answer = asyncio.run(first_page(f"http://127.0.0.1:{port}"))
+    assert answer
+    text = log.read_text(errors="replace")
+    assert "Traceback" not in text and "usage statistics" not in text, text
+
+
+async def first_page(address: str) -> bool:
+    """Return whether the first page of a dashboard ends its run with a figure."""
+    async with Visitor(address) as visitor:
+        answer = await visitor.open()
+    return answer.says("Finished:") and answer.figure is not None
+
+
+@pytest.mark.slow
+def test_the_cluster_of_the_compose_file_runs_a_study(
+    compose: dict[str, Any], tmp_path: Path
+) -> None:
+    services = compose["services"]
+    port = str(free_port())
+    (tmp_path / "study.toml").write_text('methods = ["mean.clipped"]\nn = 500\ntrials = 6\n')
+    folder = tmp_path / "writable"
+    folder.mkdir()
+    env = environment(folder)
+    results = tmp_path / "results.sqlite"
+    swaps = {  # in this order, each once
+        "8786": port,
+        "scheduler:": "127.0.0.1:",
+        "/results/results.sqlite": str(results),
+        "/studies": str(tmp_path),
+        "/tmp": str(folder),
+    }
+
+    def command(service: str) -> list[str]:
+        words = [*services[service].get("entrypoint", []), *services[service]["command"]]
+        if words[0] == "dpsco" and shutil.which("dpsco", path=env["PATH"]) is None:
+            words[:1] = [sys.executable, "-m", "dpsco_core.cli"]  # a checkout that is not installed
+        return [swapped(word, swaps) for word in words]
+
+    check = [swapped(word, swaps) for word in services["scheduler"]["healthcheck"]["test"][1:]]
+    logs = [tmp_path / f"{name}.log" for name in ("scheduler", "worker-0", "worker-1")]
+    with started(command("scheduler"), logs[0], env) as scheduler:
+        wait_until(check, scheduler, logs[0], env)
+        with started(command("worker"), logs[1], env), started(command("worker"), logs[2], env):
+            done = subprocess.run(
+                command("study"), env=env, capture_output=True, text=True, timeout=PATIENCE
+            )
+    assert done.returncode == 0, done.stderr + logs[0].read_text(errors="replace")
+    assert "6 cells" in done.stdout
+    with closing(sqlite3.connect(results)) as base:
+        assert base.execute("SELECT count(*) FROM cells").fetchone() == (6,)
+
+
+def swapped(word: str, swaps: dict[str, str]) -> str:
+    """Return a word of a command with the places of this machine in it."""
+    for old, new in swaps.items():
+        if old == "/tmp" and word != old:
+            continue
+        word = word.replace(old, new)
+    return word

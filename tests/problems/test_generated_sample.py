@@ -1,0 +1,127 @@
+"""A generated sample is the problem's sample: records, targets, gradients, bounds and parts."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.data.blocks import stream_rows
+from dpsco_core.problems import generated_sample as module
+from dpsco_core.problems.generated_sample import GeneratedSample
+from dpsco_core.scenario import Scenario
+
+PROBLEMS = (
+    "quadratic",
+    "linear",
+    "least-squares",
+    "logistic",
+    "huber",
+    "hinge",
+    "absolute",
+    "geometric-median",
+)
+D = 4
+SIZE = stream_rows(D)
+N = 2 * SIZE + 17
+
+
+def both(problem: str, distribution: str = "student-t") -> tuple[Any, Any]:
+    made = Scenario(problem=problem, distribution=distribution, n=N, d=D).instance.problem
+    drawn = made.draw(np.random.default_rng(0))
+    held, generated = (np.random.default_rng(1) for _ in range(2))
+    return drawn.sample(N, held), drawn.stream(N, generated)
+
+
+@pytest.mark.parametrize(
+    ("problem", "bound"),
+    [
+        *((problem, None) for problem in PROBLEMS),
+        ("logistic", (1.5, 2.0)),
+        ("hinge", (1.5, 3.0)),
+        ("geometric-median", (1.5, 2.0)),
+        ("linear", (1.5, 3.0)),
+    ],
+)
+def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | None) -> None:
+    held, generated = both(problem)
+    if bound is not None:
+        held, generated = held.bounded(*bound), generated.bounded(*bound)
+    w = np.array([0.3, -0.2, 0.1, 0.5])
+    assert (generated.n, generated.d) == (held.n, held.d)
+    assert generated.constraint == held.constraint
+    expected = np.concatenate(list(held.gradients(w).blocks()))
+    rows = generated.gradients(w)
+    # Margins are sums of d terms, whose order depends on the block they are taken from.
+    close = {"rtol": 1e-11, "atol": 1e-13}
+    np.testing.assert_allclose(np.concatenate(list(rows.blocks())), expected, **close)
+    ranged = np.concatenate(list(rows.blocks(SIZE - 5, SIZE + 5)))
+    np.testing.assert_allclose(ranged, expected[SIZE - 5 : SIZE + 5], **close)
+    indices = np.array([N - 1, 3, SIZE, SIZE - 1])
+    np.testing.assert_allclose(rows.take(indices), expected[indices], **close)
+    for i in (0, SIZE - 1, SIZE, N - 1):
+        np.testing.assert_allclose(generated.gradient(w, i), held.gradient(w, i), **close)
+    np.testing.assert_allclose(generated.mean_gradient(w), held.mean_gradient(w), rtol=1e-9)
+    assert generated.risk(w) == pytest.approx(held.risk(w), rel=1e-11)
+    low, high = SIZE - 40, SIZE + 3
+    part = generated.part(low, high)
+    np.testing.assert_allclose(part.gradient(w, 5), held.gradient(w, low + 5), **close)
+    expected_mean = held.part(low, high).mean_gradient(w)
+    np.testing.assert_allclose(part.mean_gradient(w), expected_mean, rtol=1e-9)
+
+
+def test_factors_are_those_of_the_records() -> None:
+    held, generated = both("logistic")
+    w = np.full(D, 0.2)
+    for rows in (held.gradients(w), generated.gradients(w)):
+        parts = list(rows.factors())
+        formed = np.concatenate([p.coefficients[:, None] * p.base for p in parts])
+        np.testing.assert_allclose(formed, rows.take(np.arange(N)), rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("problem", ["quadratic", "logistic"])
+@pytest.mark.parametrize("distribution", ["spike", "hypercube"])
+def test_hard_instances_are_generated_too(problem: str, distribution: str) -> None:
+    held, generated = both(problem, distribution)
+    w = np.full(D, 0.2)
+    expected = np.concatenate(list(held.gradients(w).blocks()))
+    found = np.concatenate(list(generated.gradients(w).blocks()))
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-13)
+
+
+def column_sums(rows: Any) -> Any:
+    return np.sum([block.sum(axis=0) for block in rows.blocks()], axis=0)
+
+
+@pytest.mark.parametrize("problem", ["least-squares", "geometric-median"])
+def test_gradients_are_totalled_in_pieces_that_are_small_to_send(
+    problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held, generated = both(problem)
+    generated = generated.bounded(2.0)
+    w = np.full(D, 0.2)
+    expected = column_sums(held.bounded(2.0).gradients(w))
+    rows = generated.gradients(w)
+    np.testing.assert_allclose(rows.total(column_sums), expected, rtol=1e-9)
+    monkeypatch.setattr("dpsco_core.data.generated.PIECE_BLOCKS", 1)
+    pieces = list(rows.pieces())
+    assert len(pieces) == 3
+    sent = [pickle.dumps(piece) for piece in pieces]
+    assert max(map(len, sent)) < 3000
+    total = sum(column_sums(pickle.loads(s)) for s in sent)
+    np.testing.assert_allclose(total, expected, rtol=1e-9)
+
+
+def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, generated = both("logistic")
+    drawn: list[int] = []
+    draw = module.SampleSource._draw
+    monkeypatch.setattr(
+        module.SampleSource, "_draw", lambda s, i, k: (drawn.append(i), draw(s, i, k))[1]
+    )
+    assert isinstance(generated, GeneratedSample)
+    for low in range(0, N, 1000):
+        generated.part(low, min(low + 1000, N)).mean_gradient(np.zeros(D))
+    assert drawn == [0, 1, 2]

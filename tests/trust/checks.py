@@ -1,0 +1,256 @@
+"""What makes any private method private: checks of a `Case`, whatever the method.
+
+Each raises AssertionError on a fault. Statistical ones have a false-alarm rate of 1e-6 and fixed
+seeds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from dpsco_core.errors import InvalidInput
+from dpsco_core.privacy import Budget, BudgetExceeded
+from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.users.accelerated_batches import SeparateTests
+from tests.trust.cases import Case
+from tests.trust.plain import plain_shares, spends
+from tests.trust.tape import Statistic, Tape
+
+FALSE_ALARM = 1e-6
+SEEDS = range(3)  # of the runs on each pair: some methods draw which records they look at
+ROUNDING = 1e-9  # of sums of records, relative
+DRAWS = 80  # degrees of freedom at least; half of the scale has a quarter of the energy
+
+
+def check_sensitivity(case: Case) -> float:
+    """On worst-case neighbours no statistic moves further than the ledger's record says.
+
+    Along one and the same sequence of releases. Of disjoint blocks, steps or groups one moves at
+    most. The claim is attained to a half at least (of filters: it is at least its theorem's), so
+    that half of it would be found out. Returns the largest move over its claim.
+    """
+    reached = 0.0
+    for pair in case.pairs():
+        for seed in SEEDS:
+            reached = max(reached, compare(case, pair.one, pair.two, seed))
+    return reached
+
+
+def compare(case: Case, one: Any, two: Any, seed: int = 0) -> float:
+    """Return the largest move of a statistic over its claim; it is at most 1."""
+    first = sound(case, one, seed)
+    second = sound(case, two, seed, first)
+    assert booked(first) == booked(second), "the same releases on neighbours"
+    check_filters(first)
+    check_filters(second)
+    return moved(first.statistics, second.statistics)
+
+
+def sound(case: Case, data: Any, seed: int, replay: Tape | None = None) -> Tape:
+    """Run a case; a record that the ledger or a test refuses has reached it unclipped."""
+    try:
+        return case.play(data, seed, replay)
+    except (InvalidInput, BudgetExceeded) as refusal:
+        raise AssertionError(f"refused because of a record: {refusal}") from refusal
+
+
+def booked(tape: Tape) -> tuple[Entry, ...]:
+    """What the ledger of a run has recorded."""
+    entries: tuple[Entry, ...] = tape.result.ledger.entries
+    return entries
+
+
+def moved(first: list[Statistic], second: list[Statistic]) -> float:
+    """Return the largest move over its claim; at most one block of a partition moves."""
+    assert len(first) == len(second), "as many releases on neighbours"
+    reached, seen = 0.0, defaultdict(set)
+    for a, b in zip(first, second, strict=True):
+        gap = a.value - b.value
+        assert np.isfinite(gap).all(), "a broken record has been let through"
+        if not gap.any():
+            continue
+        allowed = a.entry.sensitivity
+        if min(a.score, b.score) >= a.floor:  # below, the claim is not made
+            size = length(gap, a.norm)
+            assert size <= allowed * (1 + ROUNDING), f"moved by {size}, and claims {allowed}"
+            reached = max(reached, size / allowed)
+        if isinstance(a.block, tuple):
+            seen[a.block[0]].add(a.block)
+        elif a.block is not None:
+            seen["steps"].add(a.block)
+        if a.entry.disjoint_blocks > 1 and gap.ndim == 2:
+            assert np.count_nonzero(gap.any(axis=1)) <= 1, "a record is in one group"
+    for partition, blocks in seen.items():
+        assert len(blocks) <= 1, f"a record is in blocks {sorted(blocks)} of {partition}"
+    return reached
+
+
+def length(gap: np.ndarray, exponent: float) -> float:
+    """Return the l_r norm of all entries; nothing overflows."""
+    size = float(np.abs(gap).max())
+    return size * float(np.linalg.norm((gap / size).ravel(), exponent))
+
+
+def check_attained(case: Case) -> None:
+    """The sensitivity holds, and is no more than twice what worst-case neighbours do."""
+    reached = check_sensitivity(case)
+    data = next(case.pairs()).one
+    if not sound(case, data, 0).filters:
+        assert reached > 0.5 * (1 + ROUNDING), f"only {reached} of the claim is reached"
+
+
+def check_filters(tape: Tape) -> None:
+    """The claim of a filtered mean is at least what is proven at the floor of its test."""
+    for keep, count, test, entry in tape.filters:
+        floor = test.threshold - slack(test) - 2.0
+        needed = proven_sensitivity(keep, count, floor)
+        assert entry.sensitivity >= needed * (1 - ROUNDING), f"{entry.sensitivity} below {needed}"
+
+
+def slack(test: Any) -> float:
+    """By how much noise may carry a score over the threshold, but with the test's failure."""
+    if test.kind == "single":
+        return 2 / test.epsilon * math.log(1 / (2 * test.failure))
+    if isinstance(test, SeparateTests):  # single tests, a share of the failure each
+        return 2 / test.epsilon * math.log(test.steps / (2 * test.failure))
+    # AboveThreshold: Lap(4 D/eps) on T scores, Lap(2 D/eps) on the threshold, half of it each.
+    spread = 4 * 2 / test.epsilon
+    return spread * math.log(test.steps / test.failure) + spread / 2 * math.log(1 / test.failure)
+
+
+def proven_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
+    """The sharp sensitivity of the mean by weights, written out again; a search for its maximum."""
+    a, b = keep.lower, keep.upper
+    weight = (floor - a * count) / (1 - a)
+    if keep.filter_radius >= 2 * keep.score_radius and floor >= b * count:
+        weight = floor
+    slope = min(1.0, 1 / ((b - a) * count))
+    common = weight - 1 - (count - 1) * slope / 2
+    assert common > 0, "a sensitivity is proven at the floor"
+    u = np.linspace(a, 1, 20_001)
+    weights = np.clip((u - a) / (b - a), 0, 1)
+    own = float(np.max(weights * (1 + np.minimum(1, (1 - u) * count / common))))
+    others = slope * (count - 1 + min(count - 1, count * (count - floor) / common))
+    plain = 2 * keep.filter_radius / weight * (2 + (count - 1) * slope)
+    return min(plain, keep.filter_radius / weight * (2 * own + others))
+
+
+def check_noise(case: Case, draws: int = DRAWS) -> None:
+    """Chi-square: all noise of some runs has the scale that the ledger has recorded for it.
+
+    Laplace noise apart from the rest: its energy is linear in the scale, and it takes more of it.
+    """
+    energy, freedom, total = {True: 0.0, False: 0.0}, {True: 0, False: 0}, 0.0
+    data = case.crowd(0)
+    for seed in itertools.count():
+        tape = sound(case, data, seed)
+        check_scales(booked(tape))
+        assert tape.drawn, "no noise at all"
+        for d in tape.drawn:
+            energy[d.law == 1] += d.energy
+            freedom[d.law == 1] += d.freedom
+            total += float(d.noise.sum()) if d.law == 2 else 0.0
+        if freedom[False] >= draws or (not freedom[False] and freedom[True] >= 4 * draws):
+            break
+    for kind in filter(freedom.get, (False, True)):
+        used, free = energy[kind], freedom[kind]
+        chance = 2 * min(chi2.cdf(used, free), chi2.sf(used, free))
+        ratio = used / free if kind else math.sqrt(used / free)
+        assert chance > FALSE_ALARM, f"noise {ratio:.4f} times the ledger's"
+    assert abs(total) <= 5 * math.sqrt(freedom[False]), "the noise is centred"  # 6e-7
+
+
+def check_scales(entries: tuple[Entry, ...]) -> None:
+    """Where an entry has a share of its own, its noise is that of its sensitivity."""
+    for entry in entries:
+        if entry.mechanism == "gaussian":
+            needed = entry.sensitivity / math.sqrt(2 * entry.rho)
+        elif entry.mechanism == "laplace":
+            needed = entry.sensitivity / entry.epsilon
+        else:
+            continue
+        assert math.isclose(entry.noise, needed, rel_tol=1e-12), f"{entry.noise}, not {needed}"
+
+
+def check_ledger(case: Case) -> None:
+    """What is spent is the budget, never more, and nothing is released that is not booked."""
+    tape = sound(case, case.crowd(0), 0)
+    check_spent(booked(tape), case.point.budget)
+    check_books(tape)
+
+
+def check_spent(entries: tuple[Entry, ...], budget: Budget, *, whole: bool = True) -> None:
+    """The shares add up to the budget to 1e-12, by plain sums and the exact Gaussian curve."""
+    assert entries
+    assert spends(plain_shares(entries), budget, whole=whole), f"{plain_shares(entries)}"
+
+
+def check_books(tape: Tape) -> None:
+    """Every noisy number belongs to an entry of the run's own ledger, and fits into it."""
+    known = {id(entry): entry for entry in booked(tape)}
+    drawn: dict[int, int] = defaultdict(int)
+    steps, tests = set(), 0
+    for d in tape.drawn:
+        if d.entry is None:
+            tests += 1
+        elif not d.idle:
+            assert id(d.entry) in known, "drawn, and not booked"
+            drawn[id(d.entry)] += d.noise.size
+            if d.steps:
+                steps.add(id(d.entry))
+    for key, numbers in drawn.items():
+        room = known[key].size * (known[key].disjoint_blocks if key in steps else 1)
+        assert numbers <= room, f"{numbers} numbers, and {room} are booked"
+    # A test has a noise for each score, and one for its threshold.
+    assert tests <= sum(e.size + 1 for e in booked(tape) if e.mechanism == "noisy test")
+
+
+def check_plan_is_fixed(case: Case) -> None:
+    """Where the releases say nothing, nothing of a run moves with the data.
+
+    Radii, steps, entries, diagnostics, notes, the whole path, how many numbers are drawn: the same
+    for data of quite another size, and for broken ones. So no radius, step count or seed is taken
+    from the data past the ledger.
+    """
+    before = repr(case.plan())
+    data = (case.crowd(7), case.crowd(7, 1e3), case.broken(7))
+    first = case.play(data[0], 4, blind=True)
+    for x in data[1:]:
+        other = case.play(x, 4, blind=True)
+        one, two = first.result, other.result
+        assert booked(first) == booked(other), "the ledger reads the data"
+        assert one.diagnostics == two.diagnostics, "the diagnostics read the data"
+        assert one.notes == two.notes, "the notes read the data"
+        for name in ("value", "iterates", "iterate_steps"):
+            same = np.array_equal(getattr(one, name), getattr(two, name))
+            assert same, f"the {name} read the data past the ledger"
+        assert first.state == other.state, "how many numbers are drawn depends on the data"
+    assert repr(case.plan()) == before, "the plan reads the data"
+
+
+def check_noise_is_fresh(case: Case) -> None:
+    """A generator adds the same noise to any data; no two draws and no two generators do."""
+    first, same, second = (
+        sound(case, case.crowd(data), seed).noise() for data, seed in ((0, 1), (1, 1), (0, 2))
+    )
+    np.testing.assert_allclose(first, same, atol=1e-6)
+    assert not np.any(np.abs(first - second) < 1e-9), "fresh noise for every generator"
+    assert np.diff(np.sort(first)).min(initial=1.0) > 1e-12, "fresh noise for every draw"
+
+
+Check = Callable[[Case], object]
+CHECKS: tuple[Check, ...] = (
+    check_attained,
+    check_noise,
+    check_noise_is_fresh,
+    check_plan_is_fixed,
+    check_ledger,
+)

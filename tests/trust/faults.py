@@ -1,0 +1,269 @@
+"""The ways in which published private methods have been found not to be private.
+
+Each breaks the library from outside, for one run, whatever the method; `block_faults` alone knows
+how a method splits its records.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.mean import coordinatewise, iterative
+from dpsco_core.privacy import Ledger
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.problems.point_sample import PointSample
+from dpsco_core.problems.user_sample import ItemSample
+from dpsco_core.sco import lipschitz, lp_losses, lp_mirror, phased_sgd, private_sgd
+from dpsco_core.users import chains, clipped_means, group_privacy
+from dpsco_core.users import phased_sgd as user_phased_sgd
+from tests.mean import faults as mean_faults
+from tests.sco import framework_faults
+from tests.trust.cases import Case, rows_of
+
+Patch = pytest.MonkeyPatch
+DRAWING = {
+    "ledger": ("add_gaussian_noise", "add_laplace_noise", "gaussian_noise"),
+    "filtered": ("add_gaussian_noise", "add_laplace_noise"),
+    "steps": ("gaussian_noise", "generalized_gaussian_noise"),
+    "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
+}
+
+
+def no_clip(patch: Patch, case: Case) -> None:
+    """No record, gradient, feature or user is shortened, left out or filtered."""
+    framework_faults.no_clip(patch)
+
+    def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        return block, np.ones(len(block))
+
+    for module in (lipschitz, chains, clipped_means):
+        patch.setattr(module, "clip_to_ball", keep)
+    for family in (lipschitz.Losses, lp_losses.DualLosses):
+        patch.setattr(family, "of", lambda self, sample: sample)
+    for place in ("group_privacy", "phased_sgd", "accelerated_run", "clipped_means"):
+        patch.setattr(f"dpsco_core.users.{place}.bounded_users", lambda sample, losses: sample)
+    honest = lp_mirror.truncated_sum
+    patch.setattr(lp_mirror, "truncated_sum", lambda r, b, level, *a: honest(r, b, 1e140, *a))
+    patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
+
+
+def each_draw(patch: Patch, change: Callable[[float, Any], tuple[float, Any]]) -> None:
+    """Draw all noise at what `change` makes of (scale, rng); the ledger records the old scale."""
+    for module, names in DRAWING.items():
+        for name in names:
+            place = f"dpsco_core.privacy.{module}.{name}"
+            honest = _current(place)
+
+            def draw(*given: Any, honest: Any = honest) -> Any:
+                *first, scale, rng = given
+                return honest(*first, *change(scale, rng))
+
+            patch.setattr(place, draw)
+
+
+def _current(place: str) -> Any:
+    module, name = place.rsplit(".", 1)
+    return getattr(__import__(module, fromlist=[name]), name)
+
+
+def half_the_noise(patch: Patch, case: Case) -> None:
+    """Half of what the ledger has recorded."""
+    each_draw(patch, lambda scale, rng: (scale / 2, rng))
+
+
+def one_seed_for_all(patch: Patch, case: Case) -> None:
+    """A generator that starts anew at every draw, and in every run."""
+    each_draw(patch, lambda scale, rng: (scale, np.random.default_rng(0)))
+
+
+def half_the_sensitivity(patch: Patch, case: Case) -> None:
+    """The ledger is told half of what a record can do, and adds half the noise."""
+    mean_faults.half_the_sensitivity(patch)
+    for name, key in (
+        ("gaussian_steps", "l2_sensitivity"),
+        ("shuffled_steps", "l2_sensitivity"),
+        ("objective_noise", "l2_sensitivity"),
+    ):
+        honest = getattr(Ledger, name)
+
+        def halved(
+            self: Any, *given: Any, honest: Any = honest, key: str = key, **more: Any
+        ) -> Any:
+            if not given or given[0].amplified:  # else `gaussian_steps` does it
+                more[key] /= 2
+            if "noise_std" in more:
+                more["noise_std"] /= 2
+            return honest(self, *given, **more)
+
+        patch.setattr(Ledger, name, halved)
+    shaped = Ledger.generalized_gaussian
+    patch.setattr(
+        Ledger,
+        "generalized_gaussian",
+        lambda self, value, *, sensitivity, **more: shaped(
+            self, value, sensitivity=sensitivity / 2, **more
+        ),
+    )
+    for name, key in (("shaped_steps", "sensitivity"), ("tested_gaussian", "l2_sensitivity")):
+        honest = getattr(Ledger, name)
+
+        def smaller(self: Any, release: Any, *, honest: Any = honest, key: str = key, **more: Any):
+            half = replace(release, **{key: getattr(release, key) / 2})
+            return honest(self, half, **more)
+
+        patch.setattr(Ledger, name, smaller)
+
+
+def radius_from_the_data(patch: Patch, case: Case) -> None:
+    """The public constants, of which clip levels are made, are estimated on the records."""
+
+    def fitted(honest: Any, self: Any, data: Any, where: Any, *rest: Any) -> Any:
+        size = float(np.median(np.abs(rows_of(data))))
+        known = where.constants
+        factor = {
+            "coordinate_moment": size**where.moment_order,
+            "directional_moment": size,
+            "variance_trace": size**2,
+            "mean_gradient_bound": size,
+            "lipschitz": size,
+        }
+        measured = {name: getattr(known, name) * value for name, value in factor.items()}
+        return honest(self, data, replace(where, constants=replace(known, **measured)), *rest)
+
+    _release(patch, case, fitted)
+
+
+def budget_spent_twice(patch: Patch, case: Case) -> None:
+    """Two runs on one ledger that looks away, and the mean of both."""
+    patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
+    _release(patch, case, _twice)
+
+
+def second_run_off_the_books(patch: Patch, case: Case) -> None:
+    """Two runs, and the ledger knows of the first."""
+
+    def run(honest: Any, self: Any, data: Any, where: Any, ledger: Ledger, rng: Any) -> Any:
+        result = honest(self, data, where, ledger, rng)
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
+            again = honest(self, data, where, Ledger(ledger.budget), rng)
+        return replace(result, value=(result.value + again.value) / 2)
+
+    _release(patch, case, run)
+
+
+def _twice(honest: Any, self: Any, *given: Any) -> Any:
+    one, two = honest(self, *given), honest(self, *given)
+    return replace(one, value=(one.value + two.value) / 2)
+
+
+def _release(patch: Patch, case: Case, run: Any) -> None:
+    family = type(case.method)
+    honest = family.release
+    patch.setattr(family, "release", lambda self, *given: run(honest, self, *given))
+
+
+# How each method splits its records; the others look at all of them in every release.
+
+
+def one_group_for_all(patch: Patch, case: Case) -> None:
+    """Every group has the first records."""
+    honest = iterative.clipped_group_means
+
+    def means(rows: Any, split: np.ndarray, radius: float) -> np.ndarray:
+        in_order = np.arange(split.size).reshape(split.shape)
+        return np.repeat(honest(rows, in_order, radius)[:1], len(split), axis=0)
+
+    patch.setattr(iterative, "clipped_group_means", means)
+
+
+def one_block_for_all(patch: Patch, case: Case) -> None:
+    """Every block of a median of means is the first one."""
+    honest = coordinatewise.clipped_block_means
+
+    def means(rows: Any, limit: float, blocks: int) -> np.ndarray:
+        return np.repeat(honest(rows, limit, blocks)[:1], blocks, axis=0)
+
+    patch.setattr(coordinatewise, "clipped_block_means", means)
+
+
+def one_part_for_all(family: type, patch: Patch, case: Case) -> None:
+    """Every part of the records, or of the users, is the first of its length."""
+    honest = family.part  # type: ignore[attr-defined]
+    patch.setattr(family, "part", lambda self, low, high: honest(self, 0, high - low))
+
+
+def one_stretch_for_all(patch: Patch, case: Case) -> None:
+    """Every phase starts at the first record."""
+    for module in (phased_sgd, group_privacy):
+        honest = module.phase_average
+
+        def average(sample: Any, w: Any, phase: Any, *rest: Any, honest: Any = honest, **more: Any):
+            first = replace(phase, start=0, stop=phase.stop - phase.start)
+            return honest(sample, w, first, *rest, **more)
+
+        patch.setattr(module, "phase_average", average)
+    chain = user_phased_sgd.chain_averages
+    patch.setattr(
+        user_phased_sgd,
+        "chain_averages",
+        lambda sample, w, run, losses: chain(sample, w, replace(run, first=0), losses),
+    )
+
+
+def one_order_twice(patch: Patch, case: Case) -> None:
+    """The first records are seen in the first half of the steps, and again in the second."""
+    honest = private_sgd.fresh_order
+
+    def order(n: int, plan: Any, rng: Any) -> Any:
+        found, idle = honest(n, plan, rng)
+        return np.resize(np.arange(math.ceil(len(found) / 2)), len(found)), idle
+
+    for place in ("private_sgd", "lp_noisy"):
+        patch.setattr(f"dpsco_core.sco.{place}.fresh_order", order)
+
+
+def one_batch_for_all(patch: Patch, case: Case) -> None:
+    """Every batch is the first one."""
+    honest = lp_mirror.truncated_sum
+
+    def first(rows: Any, batch: np.ndarray, *rest: Any) -> np.ndarray:
+        return honest(rows, np.arange(len(batch)), *rest)
+
+    patch.setattr(lp_mirror, "truncated_sum", first)
+
+
+points = partial(one_part_for_all, PointSample)
+users = partial(one_part_for_all, ItemSample)
+SPLITS: dict[str, Callable[[Patch, Case], None]] = {
+    "mean.iterative": one_group_for_all,
+    "mean.cwme-cdp": one_block_for_all,
+    "mean.cwme-pure": one_block_for_all,
+    "sco.iterative": one_group_for_all,
+    "sco.cwme": one_block_for_all,
+    "sco.cwme-strong": points,
+    "sco.phased-sgd": one_stretch_for_all,
+    "lp.phased-sgd": one_stretch_for_all,
+    "user.group-privacy": one_stretch_for_all,
+    "user.phased-sgd": one_stretch_for_all,
+    "sco.private-sgd": one_order_twice,
+    "lp.noisy-mirror-descent": one_order_twice,
+    "lp.shuffled-mirror-descent": one_batch_for_all,
+    "lp.batched-mirror-descent": one_batch_for_all,
+    "lp.euclidean-reduction": one_batch_for_all,
+    "user.accelerated": users,
+    "user.accelerated-strong": users,
+    "user.accelerated-nonsmooth": users,
+}
+
+
+def split_reused(patch: Patch, case: Case) -> None:
+    """What the ledger counts as disjoint records are the same ones."""
+    SPLITS[case.slug](patch, case)

@@ -1,0 +1,327 @@
+"""A second implementation of explicit bounds on the mean, from their printed formulas, by grids.
+
+And the list of where every explicit bound of the catalogue has its second implementation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from mpmath import gamma, mp, mpf, pi, sqrt
+from numpy.typing import NDArray
+
+from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.problems.base import Setting
+
+Vector = NDArray[np.float64]
+GRID = np.exp(np.linspace(-9, 14, 60_001))  # of what a bound is minimised over
+
+
+class At:
+    """What the formulas speak of, at unit coordinate-wise moments."""
+
+    def __init__(self, where: Setting) -> None:
+        known = where.constants
+        assert known.coordinate_moment == 1
+        self.n, self.d, self.p = where.n, where.d, where.moment_order
+        self.mean, self.moment = known.mean_gradient_bound, known.directional_moment
+        self.trace = known.variance_trace
+        budget = where.budget
+        self.rho = budget.rho if isinstance(budget, ZCDP) else math.nan
+        self.epsilon = budget.epsilon if isinstance(budget, PureDP) else math.nan
+        p = self.p
+        self.kappa = (p - 1) ** (p - 1) / p**p
+
+    def hinge(self, t: Vector) -> Vector:
+        """The sharp bias of clipping at distance t."""
+        return (np.sqrt(1 + t * t) - t) / 2 if self.p == 2 else self.kappa * t ** (1 - self.p)
+
+
+def sample(at: At) -> float:
+    return math.sqrt(at.trace / at.n)
+
+
+def median_of_means(at: At) -> float:
+    return 10 * math.sqrt(at.d / (at.n // math.ceil(4 * math.log(2 * at.d / 0.05))))
+
+
+def coordinatewise_paper(at: At, *, pure: bool) -> float:
+    n, d, beta = at.n, at.d, 0.1
+    log = math.log(2 * d / beta)
+    signal = at.epsilon * n / d if pure else math.sqrt(at.rho) * n / math.sqrt(d)
+    tau = max(10.0, signal ** (1 / at.p))
+    total = math.sqrt(d) * (10 * math.sqrt(4 * log / n) + 3 * (14 / tau) ** (at.p - 1))
+    if pure:
+        return total + 48 * tau * d**1.5 / (at.epsilon * n) * log**2
+    sigma = math.sqrt(1152 * tau**2 * d * log**2 / (at.rho * n**2))
+    return total + 2 * sigma * (math.sqrt(d) + math.sqrt(math.log(1 / beta)))
+
+
+def coordinatewise_probability(at: At, *, pure: bool) -> float:
+    d, beta = at.d, 0.05
+    b = at.n // (2 * math.ceil(2 * math.log(2 * d / beta)))
+    tau = (at.mean + GRID) / 3
+    total = math.sqrt(d) * (10 / math.sqrt(b) + at.hinge(GRID))
+    if pure:
+        total = total + 3 * tau * d / (at.epsilon * b) * math.sqrt(d) * math.log(2 * d / beta)
+    else:
+        sigma = np.sqrt(9 * tau**2 * d / (2 * at.rho * b**2))
+        total = total + sigma * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+    return float(total.min())
+
+
+def coordinatewise_expected(at: At, *, pure: bool) -> float:
+    n, d, tau = at.n, at.d, (at.mean + GRID) / 3
+    noise = (
+        2 * d * (6 * tau * d / (at.epsilon * n)) ** 2
+        if pure
+        else d * 18 * tau**2 * d / (at.rho * n**2)
+    )
+    return float(np.sqrt(d / n + d * at.hinge(GRID) ** 2 + noise).min())
+
+
+def clipped_paper(at: At) -> float:
+    n, d, p, size = at.n, at.d, at.p, math.log(2 * 6**at.d / 0.05)
+    slope = 4 * math.sqrt(size) / (n * math.sqrt(at.rho)) + 8 * size / n
+    radius = math.sqrt(d) * at.moment * slope ** (-1 / p)
+    sampling = max(math.sqrt(12 * at.moment**2 / n * size), 8 * radius / n * size)
+    bias = d ** (p / 2) * at.moment**p / (p - 1) * radius ** (1 - p)
+    return sampling + bias + 4 * radius / (n * math.sqrt(at.rho)) * math.sqrt(size)
+
+
+def clipped_probability(at: At) -> float:
+    n, d, size = at.n, at.d, math.log(2 * 5**at.d / 0.05)
+    sampling = np.maximum(math.sqrt(12 * at.moment**2 / n * size), 8 * GRID / n * size)
+    tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / 0.05))
+    noise = math.sqrt(2) * GRID / (n * math.sqrt(at.rho)) * tail
+    return float((sampling + _directional(at) + noise).min())
+
+
+def _directional(at: At) -> Vector:
+    scale = math.sqrt(at.d) * at.moment
+    return at.kappa * at.moment * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e200)
+
+
+def clipped_expected(at: At) -> float:
+    d, n = at.d, at.n
+    square = d * at.moment**2 / n + _directional(at) ** 2 + 2 * d * GRID**2 / (at.rho * n**2)
+    return float(np.sqrt(square.min()))
+
+
+def clipped_expected_coordinate(at: At) -> float:
+    d, n, scale = at.d, at.n, math.sqrt(at.d) + at.mean
+    bias = at.kappa * scale * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e200)
+    return float(np.sqrt((d / n + bias**2 + 2 * d * GRID**2 / (at.rho * n**2)).min()))
+
+
+def iterative_paper(at: At) -> float:
+    k = 2397
+    n, d, p, moment = at.n // k * k, at.d, at.p, at.moment
+    first = 160 * moment * math.sqrt(d / n)
+    second = 160 * math.sqrt(2) * GRID / n * math.sqrt(k * d / at.rho)
+    third = 40 * np.sqrt(2 * GRID**2 * k**2 / (at.rho * n**2) + moment**2 * k / n)
+    scale = math.sqrt(d) * moment
+    bias = scale / (p - 1) * np.exp((p - 1) * np.log(scale / GRID)).clip(max=1e200)
+    return float((6 * np.maximum(first, np.maximum(second, third)) + bias).min())
+
+
+def iterative_probability(at: At) -> float:
+    best = math.inf
+    for k in range(8, 121):
+        n = at.n // k * k
+        spread = np.sqrt(at.moment**2 / n + 2 * GRID**2 * k / (at.rho * n**2))
+        margin = 0.5 - math.sqrt(math.log(1 / 0.05) / (2 * k))
+        if margin > 0:
+            radius = (4 * math.sqrt(at.d) + math.sqrt(k)) * spread / margin
+            best = min(best, float((6 * radius + _directional(at)).min()))
+    return best
+
+
+def fano_gilbert(at: At) -> float:
+    n, d = at.n, at.d
+    w, best = d // 2, 0.0
+    q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
+    for distance in range(1, d + 1):
+        few = sum(math.comb(w, i) * math.comb(d - w, i) for i in range(math.ceil(distance / 2)))
+        words = math.log(math.comb(d, w)) - math.log(few)
+        if words > 0:
+            error = 1 - (at.rho * (n**2 * q**2 + n * q * (1 - q)) + math.log(2)) / words
+            value = q ** (1 - 1 / at.p) * math.sqrt(distance) / 2 * error
+            best = max(best, float(value[_inside(at, q)].max(initial=0.0)))
+    return best
+
+
+def _inside(at: At, q: Vector) -> NDArray[np.bool_]:
+    return np.asarray(q ** (1 - 1 / at.p) * math.sqrt(at.d // 2) <= at.mean)
+
+
+def fano_markov(at: At) -> float:
+    n, d, words = at.n, at.d, 2 ** (at.d / 8)
+    q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
+    q, best = q[_inside(at, q)], 0.0
+    for t in 1 + np.exp(np.linspace(-5, 5, 1001)):
+        spread = np.exp(np.minimum(t * at.epsilon * n * q, 600))
+        value = q ** (1 - 1 / at.p) * math.sqrt(d / 8) / 2 * (1 - 1 / t)
+        best = max(best, float((value * (words - 1) / (words - 1 + spread)).max(initial=0)))
+    return best
+
+
+def gaussian(at: At) -> float:
+    """The mean norm of n averaged normal vectors whose p-th moments are 1, with 30 digits."""
+    with mp.workdps(30):
+        moment = 2 ** (mpf(at.p) / 2) * gamma((mpf(at.p) + 1) / 2) / sqrt(pi)
+        half = mpf(at.d) / 2
+        return float(
+            moment ** (-1 / mpf(at.p)) * sqrt(mpf(2) / at.n) * gamma(half + 0.5) / gamma(half)
+        )
+
+
+def hypercube_closed(at: At) -> float:
+    q = np.exp(np.linspace(math.log(1e-7), 0, 60_001))
+    q = q[q ** (1 - 1 / at.p) * math.sqrt(at.d) <= at.mean]
+    value = math.sqrt(at.d) * q ** (1 - 1 / at.p) * (1 - at.n * q * math.sqrt(2 * at.rho / at.d))
+    return float(value.max(initial=0.0))
+
+
+FORMULAS: dict[str, Callable[[At], float]] = {
+    "upper.mean.sample": sample,
+    "upper.mean.median-of-means-probability": median_of_means,
+    "upper.mean.cwme-cdp-paper": lambda at: coordinatewise_paper(at, pure=False),
+    "upper.mean.cwme-pure-paper": lambda at: coordinatewise_paper(at, pure=True),
+    "upper.mean.cwme-cdp-probability": lambda at: coordinatewise_probability(at, pure=False),
+    "upper.mean.cwme-pure-probability": lambda at: coordinatewise_probability(at, pure=True),
+    "upper.mean.cwme-cdp-expected": lambda at: coordinatewise_expected(at, pure=False),
+    "upper.mean.cwme-pure-expected": lambda at: coordinatewise_expected(at, pure=True),
+    "upper.mean.clipped-paper": clipped_paper,
+    "upper.mean.clipped-probability": clipped_probability,
+    "upper.mean.clipped-expected": clipped_expected,
+    "upper.mean.clipped-expected-coordinate": clipped_expected_coordinate,
+    "upper.mean.iterative-paper": iterative_paper,
+    "upper.mean.iterative-probability": iterative_probability,
+    "lower.mean.fano-cdp-gilbert": fano_gilbert,
+    "lower.mean.fano-pure-markov": fano_markov,
+    "lower.mean.hypercube-cdp-closed": hypercube_closed,
+    "lower.mean.gaussian": gaussian,
+}
+
+_HERE = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
+_LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_what_plain_loops_give"
+_RISKS = "tests/bounds/test_sco_values.py::test_the_risk_forms_from_their_definitions"
+_SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
+_CONVEX_SIGNS = "tests/bounds/test_sco_values.py::test_bounded_signs_from_the_definition"
+_ORACLES = "tests/bounds/test_sco_values.py::test_the_uniform_oracles_from_their_definitions"
+_STRONG = "tests/bounds/test_sco_values.py::test_the_strongly_convex_bound_by_brute_force"
+_SGD_ROWS = (
+    "tests/bounds/test_sco_lipschitz.py::"
+    "test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance"
+)
+_OBJECTIVE = (
+    "tests/bounds/test_sco_lipschitz.py::"
+    "test_the_explicit_forms_of_objective_perturbation_term_by_term"
+)
+_LQ = "tests/bounds/test_independent_lq_user.py::"
+
+# Where each explicit bound is compared with a second implementation.
+COUNTERPARTS: dict[str, str] = {
+    **dict.fromkeys(FORMULAS, _HERE),
+    "upper.mean.smoothed-expected": (
+        "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_form_v_at_its_minimum"
+    ),
+    "upper.mean.smoothed-probability": (
+        "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_form_i_at_its_minimum"
+    ),
+    **dict.fromkeys(
+        (
+            "lower.mean.fano-cdp",
+            "lower.mean.fano-cdp-squared",
+            "lower.mean.fano-pure",
+            "lower.mean.hypercube-cdp",
+            "lower.mean.hypercube-cdp-squared",
+            "lower.mean.hypercube-pure",
+            "lower.mean.hypercube-pure-squared",
+        ),
+        _LOOPS,
+    ),
+    "lower.mean.bounded-signs": _SIGNS,
+    **dict.fromkeys(
+        (
+            "lower.sco.fano-cdp",
+            "lower.sco.fano-pure",
+            "lower.sco.hypercube-pure",
+            "lower.sco-strong.fano-cdp",
+            "lower.sco-strong.fano-pure",
+        ),
+        _RISKS,
+    ),
+    "lower.sco.hypercube-cdp": _LOOPS,
+    "lower.sco-strong.hypercube-cdp": _LOOPS,
+    "lower.sco-strong.hypercube-pure": _LOOPS,
+    "lower.sco.sampling-signs": _CONVEX_SIGNS,
+    "lower.sco-strong.sampling-signs": _SIGNS,
+    "lower.sco-strong.sampling-gaussian": "tests/bounds/test_lower_values.py::test_n1_gaussian",
+    "upper.sco.cwme-explicit": _ORACLES,
+    "upper.sco.smoothed-explicit": _ORACLES,
+    "upper.sco.clipped-explicit": _ORACLES,
+    "upper.sco.clipped-explicit-paper": _ORACLES,
+    "upper.sco.cwme-strong-explicit": _STRONG,
+    "upper.sco.cwme-strong-explicit-divided": _STRONG,
+    "upper.sco.cwme-strong-framework": _STRONG,
+    **dict.fromkeys(
+        (
+            "upper.sco.private-sgd-paper",
+            "upper.sco.private-sgd-theorem",
+            "upper.sco.private-sgd-utility",
+            "upper.sco.private-sgd-regret",
+            "upper.sco.private-sgd-explicit",
+            "upper.sco.private-sgd-pruned",
+        ),
+        _SGD_ROWS,
+    ),
+    **dict.fromkeys(
+        (
+            "upper.sco.objective-perturbation-explicit",
+            "upper.sco.objective-perturbation-paper",
+            "upper.sco.objective-perturbation-strong-explicit",
+        ),
+        _OBJECTIVE,
+    ),
+    "upper.sco.sgd": "tests/bounds/test_sco_hold.py::test_sgd_meets_its_bound_on_the_linear_loss",
+    **dict.fromkeys(
+        (
+            "upper.lp.regularized-mirror-descent-explicit",
+            "upper.lp.regularized-mirror-descent-generalized",
+            "upper.lp.regularized-mirror-descent-paper",
+        ),
+        _LQ + "test_regularised_mirror_descent",
+    ),
+    **dict.fromkeys(
+        (
+            "upper.lp.shuffled-mirror-descent-explicit",
+            "upper.lp.shuffled-mirror-descent-generalized",
+            "upper.lp.shuffled-mirror-descent-paper",
+            "upper.lp.batched-mirror-descent-explicit",
+            "upper.lp.batched-mirror-descent-generalized",
+            "upper.lp.batched-mirror-descent-paper",
+        ),
+        _LQ + "test_truncated_mirror_descent",
+    ),
+    **dict.fromkeys(
+        (
+            "upper.lp.phased-sgd-explicit",
+            "upper.lp.phased-sgd-free",
+            "upper.lp.euclidean-reduction-explicit",
+        ),
+        _LQ + "test_the_methods_for_q_from_two_on",
+    ),
+    "upper.lp.noisy-mirror-descent-explicit": _LQ + "test_noisy_mirror_descent",
+    **dict.fromkeys(
+        ("upper.user.group-privacy-explicit", "upper.user.phased-sgd-explicit"),
+        _LQ + "test_phased_sgd_of_users",
+    ),
+    **dict.fromkeys(
+        ("upper.user.clipped-means-explicit", "upper.user.accelerated-explicit"),
+        _LQ + "test_phased_erm_of_users",
+    ),
+}

@@ -1,0 +1,112 @@
+"""A second, plain accounting: exact sums of shares, and the Gaussian curve with 40 digits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from fractions import Fraction
+
+from mpmath import erfc, exp, mp, mpf, sqrt
+
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.privacy.composition import Entry
+
+PURE = ("laplace",)
+CURVED = ("gaussian",)
+CONCENTRATED = ("generalized gaussian",)
+TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Sums of shares: of Gaussian rho, other rho, pure epsilon, and whole (epsilon, delta)."""
+
+    gaussian: Fraction
+    other: Fraction
+    pure: Fraction
+    epsilon: Fraction
+    delta: Fraction
+
+
+def plain_shares(entries: tuple[Entry, ...]) -> Spent:
+    """Add up what entries spend: all of one part, and of a partition the dearest part."""
+    parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 5)
+    for entry in entries:
+        kind = entry.mechanism
+        rho, epsilon, delta = map(Fraction, (entry.rho, entry.epsilon, entry.delta))
+        zero = Fraction(0)
+        share = [zero, zero, zero, epsilon, delta]
+        if kind in CURVED:
+            share = [rho, zero, zero, zero, zero]
+        elif kind in CONCENTRATED:
+            share = [zero, rho, zero, zero, zero]
+        elif kind in PURE:
+            share = [zero, zero, epsilon, zero, zero]
+        parts[entry.part] = [x + y for x, y in zip(parts[entry.part], share, strict=True)]
+    partitions: dict[object, list[list[Fraction]]] = defaultdict(list)
+    for part, share in parts.items():
+        partitions[part if part is None else part[0]].append(share)  # type: ignore[index]
+    total = [Fraction(0)] * 5
+    for blocks in partitions.values():
+        total = [
+            t + max(column) for t, column in zip(total, zip(*blocks, strict=True), strict=True)
+        ]
+    return Spent(*total)
+
+
+def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
+    """Whether the shares are the budget to 1e-12; with `whole` false, whether they fit into it."""
+    match budget:
+        case PureDP(epsilon=epsilon):
+            other = spent.gaussian or spent.other or spent.epsilon or spent.delta
+            return not other and _near(spent.pure, epsilon, whole)
+        case ZCDP(rho=rho):
+            used = spent.gaussian + spent.other + spent.pure**2 / 2
+            return not spent.epsilon and not spent.delta and _near(used, rho, whole)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            if spent.epsilon:
+                if spent.gaussian or spent.other or spent.pure:  # basic composition of both
+                    rest = delta - float(spent.delta)
+                    used = gaussian_delta(float(spent.gaussian), epsilon - float(spent.epsilon))
+                    return used <= rest * (1 + 1e-9)
+                return _near(spent.epsilon, epsilon, whole) and _near(spent.delta, delta, whole)
+            if spent.pure and not spent.gaussian:
+                return _near(spent.pure, epsilon, whole)
+            if spent.other:
+                used = zcdp_delta(float(spent.gaussian + spent.other), epsilon)
+            else:
+                used = gaussian_delta(float(spent.gaussian), epsilon)
+            # The curve is steep: a relative 1e-12 of rho is at most 1e-9 of delta here.
+            return used <= delta * (1 + 1e-9) and (not whole or used >= delta * (1 - 1e-9))
+    raise AssertionError(budget)
+
+
+def _near(spent: Fraction, allowed: float, whole: bool) -> bool:
+    ratio = spent / Fraction(allowed)
+    return ratio <= 1 + TOLERANCE and (not whole or ratio >= 1 - TOLERANCE)
+
+
+def gaussian_delta(rho: float, epsilon: float) -> float:
+    """Return delta at epsilon of Gaussian noise that is rho-zCDP (Balle and Wang 2018)."""
+    with mp.workdps(40):
+        mu = sqrt(2 * mpf(rho))
+        low, high = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        return float(erfc(low / sqrt(2)) / 2 - exp(epsilon) * erfc(high / sqrt(2)) / 2)
+
+
+def zcdp_delta(rho: float, epsilon: float) -> float:
+    """Return the least delta at epsilon that rho-zCDP implies (Canonne et al. 2020), by search."""
+    with mp.workdps(40):
+        best = mpf(1)
+        low, high = mpf("1e-9"), mpf("1e6")
+
+        def delta(shift: mpf) -> mpf:
+            alpha = 1 + shift
+            log = (alpha - 1) * (alpha * rho - epsilon) - mp.log(alpha)
+            return exp(log + (alpha - 1) * mp.log(1 - 1 / alpha)) if alpha > 1 else mpf(1)
+
+        for _ in range(200):  # golden section on the logarithm: unimodal
+            one, two = low * (high / low) ** mpf("0.382"), low * (high / low) ** mpf("0.618")
+            low, high = (low, two) if delta(one) < delta(two) else (one, high)
+            best = min(best, delta(one), delta(two))
+        return float(best)

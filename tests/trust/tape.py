@@ -1,0 +1,310 @@
+"""One run of any private method, seen from outside: what was released, and the noise on it.
+
+A tape watches the ledger, the steps and the tests that a run opens, whatever the method. A run on a
+neighbour can be replayed along the first one's releases, so that all its steps are asked for at the
+same points: then the exact statistics may differ by what the ledger says, and by nothing more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.privacy import Ledger
+from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.filtered import NoisyTest, TestedSteps
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.privacy.steps import Steps
+from dpsco_core.sco import lp_mirror, objective_perturbation, private_sgd
+
+Array = NDArray[np.float64]
+
+# Its sensitivity is between what the solver found and the minimiser, on the same records; the
+# neighbours are hidden by the linear term (tests/sco/test_objective_distance.py).
+SOLVER = "what the solver left open"
+
+
+@dataclass
+class Statistic:
+    """An exact value that noise hides, the entry that accounts for it, and the norm of its claim.
+
+    `floor` is the least score at which the claim holds, `block` which disjoint part it looks at.
+    """
+
+    value: Array
+    entry: Entry
+    norm: float = 2.0
+    floor: float = -math.inf
+    score: float = math.inf
+    block: Any = None
+
+
+@dataclass
+class Drawn:
+    """Noise of one release, in units of the scale that the ledger has recorded for it.
+
+    `law` is the exponent r of its density: 1 for Laplace, 2 for Gaussian, else generalized Gaussian
+    with the whole vector's norm as a chi variable. `entry` is None for the noise of a test, `idle`
+    is noise that hides nothing, `steps` that of a sequence which is one entry.
+    """
+
+    noise: Array
+    law: float
+    entry: Entry | None
+    idle: bool = False
+    steps: bool = False
+
+    @property
+    def energy(self) -> float:
+        """A chi-square variable with `freedom` degrees of freedom."""
+        if self.law == 1:
+            return 2 * float(np.abs(self.noise).sum())
+        if self.law == 2:
+            return float(np.square(self.noise).sum())
+        return sum(float(lq_norm(row, self.law)) ** 2 for row in np.atleast_2d(self.noise))
+
+    @property
+    def freedom(self) -> int:
+        """Laplace: |z|/b is exponential, twice that is chi-square with 2 degrees of freedom."""
+        return self.noise.size * (2 if self.law == 1 else 1)
+
+
+@dataclass
+class Tape:
+    """What one run has let through, in order."""
+
+    statistics: list[Statistic] = field(default_factory=list)
+    drawn: list[Drawn] = field(default_factory=list)
+    filters: list[tuple[RobustFilter, int, NoisyTest, Entry]] = field(default_factory=list)
+    released: list[Any] = field(default_factory=list)
+    result: Any = None
+    state: Any = None  # of the generator, after the run
+
+    def noise(self) -> Array:
+        """All noise of the run in units of its scales."""
+        return np.concatenate([d.noise.ravel() for d in self.drawn] or [np.empty(0)])
+
+
+def play(run: Callable[[], Any], replay: Tape | None = None, *, blind: bool = False) -> Tape:
+    """Record one run.
+
+    Parameters
+    ----------
+    replay : Tape, optional
+        Let every release come out as it did there.
+    blind : bool
+        Replace every exact statistic by 0 (every score by the largest) before the noise is added:
+        what comes out then depends on the data only if the run has read them past the ledger.
+    """
+    tape = Tape()
+    with _watched(tape, replay, blind):
+        tape.result = run()
+    return tape
+
+
+@contextmanager
+def _watched(tape: Tape, replay: Tape | None, blind: bool) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        watch = _Watch(tape, replay, blind)
+        watch.values(patch)
+        watch.steps(patch)
+        watch.tests(patch)
+        yield
+
+
+@dataclass
+class _Watch:
+    tape: Tape
+    replay: Tape | None
+    blind: bool
+    statistics_seen: int = 0
+    scores: list[float] = field(default_factory=list)
+    opened: list[tuple[Entry, float]] = field(default_factory=list)  # steps, and their norm
+
+    def release(self, out: Any) -> Any:
+        """Return what comes out: this run's, or the same release of the run that is replayed."""
+        place = len(self.tape.released)
+        self.tape.released.append(out)
+        if self.replay is None:
+            return out
+        assert place < len(self.replay.released), "as many releases on neighbours"
+        return self.replay.released[place]
+
+    def values(self, patch: pytest.MonkeyPatch) -> None:
+        """Releases of one value each."""
+        for name in ("gaussian", "shuffled_gaussian", "laplace", "generalized_gaussian"):
+            honest = getattr(Ledger, name)
+
+            def watched(
+                ledger: Ledger, value: Array, *, honest: Any = honest, name: str = name, **more: Any
+            ) -> Array:
+                given = np.zeros_like(value) if self.blind else value
+                out = honest(ledger, given, **more)
+                entry = ledger.entries[-1]
+                norm, law = (1.0, 1.0) if name == "laplace" else (2.0, 2.0)
+                if entry.mechanism == "generalized gaussian":
+                    norm, law = more["norm"].dual, more["norm"].smooth_exponent
+                if entry.label != SOLVER:
+                    self.tape.statistics.append(
+                        Statistic(np.array(value), entry, norm, block=entry.part)
+                    )
+                noise = (np.asarray(out) - given) / entry.noise
+                self.tape.drawn.append(Drawn(noise, law, entry))
+                return self.release(out)
+
+            patch.setattr(Ledger, name, watched)
+
+    def steps(self, patch: pytest.MonkeyPatch) -> None:
+        """Sequences of steps: the ledger hands out noise, and the method adds it."""
+        for name in ("gaussian_steps", "shuffled_steps", "shaped_steps"):
+            honest = getattr(Ledger, name)
+
+            def opened(
+                ledger: Ledger, *given: Any, honest: Any = honest, name: str = name, **more: Any
+            ) -> Steps:
+                steps: Steps = honest(ledger, *given, **more)
+                entry, norm = ledger.entries[-1], 2.0
+                if name == "shaped_steps" and "generalized" in entry.mechanism:
+                    norm = given[0].norm.dual
+                self.opened.append((entry, norm))
+                steps.tape_entry = entry  # type: ignore[attr-defined]
+                return steps
+
+            patch.setattr(Ledger, name, opened)
+
+        drawn, summed = Steps._drawn, Steps.summed_noise
+        idle, idling = Steps.idle_noise, [False]
+
+        def one_by_one(steps: Any, shape: Any, rng: Any) -> Array:
+            noise = drawn(steps, shape, rng)
+            entry = steps.tape_entry
+            self.tape.drawn.append(
+                Drawn(noise / entry.noise, steps.exponent, entry, idle=idling[0], steps=True)
+            )
+            return noise
+
+        def together(steps: Any, count: int, d: int, rng: Any) -> Array:
+            noise = summed(steps, count, d, rng)
+            if steps.exponent == 2:
+                scaled = noise / (steps.tape_entry.noise * math.sqrt(count))
+                self.tape.drawn.append(Drawn(scaled, 2.0, steps.tape_entry, steps=True))
+            return noise
+
+        def idle_noise(steps: Any, count: int, d: int, rng: Any) -> Array:
+            idling[0] = True
+            try:
+                return idle(steps, count, d, rng)
+            finally:
+                idling[0] = False
+
+        patch.setattr(Steps, "_drawn", one_by_one)
+        patch.setattr(Steps, "summed_noise", together)
+        patch.setattr(Steps, "idle_noise", idle_noise)
+
+        def kept(exact: Array) -> Array:
+            entry, norm = self.opened[-1]
+            place = len(self.tape.statistics)
+            self.tape.statistics.append(Statistic(np.array(exact), entry, norm, block=place))
+            if self.blind:
+                return np.zeros_like(exact)
+            if self.replay is not None:
+                assert place < len(self.replay.statistics), "as many steps on neighbours"
+                return self.replay.statistics[place].value.copy()
+            return exact
+
+        one, many = private_sgd.clipped_gradient, lp_mirror.truncated_sum
+        patch.setattr(private_sgd, "clipped_gradient", lambda *a: kept(one(*a)))
+        patch.setattr(lp_mirror, "truncated_sum", lambda *a: kept(many(*a)))
+
+        linear, noisy = objective_perturbation.linear_term, Ledger.objective_noise
+
+        def objective(ledger: Ledger, **more: Any) -> Array:
+            noise = noisy(ledger, **more)
+            entry = ledger.entries[-1]
+            self.tape.drawn.append(Drawn(noise / entry.noise, 2.0, entry))
+            return noise
+
+        def tilted(plan: Any, sample: Any, ledger: Ledger, rng: Any) -> Array:
+            tilt = linear(plan, sample, ledger, rng)
+            for w in (np.zeros(sample.d), sample.constraint.support_point(np.eye(sample.d)[-1])):
+                exact = sample.n * sample.mean_gradient(w)
+                self.tape.statistics.append(Statistic(exact, ledger.entries[-1]))
+            return self.release(tilt)
+
+        def unsolved(gradient: Any, constraint: Any, **more: Any) -> Any:
+            # The exact minimiser is private by its linear term (and the solver has tests of its
+            # own); without clipped records the search for it would not end.
+            return SimpleNamespace(value=constraint.centre)
+
+        patch.setattr(objective_perturbation, "minimise_strongly_convex", unsolved)
+        patch.setattr(Ledger, "objective_noise", objective)
+        patch.setattr(objective_perturbation, "linear_term", tilted)
+
+    def tests(self, patch: pytest.MonkeyPatch) -> None:
+        """Releases behind noisy tests."""
+        opens, passes = Ledger.tested_gaussian, TestedSteps.passes
+        noisy, number = TestedSteps.noisy, TestedSteps._noisy
+        examine = RobustFilter.examine
+        last: list[tuple[RobustFilter, int]] = []
+
+        def tested(ledger: Ledger, release: Any, **more: Any) -> TestedSteps:
+            steps = opens(ledger, release, **more)
+            steps.tape_entries = ledger.entries[-2:]  # type: ignore[attr-defined]
+            return steps
+
+        def jittered(steps: Any, exact: float, scale: float) -> float:
+            found = number(steps, exact, scale)
+            claimed = steps.release.test
+            unit = claimed.score_scale if steps._tests else claimed.threshold_scale
+            if unit:
+                self.tape.drawn.append(Drawn(np.array([(found - exact) / unit]), 1.0, None))
+            return found
+
+        def passed(steps: Any, score: float) -> bool:
+            test, _ = steps.tape_entries
+            self.tape.statistics.append(
+                Statistic(np.array([score]), test, norm=1.0, block=test.part)
+            )
+            self.scores.append(score)
+            found = bool(self.release(passes(steps, 1e12 if self.blind else score)))
+            if self.replay is not None:
+                steps._passed, steps._halted = found, not found
+            return found
+
+        def mean(steps: Any, value: Array) -> Array:
+            _, entry = steps.tape_entries
+            claim = steps.release.test
+            if last:
+                self.tape.filters.append((*last[-1], claim, entry))
+            self.tape.statistics.append(
+                Statistic(
+                    np.array(value),
+                    entry,
+                    floor=claim.score_floor,
+                    score=self.scores[-1],
+                    block=entry.part,
+                )
+            )
+            given = np.zeros_like(value) if self.blind else value
+            out = noisy(steps, given)
+            self.tape.drawn.append(Drawn((out - given) / entry.noise, 2.0, entry))
+            return self.release(out)
+
+        def examined(keep: RobustFilter, points: Array) -> Any:
+            last.append((keep, len(points)))
+            return examine(keep, points)
+
+        patch.setattr(Ledger, "tested_gaussian", tested)
+        patch.setattr(TestedSteps, "_noisy", jittered)
+        patch.setattr(TestedSteps, "passes", passed)
+        patch.setattr(TestedSteps, "noisy", mean)
+        patch.setattr(RobustFilter, "examine", examined)

@@ -1,0 +1,157 @@
+"""Exact checks of every private method of the catalogue, in every way in which it is private.
+
+Nothing here names a method: a new one of the catalogue is tried as it is.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsco_core.catalogue import make_method
+from dpsco_core.errors import NotApplicable
+from dpsco_core.problems.linear_sample import LinearSample
+from dpsco_core.problems.user_sample import ItemSample
+from tests.trust import checks
+from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows
+from tests.trust.faults import each_draw
+
+ENOUGH = 8000  # draws: 5 % too little noise is at 6 standard deviations
+WIDE = {"l2": 200, "lq": 60}  # dimensions, to have them in few runs
+SPECIAL = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1.7e308, 5e-324, -5e-324, 1e-300, 0.0)
+NUMBERS = st.sampled_from(SPECIAL) | st.floats(-5, 5) | st.floats(allow_nan=True)
+MOST_STEPS = 5000  # a theorem may ask for 10^5: minutes, for entries that are all alike
+BUDGETS: tuple[dict[str, Any], ...] = (
+    {"epsilon": 0.8, "delta": 1e-6},
+    {"epsilon": None, "delta": None, "rho": 0.3},
+    {"epsilon": 0.7, "delta": 0.0},
+    {"epsilon": 9.0, "delta": 0.01},
+)
+
+
+def replaced_records(name: str, examples: int) -> None:
+    """Try neighbours that hypothesis makes: records of few values, and a replaced user."""
+    place = case(name)
+    base = place.crowd(0)
+    total, d = rows_of(base).shape
+
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        palette=st.lists(NUMBERS, min_size=1, max_size=4),
+        new=st.lists(NUMBERS, min_size=d, max_size=d),
+        user=st.integers(0, total // place.point.m - 1),
+        target=NUMBERS,
+        seed=st.integers(0, 3),
+    )
+    def holds(palette: list[float], new: list[float], user: int, target: float, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        x = rng.choice(palette, (total, d))
+        other, mine = x.copy(), slice(user * place.point.m, (user + 1) * place.point.m)
+        other[mine] = new
+        changed = with_target(with_rows(base, other), mine, target)
+        checks.compare(place, with_rows(base, x), changed, seed)
+
+    holds()
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_replaced_records_move_no_statistic_further_than_the_ledger_says(slug: str) -> None:
+    """Ties, duplicates, denormals, what is not a number: for a record, or all items of a user."""
+    replaced_records(slug, 6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_no_search_finds_neighbours_that_do(name: str) -> None:
+    replaced_records(name, 40)
+
+
+def with_target(data: Any, mine: slice, target: float) -> Any:
+    """Return the data with other targets of the records `mine`, where there are any."""
+    if isinstance(data, ItemSample):
+        return replace(data, records=with_target(data.records, mine, target))
+    if not isinstance(data, LinearSample):
+        return data
+    y = data.targets.copy()
+    y[mine] = target
+    return replace(data, targets=y)
+
+
+def at_budget(slug: str, budget: dict[str, Any], calibration: str, tuning: str) -> Case | None:
+    """Return a method at a budget; None where it refuses to run."""
+    place = case(slug)
+    point = replace(place.point, **({"rho": None} | budget))
+    made: Any = make_method(slug, calibration, tuning)  # type: ignore[arg-type]
+    found = replace(place, point=point, method=made, around=nullcontext)
+    try:
+        found.plan()
+    except NotApplicable:
+        return None
+    return found
+
+
+def spent_at(slug: str, calibrations: tuple[str, ...], tunings: tuple[str, ...]) -> int:
+    """Check the ledger at every budget, calibration and tuning; return at how many it runs."""
+    runs = 0
+    for budget in BUDGETS:
+        for calibration in calibrations:
+            for tuning in tunings:
+                place = at_budget(slug, budget, calibration, tuning)
+                if place is None or steps_of(place) > MOST_STEPS:
+                    continue
+                tape = place.play(place.crowd(0))
+                whole = calibration == "tight"  # the papers' conversions are loose
+                checks.check_spent(checks.booked(tape), place.point.budget, whole=whole)
+                checks.check_books(tape)
+                checks.check_scales(checks.booked(tape))
+                runs += 1
+    return runs
+
+
+def steps_of(place: Case) -> int:
+    """Return the steps of gradient descent with a mean estimator; 1 of what has none."""
+    plan: Any = place.plan()
+    return int(getattr(getattr(plan, "descent", None), "steps", 1))
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_the_budget_is_spent_to_the_last_digit_and_never_exceeded(slug: str) -> None:
+    assert spent_at(slug, ("tight",), ("practical",)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_no_calibration_and_no_tuning_exceeds_the_budget(slug: str) -> None:
+    assert spent_at(slug, ("tight", "paper"), ("practical", "theory")) > 1
+
+
+def wide(name: str) -> Case:
+    """Return the case in many dimensions."""
+    place = case(name)
+    kind = "lq" if place.point.geometry == "lq" else "l2"
+    return replace(place, point=replace(place.point, d=WIDE[kind]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_five_percent_too_little_noise_would_be_seen(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = wide(name)
+    checks.check_noise(place, ENOUGH)
+    each_draw(monkeypatch, lambda scale, rng: (0.95 * scale, rng))
+    with pytest.raises(AssertionError, match="times the ledger's"):
+        checks.check_noise(place, ENOUGH)

@@ -1,0 +1,57 @@
+"""Every private method of the catalogue, broken on purpose in every way, is found out.
+
+The list is printed with `-v`, and is in test-results/mutants.txt; docs/verification.md has it as a
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import pytest
+
+from tests.conftest import FOUND
+from tests.trust import checks
+from tests.trust.cases import CASES, PRIVATE, VARIANTS, case
+from tests.trust.faults import SPLITS
+from tests.trust.mutants import FAULTS, MUTANTS, Mutant, killed
+
+APPLICABLE = [m for m in MUTANTS if not m.not_applicable]
+PARAMETERS = [  # of every method in `make test`; of its second ways to be private in the slow suite
+    pytest.param(m, id=f"{m.case}-{m.fault.name}", marks=[pytest.mark.slow] * (m.case in VARIANTS))
+    for m in APPLICABLE
+]
+
+
+@lru_cache
+def honest(name: str, check: checks.Check) -> None:
+    """Pass the check without a fault: raises AssertionError otherwise."""
+    check(case(name))
+
+
+@pytest.mark.parametrize("mutant", PARAMETERS)
+def test_a_mutant_is_killed_by_a_check_that_the_method_passes(
+    mutant: Mutant,
+    monkeypatch: pytest.MonkeyPatch,
+    record_property: Callable[[str, object], None],
+) -> None:
+    honest(mutant.case, mutant.fault.check)
+    words = killed(mutant, monkeypatch)
+    assert words, "the fault is not found out"
+    check = mutant.fault.check.__name__
+    record_property(FOUND, f"{mutant.case}: {mutant.fault.name}: killed by {check}: {words}")
+
+
+def test_every_private_method_has_every_fault_or_a_reason() -> None:
+    listed = {(m.case, m.fault.name) for m in MUTANTS}
+    assert listed >= {(slug, fault.name) for slug in PRIVATE for fault in FAULTS}
+    assert all(m.not_applicable for m in MUTANTS if m not in APPLICABLE)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_method_whose_ledger_counts_blocks_has_the_fault_that_reuses_them(name: str) -> None:
+    place = case(name)
+    entries = checks.booked(place.play(place.crowd(0)))
+    if any(e.part is not None or e.disjoint_blocks > 1 for e in entries):
+        assert place.slug in SPLITS

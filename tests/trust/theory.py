@@ -1,0 +1,145 @@
+"""Random settings on the hard instances, and which bounds must be in order there.
+
+On a hard instance a lower bound is about the very problem, law and constants for which an upper
+bound is evaluated, so that both hold of one class without a list of which fits which.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP
+from dpsco_core.problems.base import Setting
+from dpsco_core.scenario import Scenario
+
+EXPLICIT = tuple(b for b in BOUNDS if b.card.constant == "explicit")
+LOWER = tuple(b for b in EXPLICIT if b.card.kind == "lower")
+# A mean over a quantile says nothing of the quantile: only bounds on expectations are compared.
+UPPER = tuple(b for b in EXPLICIT if b.card.kind == "upper" and b.card.guarantee == "expectation")
+# Under (epsilon, delta)-DP their noise may be that of shuffling, which no bound on zCDP binds.
+SHUFFLED = (
+    "sco.private-sgd",
+    "lp.shuffled-mirror-descent",
+    "lp.euclidean-reduction",
+    "lp.noisy-mirror-descent",
+)
+RISKS = ("linear", "quadratic")
+INSTANCES = tuple((problem, law) for problem in ("mean", *RISKS) for law in ("spike", "hypercube"))
+ROUNDING = 1e-9
+
+
+def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
+    """Return a hard instance of any size at any budget."""
+    problem, law = source.choice([pair for pair in INSTANCES if pair[0] in problems])
+    strength = 10 ** source.uniform(-2.5, 1)
+    budget: dict[str, Any] = source.choice(
+        (
+            {"epsilon": None, "delta": None, "rho": strength},
+            {"epsilon": strength, "delta": 10 ** source.uniform(-9, -2)},
+            {"epsilon": strength, "delta": 0.0},
+        )
+    )
+    sizes: dict[str, Any] = {
+        "n": int(10 ** source.uniform(1, 6)),
+        "d": source.choice((1, 2, 5, 9, 16, 40, 200)[law == "spike" :]),  # no packing in one
+        "p": source.choice((2.0, 2.5, 3.0, 4.0, 10.0, 50.0)),
+        "diameter": 10 ** source.uniform(-1, 2.5),
+    }
+    if problem == "mean":
+        return Scenario(
+            problem=problem, distribution=law, methods=(), offset=0.0, **sizes, **budget
+        )
+    shape: dict[str, Any] = {"geometry": "l2"}
+    if problem == "linear" and source.random() < 0.3:
+        shape = {"geometry": "lq", "q": source.choice((1.0, 1.5, 2.0, 3.0))}
+    made = Scenario(
+        problem=problem, distribution=law, methods=(), offset=0.0, **sizes, **budget, **shape
+    )
+    return replace(made, m=source.choice((1, 1, 1, 7)))
+
+
+def random_points(
+    count: int, seed: int, problems: tuple[str, ...] = ("mean", *RISKS)
+) -> Iterator[Scenario]:
+    """Yield so many instances."""
+    source = random.Random(seed)
+    for _ in range(count):
+        yield random_point(source, problems).validate()
+
+
+def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
+    """Return the privacy of the lower bounds that bind the method of an upper bound."""
+    card = upper.card
+    match budget:
+        case PureDP():
+            return ("none", "zcdp", "pure") if card.privacy == "pure" else ("none",)
+        case ApproxDP():
+            concentrated = card.privacy == "zcdp" and card.method not in SHUFFLED
+            return ("none", "zcdp") if concentrated else ("none",)
+    return ("none", "zcdp") if card.privacy == "zcdp" else ("none",)
+
+
+def at_level(bounds: tuple[Bound, ...], point: Scenario) -> list[Bound]:
+    """Return those that are drawn at a point."""
+    level = point.level
+    return [
+        b
+        for b in bounds
+        if point.problem in b.card.problems
+        and (b.card.level == level or b.card.kind == "lower" or b.card.privacy == "none")
+    ]
+
+
+def of_moments(where: Setting) -> Setting:
+    """Return the setting in which no more is certified than the moments of every coordinate.
+
+    A lower bound without an instance of the catalogue is about some law with these moments, of
+    which the certified constants of the law at hand may not be true.
+    """
+    known = where.constants
+    scale = math.sqrt(where.d) * known.coordinate_moment ** (1 / where.moment_order)
+    widest = replace(
+        known,
+        variance_trace=scale**2,
+        directional_moment=max(known.directional_moment, scale + known.mean_gradient_bound),
+        lipschitz=math.inf,
+    )
+    return replace(where, constants=widest, spike_probability=None)
+
+
+def disorder(point: Scenario) -> tuple[list[str], int]:
+    """Return every pair that is in the wrong order at a point, and how many were compared."""
+    own = point.setting
+    wrong, compared = [], 0
+    for where, on_instance in ((own, True), (of_moments(own), False)):
+        uppers = [(u, u.value(where)) for u in at_level(UPPER, point) if not u.failures(where)]
+        for lower in at_level(LOWER, point):
+            mine = (lower.card.instance_problem, lower.card.instance)
+            here = mine == (point.problem, point.distribution)
+            if here != on_instance or (lower.card.instance and not here) or lower.failures(where):
+                continue
+            value = lower.value(where)
+            for upper, limit in uppers:
+                if not comparable(lower, upper, where.budget):
+                    continue
+                # The rows on the mean error bound the root of the mean square.
+                known = limit**2 if lower.card.quantity == "squared l2 error" else limit
+                compared += 1
+                if value > known * (1 + ROUNDING):
+                    pair = f"{lower.card.slug} {value:.6g} > {upper.card.slug} {known:.6g}"
+                    wrong.append(f"{pair} at {point}")
+    return wrong, compared
+
+
+def comparable(lower: Bound, upper: Bound, budget: Budget) -> bool:
+    """Whether a lower bound is about algorithms and losses that an upper bound covers."""
+    strong = upper.card.problems == ("quadratic", "least-squares")
+    same = upper.card.quantity in lower.card.quantity  # of a squared error too
+    bound = lower.card.privacy in class_of(upper, budget)
+    return same and bound and (not strong or "sco-strong" in lower.card.slug)
