@@ -9,6 +9,4 @@ if __name__ == "__main__":  # the script of every visit
 else:  # once, by the server
     from dpsco_app import front, guard
 
-    app = st.App(
-        __file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES
-    )
+    app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES)

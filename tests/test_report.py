@@ -344,6 +344,7 @@ def test_work_above_a_limit_is_refused_with_what_would_fit(
     assert "the dashboard allows" in sentence
     assert "use at most 19 trials, a smaller n or d, or the command line." in sentence
     assert too_large(replace(heavy, trials=19), allowed) == ""
-    single = too_large(replace(heavy, trials=1), replace(DASHBOARD, seconds=0.1))
+    one = replace(heavy, trials=1)
+    single = too_large(one, replace(DASHBOARD, seconds=cost(one).seconds / 2))
     assert "trials" not in single
     assert single.endswith("use a smaller n or d, or the command line.")

@@ -5,6 +5,7 @@ Thousands of examples for every reader; hypothesis finds and shrinks the example
 
 from __future__ import annotations
 
+import itertools
 import json
 import tomllib
 from collections.abc import Callable
@@ -34,12 +35,14 @@ from dpsco_app import (
 from dpsco_app.comparison import read_against
 from dpsco_app.page_state import PageState
 from dpsco_app.pinning import pinned, read_pin
+from dpsco_core.catalogue import METHOD_SLUGS, make_method, method_card
 from dpsco_core.cli_study import read_scenario
 from dpsco_core.costing import too_large
-from dpsco_core.errors import InvalidInput
+from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
 from dpsco_core.memory import bytes_held
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import DELTA_MIN, Scenario
+from dpsco_core.study import own_setting
 from tests.attack.nasty import (
     ANY_TEXT,
     BROKEN_FILES,
@@ -327,6 +330,35 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
         assert not said or (said.isprintable() and len(said) < 300)
 
     hunt(count, queries(LIKELY), check)
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_every_method_plans_or_refuses_at_the_edges_of_the_budget(slug: str) -> None:
+    """An exponential of the largest epsilon, or a part of the smallest delta, is no traceback."""
+    card = method_card(slug)
+    exponent = 1.5 if card.geometry == "lq" else None
+    edges = itertools.product((1e-6, 1e6), (0.0, DELTA_MIN, 0.999999), (1, 1000))
+    for epsilon, delta, n in edges:
+        scenario = Scenario(
+            problem=card.problems[0],
+            methods=(slug,),
+            n=n,
+            d=5,
+            m=10 if card.level == "user" else 1,
+            epsilon=epsilon,
+            delta=delta,
+            geometry="lq" if exponent else "l2",
+            q=exponent,
+        ).validate()
+        try:
+            make_method(slug, scenario.calibration, scenario.tuning).plan(
+                own_setting(scenario, slug)
+            )
+        except NotApplicable as refused:
+            reason = refused.reason
+        else:
+            reason = "It runs."
+        assert reason.endswith(".") and reason.isprintable()
 
 
 def test_the_nastiest_texts_are_one_line_wherever_they_stand() -> None:

@@ -159,9 +159,9 @@ def _inside(at: At, q: Vector) -> NDArray[np.bool_]:
 
 def fano_markov(at: At) -> float:
     n, d, words = at.n, at.d, 2 ** (at.d / 8)
-    q = np.exp(np.linspace(math.log(1e-7), 0, 4001))
+    q = np.exp(np.linspace(math.log(1e-7), 0, 2001))
     q, best = q[_inside(at, q)], 0.0
-    for t in 1 + np.exp(np.linspace(-5, 5, 1001)):
+    for t in 1 + np.exp(np.linspace(-4, 4, 201)):
         spread = np.exp(np.minimum(t * at.epsilon * n * q, 600))
         value = q ** (1 - 1 / at.p) * math.sqrt(d / 8) / 2 * (1 - 1 / t)
         best = max(best, float((value * (words - 1) / (words - 1 + spread)).max(initial=0)))

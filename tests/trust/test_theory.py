@@ -10,11 +10,11 @@ from itertools import pairwise
 import pytest
 
 from dpsco_core.bounds import Bound
-from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
 from tests.bounds import helpers, sco_helpers, test_mean_bounds
 from tests.bounds.test_independent_lq_user import Case
-from tests.trust.theory import EXPLICIT, RISKS, UPPER, disorder, random_points
+from tests.trust.theory import EXPLICIT, RISKS, SHUFFLED, UPPER, disorder, random_points
 
 # Printed parameters, and schedules of a coarse grid, are nobody's minimum: the bound at them may
 # rise by as much while what it bounds does not.
@@ -25,6 +25,9 @@ RISES = {
     "upper.user.group-privacy-explicit": 1.02,
     "upper.user.clipped-means-explicit": 1.06,
 }
+# The amplification by shuffling is computed for epsilon up to 5 only: beyond, the noise of a step is
+# that of no amplification, which may be more than a smaller epsilon's.
+SHUFFLED_RISE = 1.25
 GROUPS = 10  # of the thousands of settings of the slow suite
 
 
@@ -37,8 +40,8 @@ def in_order(points: Iterator[object], least: int) -> None:
 
 
 def test_no_explicit_lower_bound_is_above_an_explicit_upper_bound_of_its_class() -> None:
-    in_order(random_points(290, 1, ("mean",)), 2000)
-    in_order(random_points(10, 2, RISKS), 40)
+    in_order(random_points(294, 1, ("mean",)), 2000)
+    in_order(random_points(6, 4, RISKS), 60)
 
 
 @pytest.mark.slow
@@ -91,6 +94,8 @@ def falls(bound: Bound, at: Setting, changed: Setting) -> bool:
     if bound.failures(at) or bound.failures(changed):
         return False
     allowed = RISES.get(bound.card.slug, 1 + 1e-9)
+    if bound.card.method in SHUFFLED and isinstance(at.budget, ApproxDP):
+        allowed = max(allowed, SHUFFLED_RISE)
     before, after = bound.value(at), bound.value(changed)
     assert after <= before * allowed, f"{bound.card.slug}: {before} -> {after} at {changed}"
     return True
