@@ -41,8 +41,6 @@ from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
 Start = Callable[[Scenario], None]
 
-LATEX = {"n": "n", "d": "d", "m": "m", "epsilon": r"\varepsilon", "p": "p", "q": "q"}
-
 
 def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     """Draw all of it; `start` loads a scenario and runs it."""
@@ -217,11 +215,7 @@ def _value_text(value: float | str | None) -> str:
 def _slopes(result: Result) -> None:
     scenario = result.scenario
     words = words_for(scenario.problem)
-    law = (
-        rf": {words.error} $\propto {LATEX[scenario.axis]}^{{\text{{slope}}}}$"
-        if scenario.axis
-        else ""
-    )
+    law = f": {words.error} ∝ {SYMBOL[scenario.axis]}^slope" if scenario.axis else ""
     st.markdown(f"**Slopes**{law}")
     fitted = result.slopes()
     if fitted.empty:

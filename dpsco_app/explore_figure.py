@@ -87,6 +87,11 @@ def say(result: Result, sentence: DeltaGenerator) -> str:
     return said.headline
 
 
+def headline(result: Result) -> str:
+    """Return the figure's headline, which says what has finished."""
+    return _statement(result).headline
+
+
 def _statement(result: Result) -> words.Statement:
     scenario = result.scenario
     lower = evaluations(scenario, floors(scenario.problem, scenario.level))

@@ -10,7 +10,6 @@ import streamlit as st
 Draw = Callable[[], None]
 
 
-@st.fragment
 def fold(
     label: str,
     draw: Draw,
@@ -24,6 +23,15 @@ def fold(
     Only this part of the page runs again then, so that `draw` must not hold what changes the
     rest of the page: see `fold_in_page`.
     """
+    if kind == "expander":
+        _fragment(label, draw, key, kind, icon)
+        return
+    with st.container(width="content"):  # a fragment alone would fill the row
+        _fragment(label, draw, key, kind, icon)
+
+
+@st.fragment
+def _fragment(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> None:
     _folded(label, draw, key, kind, icon)
 
 

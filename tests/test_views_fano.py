@@ -228,8 +228,8 @@ METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
-    """At the note's point; the mean of 10 trials stands at least 20 standard errors clear."""
-    at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=10)
+    """At the note's point; the mean of 20 trials stands at least 20 standard errors clear."""
+    at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
     rows = {r.method: r for r in measured(at, list(study(at.scenario)))}
     floor = own_floor(at, ("zcdp",))
     own = "hypercube-cdp" if hard == "hypercube" else "fano-cdp"

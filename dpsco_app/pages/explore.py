@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.comparison import beside, draw_choice, others, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
-from dpsco_app.explore_figure import Shown, draw, draw_differences, places, say
+from dpsco_app.explore_figure import Shown, draw, draw_differences, headline, places, say
 from dpsco_app.explore_row import draw_buttons, draw_second, press_run, say_status
 from dpsco_app.figures import SHARED_STYLE, Places
 from dpsco_app.gallery import draw_gallery
@@ -45,6 +47,9 @@ STYLE = """<style>
 </style>"""
 
 
+ARRIVED = "explore_arrived"
+HOLD_BACK_SECONDS = 0.6
+
 # With a second scenario its sentence needs a line more.
 STYLE_BESIDE = """<style>
 .st-key-sentence { min-height: 4.9rem; }
@@ -60,40 +65,65 @@ def page() -> None:
     with st.sidebar:
         PANEL.draw_groups(PANEL.groups[:1], PANEL.read())
     scenario, problem = _checked(PANEL.read())
-    for wrong in problems:
-        st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     if scenario is not None:
         remember(ADDRESS, scenario, explore_extras())
-    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
-    _presets(PANEL.read().problem)
     result = _result(scenario)
     if result is not None and st.session_state["running"]:
         head_start(result)  # what is known already, or is quickly done, is drawn once
         st.session_state["running"] = not result.complete
     running = st.session_state["running"]
-    status = draw_buttons(scenario, result, problem)
-    draw_second(scenario, result)
-    if result is not None and result.beside is not None:
-        st.html(STYLE_BESIDE)
-    with st.container(key="sentence"):
-        sentence = st.empty()
+    head, body = st.container(), st.container()
     if result is None:
+        with head:
+            _draw_head(problems, scenario, None, problem)
         _draw_controls()
         return
-    figure = places(result)
+    with body:
+        figure = places(result)
     stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
+    # The figure is what a visitor waits for. It comes before all else that is there already.
+    at_once = st.session_state.get(ARRIVED, False) and not running
+    if at_once:
+        draw(shown, headline(result), figure)
+    with head:
+        status, sentence = _draw_head(problems, scenario, result, problem)
     if running:
         _draw_controls()
         _run_and_draw(shown, status, sentence, figure)
         st.session_state["running"] = False
         st.rerun()
     say_status(shown, status)
-    headline = say(result, sentence)
-    draw(shown, headline, figure)  # before the controls: it is what a visitor waits for
+    title = say(result, sentence)
+    if not at_once:
+        draw(shown, title, figure)
+        _let_the_browser_draw()
     _draw_controls()
     draw_differences(result)
-    draw_details(shown, headline, _start)
+    draw_details(shown, title, _start)
+
+
+def _draw_head(
+    problems: list[str], scenario: Scenario | None, result: Result | None, problem: str
+) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw what stands above the figure; return the places of the status and of the sentence."""
+    for wrong in problems:
+        st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
+    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
+    _presets(PANEL.read().problem)
+    status = draw_buttons(scenario, result, problem)
+    draw_second(scenario, result)
+    if result is not None and result.beside is not None:
+        st.html(STYLE_BESIDE)
+    with st.container(key="sentence"):
+        return status, st.empty()
+
+
+def _let_the_browser_draw() -> None:
+    """Hold the rest back on a visitor's first page, so that the browser draws the figure first."""
+    if not st.session_state.get(ARRIVED):
+        st.session_state[ARRIVED] = True
+        time.sleep(HOLD_BACK_SECONDS)
 
 
 def _draw_controls() -> None:

@@ -176,7 +176,7 @@ def test_a_pure_budget_is_refused_with_a_way_out() -> None:
     assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
     first = next(b for b in page.button if b.label == "Change that")
     checked(first.click().run())
-    assert len(page.get("plotly_chart")) == 6
+    assert len(page.get("plotly_chart")) == 3
 
 
 def test_a_link_restores_the_whole_page() -> None:
@@ -200,7 +200,7 @@ def test_a_link_restores_the_whole_page() -> None:
 def test_a_bad_address_costs_one_sentence(query: dict[str, str], words: str) -> None:
     page = open_anatomy(**query)
     assert words in page.warning[0].value
-    assert len(page.get("plotly_chart")) == 6
+    assert len(page.get("plotly_chart")) == 3
 
 
 def test_a_factor_between_two_is_taken_to_the_nearest() -> None:

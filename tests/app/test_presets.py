@@ -113,9 +113,10 @@ def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_ne
 
 def test_clipping_decides_who_goes_on_falling() -> None:
     errors = medians("Clipping decides")
+    # With 60 trials, from n = 10,000 to 50,000: 0.67 and 0.72; the rate 1/sqrt(n) is 0.45.
     for slug in ("sco.noisy-gd", "sco.objective-perturbation"):
-        assert errors[slug][-1] > 0.6 * errors[slug][-3]
-    assert errors["sco.clipped"][-1] < 0.6 * errors["sco.clipped"][-3]
+        assert errors[slug][-1] > 0.5 * errors[slug][-3]
+    assert errors["sco.clipped"][-1] < 0.5 * errors["sco.clipped"][-3]
     assert errors["sco.clipped"][-1] < 0.4 * errors["sco.noisy-gd"][-1]
     assert errors["sco.clipped"][-1] < 2 * errors["sco.erm"][-1]
 

@@ -30,7 +30,7 @@ def files_of(page: Page, name: str) -> Locator:
     """Open what stands under a figure."""
     shown = page.locator(f"[class*='st-key-{name}_figure_'] .js-plotly-plot:visible")
     expect(shown).to_be_visible(timeout=60_000)  # software draws what is in space
-    files = page.locator(f"[data-testid=stExpander]:has(.st-key-{name}_files)")
+    files = page.locator(f".st-key-{name}_fold_numbers")
     files.locator("summary").click()
     expect(files.get_by_role("button", name="PNG", exact=True)).to_be_visible(timeout=20_000)
     return files

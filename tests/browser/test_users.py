@@ -55,7 +55,7 @@ def test_the_numbers_of_the_crossover_can_be_taken_away(
 ) -> None:
     page.goto(dashboard + QUICK)
     ready(page, seconds=60)
-    files = page.locator("[data-testid=stExpander]:has(.st-key-users_crossing_files)")
+    files = page.locator(".st-key-users_crossing_fold_numbers")
     files.locator("summary").click()
     with page.expect_download() as download:
         files.get_by_role("button", name="CSV", exact=True).click()
