@@ -42,7 +42,10 @@ def numbers(low: float, high: float) -> st.SearchStrategy[float]:
 
 BUDGETS = (
     st.fixed_dictionaries(
-        {"epsilon": numbers(1e-6, 1e6), "delta": st.just(0.0) | st.floats(1e-100, 1, exclude_max=True)}
+        {
+            "epsilon": numbers(1e-6, 1e6),
+            "delta": st.just(0.0) | st.floats(1e-100, 1, exclude_max=True),
+        }
     ),
     numbers(1e-12, 1e12)
     .filter(lambda rho: rho >= 1e-12)

@@ -86,7 +86,7 @@ def test_every_set_is_drawn_and_said_in_the_plane_and_in_space(kind: str, dimens
     page = open_geometry(geometry=kind, dimensions=str(dimensions))
     assert not page.warning
     drawn = specs(page)
-    assert len(drawn) == (7 if dimensions == 2 else 8)  # pictures in space stand with their polar
+    assert len(drawn) == (7 if dimensions == 2 else 8)  # in space, the polar stands beside
     solid = [s for s in drawn if any(t["type"] == "mesh3d" for t in s["data"])]
     assert len(solid) == (0 if dimensions == 2 else 3)
     text = texts(page)
