@@ -130,6 +130,7 @@ def test_the_grid_leaves_out_what_would_take_long() -> None:
     assert 100 not in quick_items(10_000, 10) and 100 in quick_items(1000, 10)
 
 
+@pytest.mark.slow
 def test_the_command_gives_the_same_crossover_as_the_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -215,7 +215,7 @@ def test_work_that_is_too_heavy_is_refused_in_one_sentence(
     monkeypatch.setattr("dpsco_app.pages.anatomy.LONGEST_SECONDS", 0.0)
     page = open_anatomy()
     assert any("use fewer trials, or a smaller n or d" in i.value for i in page.info)
-    assert len(page.get("plotly_chart")) == 4 and said(page).endswith("clipped.")
+    assert len(page.get("plotly_chart")) == 2 and said(page).endswith("clipped.")
 
 
 def path(*risks: float) -> RiskPath:

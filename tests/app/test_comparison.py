@@ -105,6 +105,7 @@ def test_the_ratio_is_said_the_right_way_round(
     assert said in in_words(both, "Clipped gradients", here, there)
 
 
+@pytest.mark.slow
 def test_the_preset_shows_that_the_width_decides() -> None:
     preset = next(p for p in PRESETS if p.name == "Gaussian width at work")
     page = open_page(**QUERY)

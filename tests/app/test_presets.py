@@ -32,7 +32,14 @@ from tests.app.pages import (
 NOTIONS = {"approx": {}, "zcdp": {"rho": "0.1"}, "pure": {"delta": "0"}}
 
 
-@pytest.mark.parametrize("preset", PRESETS, ids=lambda preset: preset.name)
+# The longest ones run in `make test-slow`.
+LONG = ("Non-smooth: absolute", "Logistic regression in private")
+
+
+@pytest.mark.parametrize(
+    "preset",
+    [pytest.param(p, marks=[pytest.mark.slow] * (p.name in LONG), id=p.name) for p in PRESETS],
+)
 def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     page = press(open_page(), preset.name)
     assert chosen(page) == result(page).scenario == preset.scenario

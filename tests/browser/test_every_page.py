@@ -51,10 +51,12 @@ def test_a_page_fits_every_window_and_axe_finds_nothing(
     for name, size in SIZES.items():
         page.set_viewport_size(size)
         page.wait_for_timeout(400)  # figures resize
+        other = "wide" if name == "phone" else "compact"
+        shown = page.locator(HIDDEN.format(other)).filter(visible=True)
+        expect(shown).to_have_count(0, timeout=30_000)  # the window has said how wide it is
+        ready(page, seconds=60)
         for target in (page.locator("html"), page.get_by_test_id("stMain")):
             assert target.evaluate(SIDEWAYS) <= 0, name
-        hidden = "wide" if name == "phone" else "compact"
-        assert page.locator(HIDDEN.format(hidden)).filter(visible=True).count() == 0
         picture = SCREENS / f"{slug}-{name}.png"
         page.screenshot(path=picture, animations="disabled")
         assert picture.stat().st_size > 10_000

@@ -238,21 +238,19 @@ def test_side_by_side_on_a_phone_is_one_above_the_other(
     ready(page)
     pair = page.locator(".st-key-pair .js-plotly-plot")
     expect(pair).to_have_count(2)
-    page.wait_for_function(  # once the window has said how wide it is
-        "() => [...document.querySelectorAll('.st-key-pair .js-plotly-plot')]"
-        ".every(p => p.getBoundingClientRect().right <= window.innerWidth)"
+    boxes = (
+        "() => { const e = [...document.querySelectorAll('.st-key-pair .js-plotly-plot')]"
+        ".map(p => p.getBoundingClientRect()); return e.length === 2 && %s }"
     )
-    first, second = (pair.nth(i).bounding_box() for i in range(2))
-    assert first and second and second["y"] >= first["y"] + first["height"]
+    # Once the window has said how wide it is.
+    below = "e[1].top >= e[0].bottom && e.every(p => p.right <= window.innerWidth)"
+    page.wait_for_function(boxes % below)
     main = "document.querySelector('[data-testid=stMain]')"
     assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
     page.set_viewport_size({"width": 1400, "height": 900})
     left, right = (pair.nth(i) for i in range(2))
     expect(right).to_be_visible()
-    page.wait_for_function(
-        "() => { const e = [...document.querySelectorAll('.st-key-pair .js-plotly-plot')]"
-        ".map(p => p.getBoundingClientRect()); return Math.abs(e[0].y - e[1].y) < 2 }"
-    )
+    page.wait_for_function(boxes % "Math.abs(e[0].y - e[1].y) < 2")
     expect(left).to_contain_text("Now: ")
 
 
