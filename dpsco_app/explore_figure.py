@@ -26,6 +26,7 @@ from dpsco_core.scenario import Scenario
 
 Drawing = Callable[[Look], go.Figure]
 
+DRAWN = "explore_drawn"  # how many times in this run of the page
 PAIR = "pair"
 # Two figures need their width: one above the other on anything smaller than a laptop.
 PAIR_STYLE = """<style>
@@ -117,7 +118,9 @@ def _beside_in_words(result: Result) -> str:
 
 def draw(drawn: Shown, headline: str, figure: Places) -> None:
     """Draw what has finished into the places of `places`."""
-    count = st.session_state["figures"] = st.session_state.get("figures", 0) + 1
+    # A key of its own for every drawing in one run of the page, and the same in the next run: the
+    # browser then changes the figure that is there, which is quicker than a new one.
+    count = st.session_state[DRAWN] = st.session_state[DRAWN] + 1
     dark = st.context.theme.type == "dark"
     if side_by_side(drawn.result):
         _draw_pair(drawn, headline, figure, dark, count)

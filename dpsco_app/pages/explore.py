@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.comparison import beside, draw_choice, others, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
-from dpsco_app.explore_figure import Shown, draw, draw_differences, headline, places, say
+from dpsco_app.explore_figure import DRAWN, Shown, draw, draw_differences, headline, places, say
 from dpsco_app.explore_row import draw_buttons, draw_second, press_run, say_status
 from dpsco_app.figures import SHARED_STYLE, Places
 from dpsco_app.gallery import draw_gallery
@@ -60,6 +60,7 @@ STYLE_BESIDE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
+    st.session_state[DRAWN] = 0
     problems = _restore()
     PANEL.settle()
     with st.sidebar:
