@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import pytest
@@ -146,9 +145,8 @@ def test_kinks_stop_phased_sgd_and_flatten_noisy_descent_only() -> None:
     assert errors["sco.clipped"][-1] < 2 * errors["sco.erm"][-1]
 
 
-@pytest.mark.parametrize(
-    ("notion", "tuning"), list(itertools.product(NOTIONS, ("practical", "theory")))
-)
+@pytest.mark.parametrize("tuning", ["practical", pytest.param("theory", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("notion", NOTIONS)
 def test_every_estimator_alone_is_measured_or_refused_with_a_way_out(
     notion: str, tuning: str
 ) -> None:

@@ -50,6 +50,7 @@ def test_a_click_into_the_map_moves_the_chosen_point(
     ready(page, seconds=60)
 
 
+@pytest.mark.slow
 def test_the_numbers_of_the_crossover_can_be_taken_away(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
