@@ -8,15 +8,10 @@ the extras app and test, and Chromium on PATH.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -24,6 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks.served import DASHBOARD, server
 from dpsco_app.places import PLACES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,45 +61,7 @@ FIRST_CLOCK = """(what) => {
 }"""
 
 
-DASHBOARD = ("-m", "dpsco_app")  # as `make app` starts it
 BARE = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
-
-
-@contextmanager
-def server(start: Sequence[str]) -> Iterator[str]:
-    """Start a server with the arguments `start` of Python; yield its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = ROOT / "build" / "dashboard.log"
-    log.parent.mkdir(exist_ok=True)
-    command = [
-        *(sys.executable, *start),
-        f"--server.port={port}",
-        "--server.address=127.0.0.1",
-        "--server.headless=true",
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        _wait(address, process, log)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            time.sleep(0.1)
-    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
 
 
 @contextmanager
@@ -207,7 +165,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
         for name, start in (("Explore", DASHBOARD), (BARE_PAGE, BARE)):
             titles = list(PLACES.values()) if start == DASHBOARD else ["Explore", "Learn"]
-            with server(start) as address:
+            with server(start) as (address, _):
                 opening(browser, address)  # warms up
                 opened = [opening(browser, address) for _ in range(rounds)]
                 slid = changes_of_bounds(browser, address, 2 * rounds)

@@ -16,13 +16,9 @@ import os
 import platform
 import random
 import shutil
-import socket
 import statistics
-import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +29,7 @@ from typing import Any
 import psutil
 from websockets.exceptions import WebSocketException
 
+from benchmarks.served import DASHBOARD, server
 from benchmarks.visitor import Answer, VisitFailed, Visitor
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,39 +75,11 @@ class Log:
 
 
 @contextmanager
-def server(cores: int) -> Iterator[tuple[str, psutil.Process]]:
+def on_cores(cores: int) -> Iterator[tuple[str, psutil.Process]]:
     """Start the dashboard on some cores and a free port; yield its address and its process."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = ROOT / "build" / "load.log"
-    log.parent.mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "dpsco_app", f"--server.port={port}"]
-    command += ["--server.address=127.0.0.1", "--server.headless=true"]
-    if shutil.which("taskset"):
-        command = ["taskset", "-c", f"0-{cores - 1}", *command]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_for_health(address, process, log)
+    before = ("taskset", "-c", f"0-{cores - 1}") if shutil.which("taskset") else ()
+    with server(DASHBOARD, before) as (address, process):
         yield address, psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait(timeout=20)
-
-
-def wait_for_health(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return once the server is healthy."""
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, TimeoutError, ConnectionError):
-            time.sleep(0.1)
-    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
 
 
 async def visit(visitor: Visitor, log: Log, until: float, chance: random.Random) -> None:
@@ -256,7 +225,7 @@ def main() -> None:
     if chosen.address:
         result = asyncio.run(load(chosen.address, None, chosen.sessions, chosen.seconds))
     else:
-        with server(chosen.cores) as (address, process):
+        with on_cores(chosen.cores) as (address, process):
             result = asyncio.run(load(address, process, chosen.sessions, chosen.seconds))
     result |= {
         "cores": chosen.cores,

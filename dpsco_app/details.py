@@ -18,6 +18,7 @@ from dpsco_app.folding import fold, fold_in_page
 from dpsco_app.formulas import draw_formulas
 from dpsco_app.link import EXPLORE, explore_extras
 from dpsco_app.options import SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.page_parts import fold_address
 from dpsco_app.places import link_to
 from dpsco_app.presets import PRESETS
 from dpsco_app.privacy_state import privacy_query
@@ -55,13 +56,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
             kind="popover",
             icon=":material/download:",
         )
-        fold(
-            "Link",
-            lambda: _link(scenario),
-            "explore_link",
-            kind="popover",
-            icon=":material/link:",
-        )
+        fold_address(EXPLORE.text(scenario, explore_extras()), "explore_link")
         _take_apart(scenario)
         _to_ledger(scenario)
     _refusals(result, start)
@@ -75,12 +70,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
     # Its symbols open their control, elsewhere on the page.
     fold_in_page("Formulas", lambda: draw_formulas(now or scenario), "fold_formulas")
-    fold("How to read this figure", lambda: _how_to_read(scenario), "fold_reading")
-
-
-def _link(scenario: Scenario) -> None:
-    st.markdown("The address of this page holds the whole scenario. Copy it to share.")
-    st.code(EXPLORE.text(scenario, explore_extras()), language=None)
+    fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
 
 
 def _numbers(result: Result) -> None:
@@ -96,10 +86,6 @@ def _bounds(scenario: Scenario) -> None:
         show_table(bounds_table(scenario))
     else:
         st.caption("The catalogue has no bound for this problem yet.")
-
-
-def _how_to_read(scenario: Scenario) -> None:
-    st.markdown(how_to_read(scenario))
 
 
 def _downloads(drawn: Shown, headline: str) -> None:

@@ -81,19 +81,13 @@ def places(result: Result) -> Places:
     return {f"{PAIR}_{i}": column.empty() for i, column in enumerate(columns)}
 
 
-def say(result: Result, sentence: DeltaGenerator) -> str:
-    """Write the sentence of what has finished; return the figure's headline."""
-    said = _statement(result)
+def say(said: words.Statement, result: Result, sentence: DeltaGenerator) -> None:
+    """Write the sentence of what has finished."""
     sentence.markdown((said.sentence or said.headline) + _beside_in_words(result))
-    return said.headline
 
 
-def headline(result: Result) -> str:
-    """Return the figure's headline, which says what has finished."""
-    return _statement(result).headline
-
-
-def _statement(result: Result) -> words.Statement:
+def statement(result: Result) -> words.Statement:
+    """Return what has finished in words: the sentence, and the figure's headline."""
     scenario = result.scenario
     lower = evaluations(scenario, floors(scenario.problem, scenario.level))
     binding = {o.method: o.bound_by for o in result.outcomes}
@@ -126,11 +120,10 @@ def draw(drawn: Shown, headline: str, figure: Places) -> None:
         _draw_pair(drawn, headline, figure, dark, count)
         return
     title = headline if drawn.live is None else LIVE
-    drawing = together(drawn)
-    for name, place in figure.items():
-        compact = name == "compact"
-        look = Look(dark=dark, title=title, stale=drawn.stale, compact=compact)
-        show(place, drawing(look), f"{name}_{count}", title, bar=not compact)
+    [(kind, place)] = figure.items()
+    compact = kind == "compact"
+    look = Look(dark=dark, title=title, stale=drawn.stale, compact=compact)
+    show(place, together(drawn)(look), f"{kind}_{count}", title, bar=not compact)
 
 
 def together(drawn: Shown) -> Drawing:
@@ -154,7 +147,7 @@ def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: i
     result = drawn.result
     assert result.beside is not None
     ends = _common_ends(result)
-    titles = (f"Now: {headline}", f"{label(result)}: {_statement(result.beside).headline}")
+    titles = (f"Now: {headline}", f"{label(result)}: {statement(result.beside).headline}")
     for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
         stale = drawn.stale and part is result
         look = Look(dark=dark, title=title, stale=stale, compact=True)

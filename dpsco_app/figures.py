@@ -77,9 +77,9 @@ def responsive(
     selection is in the session under ``name_kind``.
     """
     dark = st.context.theme.type == "dark"
-    for kind, place in figure_place(f"{name}_").items():
-        compact = kind == "compact"
-        look = Look(dark=dark, title=title, compact=compact)
-        clicked = None if on_click is None else partial(on_click, kind)
-        show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
+    [(kind, place)] = figure_place(f"{name}_").items()
+    compact = kind == "compact"
+    look = Look(dark=dark, title=title, compact=compact)
+    clicked = None if on_click is None else partial(on_click, kind)
+    show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
     draw_files(name, title, draw, table)

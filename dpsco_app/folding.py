@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-Draw = Callable[[], None]
+Draw = Callable[[], object]
 
 
 def fold(
@@ -35,6 +35,11 @@ def _fragment(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> 
     _folded(label, draw, key, kind, icon)
 
 
+def fold_words(label: str, words: str, key: str) -> None:
+    """Fold words away, in Markdown."""
+    fold(label, lambda: st.markdown(words), key)
+
+
 def fold_in_page(label: str, draw: Draw, key: str) -> bool:
     """Draw an expander as `fold` does; opening it runs the whole page again, as its controls do.
 
@@ -54,5 +59,5 @@ def _folded(label: str, draw: Draw, key: str, kind: str, icon: str | None) -> bo
 
 
 def is_open(opened: bool | None) -> bool:
-    """Whether a part that folds away is to be filled."""
+    """Whether a part that folds away is to be filled; tests of what is inside fill them all."""
     return bool(opened)

@@ -7,24 +7,17 @@ asks for their code, one after the other. Named in the page itself, the code is 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import streamlit
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpsco_app.places import PLACES
-
-Message = MutableMapping[str, Any]
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 STATIC = Path(streamlit.__file__).parent / "static"
 # What Streamlit calls the code of the elements on the front page. That of a figure takes half a
@@ -45,7 +38,7 @@ IMPORT = re.compile(r'(?:from|import)"\./([\w.$-]+\.js)"')
 class Preload:
     """Name the code of the front page's elements in the head of the page (ASGI middleware)."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,14 +70,11 @@ class Preload:
 @lru_cache(maxsize=1)
 def links() -> bytes:
     """Return the links to the code of `ELEMENTS`, and to what that imports, as HTML."""
-    files = [f"./static/js/{name}" for name in chunks()]
-    named = [f'<link rel="modulepreload" crossorigin href="{file}">' for file in files]
-    started = [
-        f'<script type="module" crossorigin src="{file}"></script>'
-        for file in files
-        if f"/{FIGURE}." in file
-    ]
-    return "".join((*named, *started)).encode()
+    named = '<link rel="modulepreload" crossorigin href="./static/js/{}">'
+    started = '<script type="module" crossorigin src="./static/js/{}"></script>'
+    return "".join(
+        (started if name.startswith(f"{FIGURE}.") else named).format(name) for name in chunks()
+    ).encode()
 
 
 def chunks() -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from dpsco_app.look import (
     Label,
     Look,
     lay_out,
+    log_axes,
     log_ticks,
     place_labels,
     translucent,
@@ -160,20 +161,8 @@ def growth_figure(
         labels.append(Label(text=text, y=upper[-1], colour=colour, rank=0 if bold else 5))
     if not look.compact:
         place_labels(figure, labels, low, high, lines=TALL_LINES)
-    for update, ends, title in (
-        (figure.update_xaxes, (x[0], x[-1]), "Dimension d (log)"),
-        (figure.update_yaxes, (low, high), "Gaussian width at radius 1 (log)"),
-    ):
-        ticks = log_ticks(*ends)
-        update(
-            type="log",
-            range=[math.log10(e) for e in ends],
-            title_text=title,
-            tickvals=ticks,
-            ticktext=[number_text(t) for t in ticks],
-            gridcolor=look.grid,
-            zeroline=False,
-        )
+    titles = ("Dimension d (log)", "Gaussian width at radius 1 (log)")
+    log_axes(figure, look, (x[0], x[-1]), (low, high), *titles)
     lay_out(figure, look)
     if look.compact:
         figure.update_layout(height=680, legend={"y": -0.2})

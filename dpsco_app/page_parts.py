@@ -85,17 +85,14 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
 
 def link(state: PageState[V], view: V) -> None:
     """Draw the address of the page, to be copied."""
-    address = state.address(view)
-    fold(
-        "Link",
-        lambda: draw_link(address),
-        f"{state.name}_link",
-        kind="popover",
-        icon=":material/link:",
-    )
+    fold_address(state.address(view), f"{state.name}_link")
 
 
-def draw_link(address: str) -> None:
-    """Draw the address of a page, to be copied."""
-    st.markdown("The address of this page holds all of its state. Copy it to share.")
-    st.code(address, language=None)
+def fold_address(address: str, key: str) -> None:
+    """Fold the address of a page away, to be copied."""
+
+    def draw() -> None:
+        st.markdown("The address of this page holds all of its state. Copy it to share.")
+        st.code(address, language=None)
+
+    fold("Link", draw, key, kind="popover", icon=":material/link:")

@@ -82,7 +82,7 @@ def cluster(address: str) -> Iterator[Cluster]:
         ) from missing
     _require_scheduler(address)
     # Seconds to wait for a scheduler that has gone: a study ends with it.
-    client: Any = Client(address, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call]
+    client: Any = Client(address, timeout=PATIENCE, set_as_default=False)
     try:
         try:
             _require_workers(client, address)
@@ -137,7 +137,7 @@ def _require_scheduler(address: str) -> None:
 async def _identity(address: str) -> dict[str, Any]:
     from distributed import rpc
 
-    answering: Any = rpc(address, timeout=PATIENCE)  # type: ignore[no-untyped-call]
+    answering: Any = rpc(address, timeout=PATIENCE)
     async with asyncio.timeout(PATIENCE), answering as remote:
         found: dict[str, Any] = await remote.identity()
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from dpsco_core.errors import require
 
@@ -76,7 +77,7 @@ def changed(limits: Limits, text: str) -> Limits:
     200000
     """
     known = {f.name: f.type for f in fields(Limits) if f.name not in ("where", "streamed")}
-    values: dict[str, float] = {}
+    values: dict[str, Any] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = part.partition("=")
         sound = name in known and value.isascii() and value.isdecimal() and 0 < len(value) <= 9
@@ -85,7 +86,7 @@ def changed(limits: Limits, text: str) -> Limits:
         must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
         require(sound, ENVIRONMENT, must, part[:60])
         values[name] = int(value)
-    return replace(limits, **values)  # type: ignore[arg-type]
+    return replace(limits, **values)
 
 
 DASHBOARD = Limits(

@@ -23,7 +23,7 @@ from dpsco_app.anatomy_tables import norms_table, parts_table, path_table
 from dpsco_app.anatomy_words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE, responsive
-from dpsco_app.folding import fold
+from dpsco_app.folding import fold_words
 from dpsco_app.look import COLOURS, GREY
 from dpsco_app.page_scripts import anatomy_script
 from dpsco_app.refusals import Refusal, changed, grouped
@@ -73,7 +73,7 @@ def page() -> None:
     parts = _radius_part(scenario)
     if runs:
         _files(scenario, runs, parts=parts)
-    fold("How to read these figures", _reading, "anatomy_fold_reading")
+    fold_words("How to read these figures", HOW_TO_READ, "anatomy_fold_reading")
 
 
 def _restore() -> list[str]:
@@ -283,7 +283,3 @@ HOW_TO_READ = """
   They add up to the black line. A part below 0 takes error off.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """
-
-
-def _reading() -> None:
-    st.markdown(HOW_TO_READ)

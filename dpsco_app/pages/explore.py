@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app.comparison import beside, draw_choice, others, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
-from dpsco_app.explore_figure import DRAWN, Shown, draw, draw_differences, headline, places, say
+from dpsco_app.explore_figure import DRAWN, Shown, draw, draw_differences, places, say, statement
 from dpsco_app.explore_row import draw_buttons, draw_second, press_run, say_status
 from dpsco_app.figures import SHARED_STYLE, Places
 from dpsco_app.gallery import draw_gallery
@@ -47,8 +47,8 @@ STYLE = """<style>
 </style>"""
 
 
-ARRIVED = "explore_arrived"
-HOLD_BACK_SECONDS = 0.6
+ARRIVED = "explore_arrived"  # once the first page of a visit has been sent
+HOLD_BACK_SECONDS = 0.6  # the rest of that page, so that the browser draws its figure first
 
 # With a second scenario its sentence needs a line more.
 STYLE_BESIDE = """<style>
@@ -63,9 +63,10 @@ def page() -> None:
     st.session_state[DRAWN] = 0
     problems = _restore()
     PANEL.settle()
+    set_now = PANEL.read()
     with st.sidebar:
-        PANEL.draw_groups(PANEL.groups[:1], PANEL.read())
-    scenario, problem = _checked(PANEL.read())
+        PANEL.draw_groups(PANEL.groups[:1], set_now)
+    scenario, problem = _checked(set_now)
     if scenario is not None:
         remember(ADDRESS, scenario, explore_extras())
     result = _result(scenario)
@@ -77,31 +78,34 @@ def page() -> None:
     if result is None:
         with head:
             _draw_head(problems, scenario, None, problem)
-        _draw_controls()
+        _draw_controls(set_now)
         return
     with body:
         figure = places(result)
     stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
-    # The figure is what a visitor waits for. It comes before all else that is there already.
-    at_once = st.session_state.get(ARRIVED, False) and not running
-    if at_once:
-        draw(shown, headline(result), figure)
+    said = statement(result)
+    # The figure is what a visitor waits for: it comes before all else that is there already. On the
+    # first page of a visit the head comes before, so that nothing jumps.
+    arrived = ARRIVED in st.session_state
+    if arrived and not running:
+        draw(shown, said.headline, figure)
     with head:
         status, sentence = _draw_head(problems, scenario, result, problem)
     if running:
-        _draw_controls()
+        _draw_controls(set_now)
         _run_and_draw(shown, status, sentence, figure)
         st.session_state["running"] = False
         st.rerun()
     say_status(shown, status)
-    title = say(result, sentence)
-    if not at_once:
-        draw(shown, title, figure)
-        _let_the_browser_draw()
-    _draw_controls()
+    say(said, result, sentence)
+    if not arrived:
+        draw(shown, said.headline, figure)
+        st.session_state[ARRIVED] = True
+        time.sleep(HOLD_BACK_SECONDS)
+    _draw_controls(set_now)
     draw_differences(result)
-    draw_details(shown, title, _start)
+    draw_details(shown, said.headline, _start)
 
 
 def _draw_head(
@@ -120,18 +124,11 @@ def _draw_head(
         return status, st.empty()
 
 
-def _let_the_browser_draw() -> None:
-    """Hold the rest back on a visitor's first page, so that the browser draws the figure first."""
-    if not st.session_state.get(ARRIVED):
-        st.session_state[ARRIVED] = True
-        time.sleep(HOLD_BACK_SECONDS)
-
-
-def _draw_controls() -> None:
+def _draw_controls(set_now: Scenario) -> None:
     """Draw all controls but the first group, which is there from the start."""
     with st.sidebar:
-        PANEL.draw_groups(PANEL.groups[1:], PANEL.read(), {"Geometry": draw_choice})
-        PANEL.draw_fine_print(PANEL.read())
+        PANEL.draw_groups(PANEL.groups[1:], set_now, {"Geometry": draw_choice})
+        PANEL.draw_fine_print(set_now)
 
 
 def _restore() -> list[str]:
@@ -231,4 +228,6 @@ def _run_and_draw(
         if write.due():
             status.progress(done / total, text=left)
         if draw_now.due():
-            draw(shown, say(shown.result, sentence), live)
+            said = statement(shown.result)
+            say(said, shown.result, sentence)
+            draw(shown, said.headline, live)

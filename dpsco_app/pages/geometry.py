@@ -7,7 +7,7 @@ import streamlit as st
 from dpsco_app import geometry_tables as tables
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.folding import fold
+from dpsco_app.folding import fold_words
 from dpsco_app.geometry_charts import polar_figure, set_figure, space_figure
 from dpsco_app.geometry_places import figure_of, latest, remember
 from dpsco_app.geometry_sections import (
@@ -65,7 +65,9 @@ def page() -> None:
     width_part()
     growth_part(view)
     noise_parts()
-    fold("How to read these figures, and what the symbols mean", _reading, "geometry_fold_reading")
+    fold_words(
+        "How to read these figures, and what the symbols mean", HOW_TO_READ, "geometry_fold_reading"
+    )
 
 
 def _choose(view: View) -> None:
@@ -179,7 +181,3 @@ def _to_explore(view: View) -> None:
         icon=":material/arrow_forward:",
         query=query,
     )
-
-
-def _reading() -> None:
-    st.markdown(HOW_TO_READ)

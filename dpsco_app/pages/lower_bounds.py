@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.folding import fold
+from dpsco_app.folding import fold_words
 from dpsco_app.lower_run import run_part
 from dpsco_app.lower_sections import (
     choose_instance,
@@ -64,9 +64,7 @@ def page() -> None:
 
 
 def _foot(view: View) -> None:
-    fold("How to read this page, and what the symbols mean", _reading, "lower_bounds_fold_reading")
+    fold_words(
+        "How to read this page, and what the symbols mean", HOW_TO_READ, "lower_bounds_fold_reading"
+    )
     link(STATE, view)
-
-
-def _reading() -> None:
-    st.markdown(HOW_TO_READ)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.folding import fold
+from dpsco_app.folding import fold_words
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened
 from dpsco_app.privacy_budget_sections import budget_part
 from dpsco_app.privacy_run_sections import audit_part, ledger_part
@@ -38,11 +38,9 @@ def page() -> None:
     # What runs comes before the foot, which is drawn first.
     part, foot = st.container(), st.container()
     with foot:
-        fold("How to read this page, and what the symbols mean", _reading, "privacy_fold_reading")
+        fold_words(
+            "How to read this page, and what the symbols mean", HOW_TO_READ, "privacy_fold_reading"
+        )
         link(STATE, view)
     with part:
         {"budget": budget_part, "ledger": ledger_part, "audit": audit_part}[view.part](view)
-
-
-def _reading() -> None:
-    st.markdown(HOW_TO_READ)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.folding import fold
-from dpsco_app.page_parts import draw_link
+from dpsco_app.page_parts import fold_address
 from dpsco_app.restore import remember, restored
 from dpsco_app.theory_errata_part import errata_part
 from dpsco_app.theory_state import ADDRESS, PANEL, PARTS, chosen, keep, key, load, read
@@ -58,14 +57,7 @@ def page() -> None:
         tables_part(scenario, extras)
     else:
         errata_part(extras)
-    address = ADDRESS.text(scenario, extras)
-    fold(
-        "Link",
-        lambda: draw_link(address),
-        "theory_link",
-        kind="popover",
-        icon=":material/link:",
-    )
+    fold_address(ADDRESS.text(scenario, extras), "theory_link")
 
 
 def _restore() -> list[str]:

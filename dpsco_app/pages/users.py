@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsco_app.export import draw_page_files
 from dpsco_app.figures import SHARED_STYLE
-from dpsco_app.folding import fold
+from dpsco_app.folding import fold_words
 from dpsco_app.page_parts import draw_scenes, draw_wrong, link, opened, slider
 from dpsco_app.page_scripts import users_script
 from dpsco_app.users_sections import frontier_part, gradients_part, law_part, map_part
@@ -44,7 +44,9 @@ def page() -> None:
         frontier_part(view)
     with work:
         gradients_part(view)
-        fold("How to read these figures, and what the symbols mean", _symbols, "users_fold_reading")
+        fold_words(
+            "How to read these figures, and what the symbols mean", SYMBOLS, "users_fold_reading"
+        )
         with st.container(horizontal=True, key="users_row"):
             draw_page_files("users", lambda: users_script(view))
             link(STATE, view)
@@ -73,7 +75,3 @@ def _choose() -> None:
             CONDITION_OPTIONS,
             help="Of the losses in bounds and counts; the measured loss has its own.",
         )
-
-
-def _symbols() -> None:
-    st.markdown(SYMBOLS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app import folding
+from dpsco_app.pages import explore
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +16,9 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     """
     if "folded" not in request.keywords:
         monkeypatch.setattr(folding, "is_open", lambda _: True)
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hold nothing back: there is no browser that draws a figure first."""
+    monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)

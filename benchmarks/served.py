@@ -1,0 +1,65 @@
+"""The dashboard, or another Streamlit page, served for a benchmark."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DASHBOARD = ("-m", "dpsco_app")  # as `make app` starts it
+PATIENCE = 120  # seconds
+
+
+@contextmanager
+def server(
+    start: Sequence[str], before: Sequence[str] = ()
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Start a server on a free port; yield its address and its process.
+
+    Parameters
+    ----------
+    start : sequence of str
+        Arguments of Python.
+    before : sequence of str
+        What stands before Python, such as ``taskset``.
+    """
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = ROOT / "build" / "served.log"
+    log.parent.mkdir(exist_ok=True)
+    command = [
+        *(*before, sys.executable, *start),
+        f"--server.port={port}",
+        "--server.address=127.0.0.1",
+        "--server.headless=true",
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(address, process, log)
+        yield address, process
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1):
+                return
+        except (urllib.error.URLError, TimeoutError, ConnectionError):
+            time.sleep(0.1)
+    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
