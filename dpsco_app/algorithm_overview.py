@@ -35,8 +35,6 @@ from dpsco_core.views.method_guide import (
     private,
 )
 
-PROGRESS = (0.3, 0.1)  # seconds to the first bar, and between two
-
 
 def overview(view: View) -> None:
     """Draw the overview."""
@@ -185,7 +183,7 @@ def _measured(view: View, scenario: Scenario, fits: Sequence[Fit]) -> None:
 
 
 def _outcomes(scenario: Scenario) -> list[Outcome]:
-    place, pace = st.empty(), Pace(*PROGRESS)
+    place, pace = st.empty(), Pace(0.3)
     found: list[Outcome] = []
     for done, cell in enumerate(cells(scenario), start=1):
         found.append(cached_cell(cell))

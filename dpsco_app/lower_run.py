@@ -12,7 +12,7 @@ from dpsco_app.lower_row_charts import run_figure
 from dpsco_app.lower_state import METHODS, STATE, TRIALS_OPTIONS, View
 from dpsco_app.lower_words import ABOUT_RUN, run_sentence, run_title
 from dpsco_app.page_parts import slider, to_explore
-from dpsco_app.running import WRITE_EVERY_SECONDS, Pace, Result, run
+from dpsco_app.running import Pace, Result, run
 from dpsco_core.card import Privacy
 from dpsco_core.catalogue import method_card
 from dpsco_core.costing import too_large
@@ -50,7 +50,7 @@ def run_part(at: MeanInstance, view: View) -> None:
     said = st.container(key="lower_run_said")
     place = st.container(key="lower_run_place")
     if going:
-        pace = Pace(0.0, WRITE_EVERY_SECONDS)
+        pace = Pace(0.0)
         for done, left in run(result):
             if pace.due():
                 status.progress(done / result.cells, text=left)

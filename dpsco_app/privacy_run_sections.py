@@ -223,7 +223,7 @@ def _ran(task: Audit, seconds: float) -> Found | None:
         return None
     if seconds > AT_ONCE_SECONDS:
         st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
-    bar, pace, last = st.empty(), Pace(0.3, 0.15), None
+    bar, pace, last = st.empty(), Pace(0.3), None
     for step in steps(task):
         last = step.found or last
         if pace.due():

@@ -25,10 +25,11 @@ from dpsco_core.tables import frame, slopes, summary
 
 KEPT_CELLS = 20_000
 FIRST_DRAW_SECONDS = 0.25
-DRAW_EVERY_SECONDS = 0.8
-WRITE_EVERY_SECONDS = 0.1
+DRAW_EVERY_SECONDS = 1.0
+WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.2
 WORK_TO_DRAWING = 4.0  # at least, in seconds
+PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
 
 @dataclass
@@ -158,8 +159,12 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
         share = fresh / len(todo)
         spent = time.monotonic() - started
         left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
-        done = f"{result.finished:,} of {result.cells:,} cells"
-        yield result.finished, f"{done}, about {max(left, 0):.0f} s left"
+        yield result.finished, f"{so_far(result)}, about {max(left, 0):.0f} s left"
+
+
+def so_far(result: Result) -> str:
+    """Say how many cells are finished."""
+    return f"{result.finished:,} of {result.cells:,} cells"
 
 
 def head_start(result: Result) -> None:
@@ -173,6 +178,9 @@ def head_start(result: Result) -> None:
 class Pace:
     """Says when something may be drawn again, so that the page is not flooded.
 
+    A browser that is always drawing never gets to what it may put off, and that includes the
+    controls whose code arrives late.
+
     Parameters
     ----------
     first, every : float
@@ -180,12 +188,22 @@ class Pace:
     work : float
         What comes between two drawings is at least so many times as long as the first of them: on
         a busy server a figure takes long, and many would hold up the cells that they show.
+    past : float
+        The pause is at least this share of the time that has passed.
     """
 
-    def __init__(self, first: float, every: float, work: float = 0.0) -> None:
+    def __init__(
+        self,
+        first: float,
+        every: float = WRITE_EVERY_SECONDS,
+        work: float = 0.0,
+        past: float = 0.0,
+    ) -> None:
         self._every = every
         self._work = work
-        self._next = time.monotonic() + first
+        self._past = past
+        self._started = time.monotonic()
+        self._next = self._started + first
         self._drawn: float | None = None
 
     def due(self) -> bool:
@@ -199,7 +217,7 @@ class Pace:
             self._drawn = None
         if now < self._next:
             return False
-        self._next = now + self._every
+        self._next = now + max(self._every, self._past * (now - self._started))
         self._drawn = now
         return True
 

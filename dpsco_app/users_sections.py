@@ -73,7 +73,6 @@ from dpsco_core.views.user_map import (
 
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
 MAP_TRIALS = 1
-PROGRESS_EVERY = 0.1
 
 
 def map_part(view: View) -> None:
@@ -121,7 +120,7 @@ def _map(view: View) -> UserMap:
     if view.basis == "rates":
         key = (view.loss, view.d, view.epsilon, view.delta, view.condition)
         return _rates(*key)
-    place, pace = st.empty(), Pace(0.3, PROGRESS_EVERY)
+    place, pace = st.empty(), Pace(0.3)
     count = len(PROVEN_USERS) * len(PROVEN_ITEMS)
     made = bounds_map("proven", "smooth", view.d, view.epsilon, view.delta, view.condition)
     latest: list[UserMap] = []
@@ -141,7 +140,7 @@ def _rates(loss: str, d: int, epsilon: float, delta: float, condition: float) ->
 
 def _measured(view: View) -> UserMap:
     todo = measured_cells(view.d, view.epsilon, view.delta, MAP_TRIALS, view.seed)
-    place, pace = st.empty(), Pace(0.3, PROGRESS_EVERY)
+    place, pace = st.empty(), Pace(0.3)
     errors: list[float] = []
     for done, cell in enumerate(todo, start=1):
         cell.point.validate(DASHBOARD)
@@ -176,7 +175,7 @@ def law_part(view: View) -> None:
         seed=view.seed,
         methods=view.methods,
     ).validate(DASHBOARD)
-    place, pace = st.empty(), Pace(0.3, PROGRESS_EVERY)
+    place, pace = st.empty(), Pace(0.3)
     outcomes: list[Outcome] = []
     for done, cell in enumerate(cells(scenario), start=1):
         outcomes.append(cached_cell(cell))

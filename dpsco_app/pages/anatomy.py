@@ -50,7 +50,6 @@ from dpsco_core.study import canonical
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
-BAR_EVERY_SECONDS = 0.15
 HASHED = {Scenario: lambda s: str(s.to_query())}
 
 
@@ -250,7 +249,7 @@ def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> ErrorParts | 
         )
         return None
     bar = place.empty()
-    pace = Pace(FIRST_BAR_SECONDS, BAR_EVERY_SECONDS)
+    pace = Pace(FIRST_BAR_SECONDS)
     splits: list[list[Split]] = [[] for _ in range(trials)]
     for done, (trial, factor) in enumerate(_cells(trials)):
         if pace.due():  # a click on any control stops the work here

@@ -7,6 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.arrival import when_there
 from dpsco_app.comparison import beside, draw_choice, others, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
@@ -25,12 +26,13 @@ from dpsco_app.restore import remember, restored
 from dpsco_app.running import (
     DRAW_EVERY_SECONDS,
     FIRST_DRAW_SECONDS,
+    PAST_TO_PAUSE,
     WORK_TO_DRAWING,
-    WRITE_EVERY_SECONDS,
     Pace,
     Result,
     head_start,
     run,
+    so_far,
 )
 from dpsco_core.allowed import refusal
 from dpsco_core.limits import DASHBOARD
@@ -92,6 +94,13 @@ def page() -> None:
         draw(shown, said.headline, figure)
     with head:
         status, sentence = _draw_head(problems, scenario, result, problem)
+    if running and not arrived:
+        status.progress(result.finished / result.cells, text=so_far(result))
+        say(said, result, sentence)
+        draw(shown, said.headline, figure)
+        _draw_controls(set_now)
+        when_there(_arrive)
+        return
     if running:
         _draw_controls(set_now)
         _run_and_draw(shown, status, sentence, figure)
@@ -101,11 +110,15 @@ def page() -> None:
     say(said, result, sentence)
     if not arrived:
         draw(shown, said.headline, figure)
-        st.session_state[ARRIVED] = True
+        _arrive()
         time.sleep(HOLD_BACK_SECONDS)
     _draw_controls(set_now)
     draw_differences(result)
     draw_details(shown, said.headline, _start)
+
+
+def _arrive() -> None:
+    st.session_state[ARRIVED] = True
 
 
 def _draw_head(
@@ -221,8 +234,8 @@ def _start(scenario: Scenario) -> None:
 def _run_and_draw(
     shown: Shown, status: DeltaGenerator, sentence: DeltaGenerator, live: Places
 ) -> None:
-    write = Pace(0.0, WRITE_EVERY_SECONDS)
-    draw_now = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING)
+    write = Pace(0.0)
+    draw_now = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
     total = shown.result.cells
     for done, left in run(shown.result):
         if write.due():

@@ -15,7 +15,7 @@ from dpsco_app.link import EXPLORE, views_text
 from dpsco_app.options import VIEWS
 from dpsco_app.page_parts import draw_wrong, opened
 from dpsco_app.places import link_to
-from dpsco_app.running import WRITE_EVERY_SECONDS, Pace
+from dpsco_app.running import Pace
 from dpsco_app.teachers import for_teachers
 from dpsco_core.study import Outcome
 
@@ -136,7 +136,7 @@ def _answer(
     if not run.done:
         with figures.container():
             before(lesson, *_given(lesson, status))
-        write = Pace(0.0, WRITE_EVERY_SECONDS)
+        write = Pace(0.0)
         for share, left in run.steps():
             if write.due():
                 status.progress(share, text=left)
@@ -165,7 +165,7 @@ def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[
     beside: list[Outcome] | None = None
     if lesson.experiment is not None:
         return outcomes, beside
-    pace = Pace(0.3, WRITE_EVERY_SECONDS)
+    pace = Pace(0.3)
     for outcomes, beside in state.given(lesson):  # noqa: B007
         if pace.due():
             status.markdown("Measuring what is drawn already …")

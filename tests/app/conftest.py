@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+import streamlit as st
 
 from dpsco_app import folding
 from dpsco_app.pages import explore
@@ -20,5 +23,11 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hold nothing back: there is no browser that draws a figure first."""
+    """Hold nothing back, and wait for no browser: there is none that draws a figure first."""
+
+    def rerun(then: Callable[[], None]) -> None:
+        then()
+        st.rerun()
+
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)
+    monkeypatch.setattr(explore, "when_there", rerun)

@@ -130,6 +130,17 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
     assert finished <= again < 1200
 
 
+@pytest.mark.slow
+def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboard: str) -> None:
+    slowly = page.context.new_cdp_session(page)
+    slowly.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
+    expect(page.get_by_test_id("stProgress")).to_contain_text(" left", timeout=60_000)
+    assert page.get_by_test_id("stSkeleton").count() == 0
+    assert page.get_by_role("button", name="Lighter tails help").is_visible()
+    expect(page.get_by_test_id("stProgress")).to_be_visible()
+
+
 def test_finished_cells_come_back_and_the_back_button_restores(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -1,0 +1,41 @@
+"""Waiting for the browser: a long run starts when its page is there.
+
+While a script runs, Streamlit's icon of a running figure changes five times a second. On a slow
+machine that is more often than React can finish the controls whose code arrives late, and they
+would stay grey until the run ends. So the first page of a visit ends before its run, and the
+browser asks for the run once nothing on the page is grey any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+KEY = "arrival"
+# Not for ever: a page that never gets rid of its grey places runs all the same.
+JS = """
+export default function ({ setTriggerValue }) {
+  const until = performance.now() + 15000
+  const grey = () => document.querySelector('[data-testid="stSkeleton"]')
+  const look = () => {
+    if (grey() && performance.now() < until) waiting = setTimeout(look, 50)
+    else setTriggerValue("there", true)
+  }
+  let waiting = setTimeout(look, 50)
+  return () => clearTimeout(waiting)
+}
+"""
+
+
+def when_there(then: Callable[[], None]) -> None:
+    """Run the page again, after `then`, once the browser has drawn all of it."""
+    _component()(key=KEY, on_there_change=then, width="content", height="content")
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the component; made at its first use, when there is a server."""
+    return st.components.v2.component("dpsco_arrival", js=JS)
