@@ -114,6 +114,7 @@ ONE_PASS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
     CoordinatewiseCDP,
     CoordinatewisePure,
     NoiseSmoothing,
+    IterativeUpdating,
     Sgd,
     PhasedSgd,
     StrongCoordinatewiseDescent,

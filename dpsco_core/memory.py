@@ -17,6 +17,8 @@ NUMBER = 8  # bytes
 WORK = 1.3
 VECTORS = 4
 STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
+SHUFFLED = ("mean.iterative", "sco.iterative")  # hold the secret group of every record,
+GROUP = 4  # bytes each
 OUTCOME = 2500  # bytes of one outcome in a list
 MEMINFO = Path("/proc/meminfo")
 GROUPS = (  # a container's own limit, and what it holds already: control groups 2 and 1
@@ -41,7 +43,8 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     largest = 0.0
     for _, point in scenario.points():
         if streamed(point.n, point.m, point.d):
-            largest = max(largest, STREAMED)
+            groups = GROUP * point.n if set(SHUFFLED) & set(point.methods) else 0
+            largest = max(largest, STREAMED + groups)
             continue
         rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)
         largest = max(largest, NUMBER * rows * (WORK * point.d + VECTORS))

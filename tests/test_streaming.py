@@ -92,9 +92,12 @@ def test_cost_and_memory_know_what_is_drawn_again() -> None:
     two = replace(one, methods=("mean.clipped", "mean.cwme-cdp"))
     assert 4 < cost(one).seconds < 2000
     assert cost(two).seconds > 1.7 * cost(one).seconds
-    refused = replace(one, methods=("mean.clipped", "mean.iterative"))
-    assert cost(refused).seconds == pytest.approx(cost(one).seconds, rel=0.01)
+    logistic = replace(one, problem="logistic", methods=("sco.sgd",))
+    refused = replace(logistic, methods=("sco.sgd", "sco.private-sgd"))
+    assert cost(refused).seconds == pytest.approx(cost(logistic).seconds, rel=0.01)
     assert bytes_held(one) < 1e8
+    groups = bytes_held(replace(one, methods=("mean.clipped", "mean.iterative")))
+    assert groups == bytes_held(one) + 4 * one.n
     held = replace(one, n=LIBRARY.elements // 20)
     assert bytes_held(held) > 8 * LIBRARY.elements
 
@@ -123,6 +126,7 @@ print(json.dumps([outcome.error, outcome.not_applicable, peak]))
         ("mean.clipped", "mean"),
         ("mean.cwme-cdp", "mean"),
         ("mean.cwme-pure", "mean"),
+        ("mean.iterative", "mean"),
         ("sco.sgd", "logistic"),
         ("sco.phased-sgd", "logistic"),
     ],

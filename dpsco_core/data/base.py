@@ -84,7 +84,7 @@ class Distribution(Protocol):
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         """Overwrite the rows of a contiguous (rows, d) array with independent records.
 
-        The generator must give words of 64 bits, as all of numpy's do but MT19937.
+        The generator must give words of 64 bits: see `blocks.random_words`.
         """
         ...
 

@@ -83,7 +83,7 @@ def draw_rows(
     InvalidInput
         If a value is outside its range.
     """
-    require_sample_size(n)
+    n = require_sample_size(n)
     require(dtype in (np.float64, np.float32), "dtype", "float64 or float32", dtype)
     require(workers >= 1, "workers", "at least 1", workers)
     x = cast(Vector, np.empty((n, law.d), dtype=dtype))
@@ -110,6 +110,21 @@ def draw_rows(
     return x
 
 
-def require_sample_size(n: int) -> None:
-    """Check the number of records that is asked for."""
+def random_words(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return words of 64 random bits, shape (count,).
+
+    Raises
+    ------
+    InvalidInput
+        If the generator's words have 32 bits, as those of numpy's MT19937 have.
+    """
+    bits = rng.bit_generator
+    full = not isinstance(bits, np.random.MT19937)
+    require(full, "rng", "a generator with words of 64 bits", type(bits).__name__)
+    return bits.random_raw(count).view(np.int64)
+
+
+def require_sample_size(n: int) -> int:
+    """Return the number of records that is asked for, of whatever integer type, checked."""
     require(isinstance(n, int | np.integer) and n >= 1, "n", "a positive integer", n)
+    return int(n)  # numpy's own types wrap around

@@ -38,7 +38,7 @@ class Source(ABC, Generic[Block]):
     """
 
     def __init__(self, n: int, d: int) -> None:
-        self.n, self.d = n, d
+        self.n, self.d = require_sample_size(n), d
         self.size = stream_rows(d)
         self._lock = Lock()
         self._last: tuple[int, Block] | None = None
@@ -77,7 +77,6 @@ class RowSource(Source[Vector]):
     """The blocks of a sample of a law."""
 
     def __init__(self, law: Law, key: Key, n: int) -> None:
-        require_sample_size(n)
         super().__init__(n, law.d)
         self.law, self.key = law, key
         self._streams = BlockStreams(key)
@@ -121,7 +120,8 @@ class GeneratedRows:
     @classmethod
     def of(cls, law: Law, key: Key, n: int) -> GeneratedRows:
         """Return all n rows of the sample of a law with this key."""
-        return cls(RowSource(law, key, n), 0, n)
+        source = RowSource(law, key, n)
+        return cls(source, 0, source.n)
 
     @property
     def n(self) -> int:

@@ -18,6 +18,7 @@ from dpsco_core.data.base import (
     parts,
     symmetric_direction_bound,
 )
+from dpsco_core.data.blocks import random_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,7 +154,7 @@ def _fill_pareto(out: Vector, alpha: float, rng: np.random.Generator) -> Vector:
     U is an odd word of 63 bits over 2^63, so that the tail is exact far beyond that of a uniform
     draw with 53 bits, and the sign of the word is that of the second array.
     """
-    words = rng.bit_generator.random_raw(out.size).view(np.int64)
+    words = random_words(out.size, rng)
     words |= 1
     uniform = np.empty(out.size)
     np.multiply(words, 2.0**-63, out=uniform)

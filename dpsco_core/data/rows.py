@@ -78,9 +78,9 @@ class Factors:
 
 def total_of(pieces: Iterable[Rows], part: Callable[[Rows], Vector]) -> Vector:
     """Return the sum of ``part(piece)`` over pieces, one after another; there is one at least."""
-    first, *others = map(part, pieces)
-    total = first.copy()
-    for other in others:
+    sums = map(part, pieces)
+    total = next(sums).copy()
+    for other in sums:
         total += other
     return total
 
@@ -92,7 +92,8 @@ class DenseRows:
     Parameters
     ----------
     x : array of shape (n, d)
-        n and d at least 1. Entries may be NaN or infinite: methods must cope. Of float64, or of
+        n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody may write
+        into it afterwards: norms are kept, and sensitivities rest on them. Of float64, or of
         float32 for half the memory: then blocks are converted to float64 as they are read, and
         everything but the rounding of the entries is exact.
     """
@@ -217,7 +218,8 @@ class ScaledRows:
 
 def _double(block: NDArray[np.floating]) -> Vector:
     """Return a block as float64: itself if it is."""
-    return block.astype(np.float64, copy=False)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
+        return block.astype(np.float64, copy=False)
 
 
 def _scaled(block: Vector, coefficients: Vector) -> Vector:

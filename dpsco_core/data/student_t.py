@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import betaln
 
 from dpsco_core.card import FOLKLORE, Card
 from dpsco_core.data.base import (
@@ -70,5 +71,5 @@ def log_student_moment(nu: float, k: float) -> float:
     1.666666666667
     """
     # T = Z / sqrt(G / (nu/2)), and a gamma G of shape a has E G^(-b) = Gamma(a-b) / Gamma(a).
-    inverse_gamma = math.lgamma(0.5 * (nu - k)) - math.lgamma(0.5 * nu)
+    inverse_gamma = 0.0 if k == 0 else float(betaln(0.5 * (nu - k), 0.5 * k)) - math.lgamma(0.5 * k)
     return log_normal_moment(k) + 0.5 * k * math.log(0.5 * nu) + inverse_gamma

@@ -1,11 +1,11 @@
 r"""Fast exact draws from symmetric unimodal densities, many at a time.
 
 The area under the density is covered by layers of equal area (Marsaglia and Tsang 2000, J. Stat.
-Software 5(8)): one word of 64 random bits names a layer and a place in it, and 99 of 100 places lie
-under the density for certain. The others are settled together at the end of a block: in the lowest
-layer a place beyond its edge becomes a draw from the tail, elsewhere a uniform height decides, and
-what is rejected is drawn anew by a slower exact method. Places have 53 bits and a sign, as those
-of numpy's own normal generator have 52.
+Software 5(8)): one word of 64 random bits names a layer and a place in it, and about 99 of 100
+places lie under the density for certain. The others are settled together at the end of a block: in
+the lowest layer a place beyond its edge becomes a draw from the tail, elsewhere a uniform height
+decides, and what is rejected is drawn anew by a slower exact method. Places have 53 bits and a
+sign, as those of numpy's own normal generator have 52.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtr
+from scipy.special import beta, ndtr, stdtr
+
+from dpsco_core.data.blocks import random_words
 
 Vector = NDArray[np.float64]
 
@@ -53,7 +55,7 @@ class Shape(Protocol):
 
 @dataclass(frozen=True)
 class StudentShape:
-    r"""Student's density :math:`(1 + x^2/\nu)^{-(\nu+1)/2}`, :math:`\nu > 1`."""
+    r"""Student's density :math:`(1 + x^2/\nu)^{-(\nu+1)/2}`, :math:`\nu > 2`."""
 
     nu: float
 
@@ -71,12 +73,11 @@ class StudentShape:
 
     def tail_area(self, x: float) -> float:
         """Return the integral of f beyond x."""
-        log_ratio = math.lgamma(0.5 * self.nu) - math.lgamma(self._half)
-        area = math.sqrt(self.nu * math.pi) * math.exp(log_ratio)
+        area = math.sqrt(self.nu) * float(beta(0.5 * self.nu, 0.5))
         return area * float(stdtr(self.nu, -x))
 
     def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        r"""Return draws beyond the edge, by rejection; more than half of them are kept.
+        r"""Return draws beyond the edge, by rejection; at least about half of them are kept.
 
         With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
         :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
@@ -170,7 +171,7 @@ class Ziggurat:
     def fill(self, out: Vector, rng: np.random.Generator, scale: float = 1.0) -> None:
         """Overwrite a contiguous one-dimensional array with independent draws, times the scale.
 
-        The generator must give words of 64 bits.
+        The generator must give words of 64 bits: see `random_words`.
         """
         widths = self.widths * scale
         layer, sure = np.empty((2, min(out.size, PART)), dtype=np.int64)
@@ -179,7 +180,7 @@ class Ziggurat:
         for low in range(0, out.size, PART):
             part = out[low : low + PART]
             k, s, u = layer[: part.size], sure[: part.size], unsure[: part.size]
-            words = rng.bit_generator.random_raw(part.size).view(np.int64)
+            words = random_words(part.size, rng)
             np.bitwise_and(words, LAYERS - 1, out=k)
             np.right_shift(words, SPARE_BITS, out=words)
             # mode "clip" only spares numpy a copy: no index is out of range.

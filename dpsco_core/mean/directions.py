@@ -6,8 +6,8 @@ At a centre c, with :math:`v_j = Q_j - c`, the program (27) of Zhao et al. (2024
     s(u) = \text{the $r$-th largest of } \langle v_j, u\rangle.
 
 It is solved exactly in one and two dimensions. It is NP-hard where the dimension is part of the
-input, and from three dimensions on a multi-start ascent is used: a feasible direction gives a value
-that is never above the maximum.
+input, and where the points span three dimensions or more a multi-start ascent is used: a feasible
+direction gives a value that is never above the maximum.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def walk_to_centre(points: Vector, left_out: int, steps: int, rng: np.random.Gen
     steps : int
         At most so many moves; the distance is evaluated once more after the last.
     rng : numpy.random.Generator
-        For the starting directions of the search when d >= 3.
+        For the starting directions of the search when min(k, d) >= 3.
 
     Returns
     -------

@@ -20,7 +20,6 @@ from dpsco_core.mean.base import (
     Tuning,
     check_level,
     check_rows,
-    clip_to_ball,
     clipped_parts,
     zhao_share,
 )
@@ -31,6 +30,8 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
+
+Vector = NDArray[np.float64]
 
 LOG_CONTRACTION = math.log(256 / 233)  # Lemma 8 at inner step 1/4
 PRACTICAL_GROUPS = 8
@@ -179,8 +180,8 @@ class IterativeUpdating:
         """Run Algorithm 3."""
         check_rows(rows, setting)
         plan = self.plan(setting)
-        split = secret_split(rows.n, plan.groups, rng)  # step 1
-        means = clipped_group_means(rows, split, plan.clip_radius)  # step 2
+        group = secret_groups(rows.n, plan.groups, rng)  # step 1
+        means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
         if plan.amplification is None:  # step 3
             noisy = ledger.gaussian(
                 means,
@@ -272,61 +273,67 @@ def practical_length(setting: Setting, noise_std: float) -> int:
     r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
 
     From the public bound R_0 on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
-    mean, and `PRACTICAL_ROUNDS` more, within `PRACTICAL_STEPS`.
+    mean, and `PRACTICAL_ROUNDS` more, within `PRACTICAL_STEPS`; the most without a bound.
     """
     least, most = PRACTICAL_STEPS
     apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
+    if math.isinf(apart):
+        return most
     far = math.log(apart) / math.log(4 / 3) if apart > 1 else 0.0
     return min(max(math.ceil(far) + PRACTICAL_ROUNDS, least), most)
 
 
-def secret_split(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a fresh uniformly random assignment, shape (groups, n // groups), of row indices.
+def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the group of every record, shape (n,), by a fresh uniformly random assignment.
 
-    Independent of the data, and different at every call. The n mod groups records that do not fit
-    are left out, uniformly at random. Privacy by amplification is void if it is released.
+    Independent of the data, and different at every call. Each group has n // groups records; the
+    n mod groups that do not fit are left out, uniformly at random, and are in "group" `groups`.
+    Privacy by amplification is void if it is released.
     """
     size = n // groups
-    split: NDArray[np.intp] = rng.permutation(n)[: groups * size].reshape(groups, size)
-    return split
+    group = np.full(n, groups, dtype=np.int32)
+    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
+    rng.shuffle(group)
+    return group
 
 
-def clipped_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> NDArray[np.float64]:
-    """Return the mean of every group after clipping records to norm `radius`, shape (k, d).
+def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
+    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
 
-    One pass over the rows in their own order: a block is added to the sums by a sparse matrix with
-    one entry a record, its weight, in the row of its group. No other group's sum is touched, not
-    even by a zero. Where the groups outnumber the rows of a block, the rows are fetched in the
-    order of the split instead.
+    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
+    with one entry a record, its weight, in the row of its group. Where the groups outnumber the
+    rows of a block the matrix has the groups that are there alone.
+
+    Parameters
+    ----------
+    rows : Rows
+    group : integer array of shape (n,)
+        As `secret_groups` gives it.
+    groups : int
+    radius : float
+        A level that `check_level` allows.
     """
-    groups, size = split.shape
-    if groups + 1 > rows_per_block(rows.d):
-        return _fetched_group_means(rows, split, radius)
-    group = np.full(rows.n, groups, dtype=np.int32)  # what is left out is a group of its own
-    group[split] = np.arange(groups, dtype=np.int32)[:, None]
     sums = np.zeros((groups + 1, rows.d))
+    few = groups < rows_per_block(rows.d)
     low = 0
     for safe, weights in clipped_parts(rows, radius):
-        high = low + len(safe)
-        entries = (weights, group[low:high], np.arange(len(safe) + 1, dtype=np.int32))
-        sums += np.asarray(csc_array(entries, shape=(groups + 1, len(safe))) @ safe)
-        low = high
-    means: NDArray[np.float64] = sums[:groups] / size
-    return means
+        place = group[low : low + len(safe)]
+        if few:
+            sums += _sums_by_place(safe, weights, place, groups + 1)
+        else:
+            there, among = np.unique(place, return_inverse=True)
+            sums[there] += _sums_by_place(safe, weights, among, len(there))
+        low += len(safe)
+    sums /= rows.n // groups
+    return sums[:groups]
 
 
-def _fetched_group_means(rows: Rows, split: NDArray[np.intp], radius: float) -> NDArray[np.float64]:
-    """As `clipped_group_means`, for groups of few records: several whole groups at a time."""
-    groups, size = split.shape
-    means = np.empty((groups, rows.d))
-    per_visit = max(1, rows_per_block(rows.d) // size)
-    for low in range(0, groups, per_visit):
-        chosen = split[low : low + per_visit]
-        safe, weights = clip_to_ball(rows.take(chosen.ravel()), radius)
-        safe *= weights[:, None]
-        means[low : low + len(chosen)] = safe.reshape(len(chosen), size, rows.d).sum(axis=1)
-    means /= size
-    return means
+def _sums_by_place(
+    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
+) -> Vector:
+    """Return the weighted sum of the rows of every place, shape (count, d)."""
+    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
+    return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
 
 
 def _best_amplification(

@@ -128,8 +128,8 @@ def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
 
     Parameters
     ----------
-    u : array of any shape
-        Entries divided by tau.
+    u : array of at least one dimension
+        Entries divided by tau; converted to float64.
     smoothing_variance : float
         c, in [1e-4, 2].
 
@@ -143,12 +143,12 @@ def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
         + \tfrac{\sqrt2u}6(\varphi(l) + \varphi(h))\Big]
         + \tfrac{2\sqrt2}3(\Phi(-h) - \Phi(l)).
     """
-    return smooth_table(smoothing_variance).of(np.ascontiguousarray(u))
+    return smooth_table(smoothing_variance).of(np.ascontiguousarray(u, dtype=np.float64))
 
 
 @lru_cache(maxsize=32)
 def smooth_table(smoothing_variance: float) -> SmoothTable:
-    """Return the table of one c in [1e-4, 2]; a few milliseconds, and kept."""
+    """Return the table of one c in [1e-4, 2]; a tenth of a second at most, and kept."""
     check_variance(smoothing_variance)
     s = math.sqrt(smoothing_variance)
     bulk = SQRT2 / (1 + BULK * s)
@@ -161,7 +161,8 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
     cubic = -(1 + 3 * smoothing_variance) / 6
     top = smoothed_supremum(smoothing_variance)
     # The first cubic increases up to bulk, since bulk^2 < 2/(1 + 3c).
-    assert bulk * (1 + cubic * bulk * bulk) < top - 0.005
+    if not bulk * (1 + cubic * bulk * bulk) < top - 0.005:
+        raise ArithmeticError(f"The first cubic of psi(.; {smoothing_variance}) is too high.")
     return SmoothTable(
         supremum=top,
         bulk=bulk,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.data.base import Distribution
-from dpsco_core.data.blocks import BlockStreams, Key, require_sample_size
+from dpsco_core.data.blocks import BlockStreams, Key
 from dpsco_core.data.generated import Source, piece_ranges
 from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
 from dpsco_core.errors import require
@@ -66,7 +66,6 @@ class SampleSource(Source[Sample]):
         n: int,
         bounds: tuple[tuple[float, float], ...] = (),
     ) -> None:
-        require_sample_size(n)
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
         self._features, self._targets = BlockStreams(features), BlockStreams(targets)
@@ -109,6 +108,12 @@ class GeneratedSample:
     def __post_init__(self) -> None:
         held = 0 <= self.start < self.stop <= self.source.n
         require(held, "start", f"before stop, both in 0 to {self.source.n}", self.start)
+
+    @classmethod
+    def of(cls, problem: BlockProblem, features: Key, targets: Key, n: int) -> GeneratedSample:
+        """Return all n records of the sample of a problem with these keys."""
+        source = SampleSource(problem, features, targets, n)
+        return cls(source, 0, source.n)
 
     @property
     def n(self) -> int:

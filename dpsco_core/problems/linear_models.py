@@ -22,7 +22,7 @@ from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
 from dpsco_core.problems.evaluation import average, evaluation_rows
-from dpsco_core.problems.generated_sample import GeneratedSample, SampleSource
+from dpsco_core.problems.generated_sample import GeneratedSample
 from dpsco_core.problems.laws import (
     centring_factor,
     largest_second_moment,
@@ -143,14 +143,14 @@ class LinearModelProblem(ABC):
         targets = np.concatenate(
             [
                 self._block_targets(features.x[i * size : (i + 1) * size], streams.at(i))
-                for i in range(-(-n // size))
+                for i in range(-(-features.n // size))
             ]
         )
         return self._with_targets(features, targets)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
         """Return the same records as `sample`, drawn when they are read."""
-        return GeneratedSample(SampleSource(self, draw_key(rng), draw_key(rng), n), 0, n)
+        return GeneratedSample.of(self, draw_key(rng), draw_key(rng), n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:
         """Return records with given features; their targets are drawn."""

@@ -19,7 +19,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
-from dpsco_core.problems.generated_sample import GeneratedSample, SampleSource
+from dpsco_core.problems.generated_sample import GeneratedSample
 from dpsco_core.problems.point_sample import PointLoss, PointSample
 
 Vector = NDArray[np.float64]
@@ -104,7 +104,7 @@ class PointProblem(ABC):
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
         """Return the same records as `sample`, drawn when they are read."""
         key = draw_key(rng)
-        return GeneratedSample(SampleSource(self, key, key, n), 0, n)
+        return GeneratedSample.of(self, key, key, n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> PointSample:
         """Return given records with the loss; nothing is drawn."""

@@ -21,7 +21,14 @@ from dpsco_core.data import (
     SkewedPareto,
     StudentT,
 )
-from dpsco_core.data.base import centred_direction_bound, normal_norm, symmetric_direction_bound
+from dpsco_core.data.base import (
+    centred_direction_bound,
+    log_normal_moment,
+    normal_norm,
+    symmetric_direction_bound,
+)
+from dpsco_core.data.student_t import log_student_moment
+from dpsco_core.data.ziggurat import NormalShape, StudentShape, ziggurat
 from dpsco_core.errors import InvalidInput
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
@@ -308,3 +315,13 @@ def test_the_catalogue_has_the_eight_distributions_once() -> None:
         "spike",
         "hypercube",
     ]
+
+
+@pytest.mark.parametrize("nu", [1e4, 1e8, 1e12, 1e16])
+def test_student_with_many_degrees_is_normal_to_the_last_digits(nu: float) -> None:
+    assert log_student_moment(nu, 0.0) == 0
+    for k in (1.0, 2.0, 3.5):
+        apart = log_student_moment(nu, k) - log_normal_moment(k)
+        assert apart == pytest.approx(k * (k + 2) / (4 * nu), rel=0.01, abs=1e-12)
+    edges = [ziggurat(shape).edge for shape in (StudentShape(nu), NormalShape())]
+    assert edges[0] == pytest.approx(edges[1], rel=20 / nu + 1e-12)

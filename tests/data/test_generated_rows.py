@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -13,11 +14,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Rows, StudentT
+from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Pareto, Rows, StudentT
 from dpsco_core.data import generated as module
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.hard import TwoPoint
-from dpsco_core.data.rows import MappedRows, ScaledRows
+from dpsco_core.data.rows import MappedRows, ScaledRows, total_of
 from dpsco_core.errors import InvalidInput
 
 Vector = NDArray[np.float64]
@@ -165,3 +166,32 @@ def test_single_precision_is_read_as_double() -> None:
     assert np.array_equal(rows.take(np.array([3, 1])), exact[[3, 1]])
     assert rows.take(np.array([3, 1])).dtype == np.float64
     np.testing.assert_array_equal(rows.norms(), DenseRows(exact).norms())
+
+
+def test_a_total_holds_few_sums_at_a_time() -> None:
+    alive: list[weakref.ref[Vector]] = []
+
+    def part(piece: Any) -> Vector:
+        found = np.full(3, float(piece))
+        alive.append(weakref.ref(found))
+        assert sum(ref() is not None for ref in alive) <= 2
+        return found
+
+    assert total_of(range(50), part).tolist() == [1225.0] * 3  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int16, np.uint8])
+def test_sizes_of_any_integer_type(kind: type[np.integer]) -> None:
+    law = StudentT(d=3)
+    x = law.sample(5, np.random.default_rng(1)).x
+    assert np.array_equal(law.sample(kind(5), np.random.default_rng(1)).x, x)
+    (block,) = law.stream(kind(5), np.random.default_rng(1)).blocks()
+    assert np.array_equal(block, x)
+
+
+@pytest.mark.parametrize("kind", [StudentT, Pareto])
+def test_generators_of_short_words_are_refused(kind: Any) -> None:
+    rng = np.random.Generator(np.random.MT19937(1))
+    with pytest.raises(InvalidInput, match="words of 64 bits.*MT19937"):
+        kind(d=2).fill(np.empty((3, 2)), rng)
+    assert np.isfinite(kind(d=2).sample(5, rng).x).all()  # blocks have generators of their own

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpsco_core.data.rows import row_norms
+from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
@@ -94,7 +94,6 @@ def no_clip(patch: Patch) -> None:
 
     blocks = coordinatewise.clipped_block_means
     patch.setattr(base, "clip_to_ball", keep)
-    patch.setattr(iterative, "clip_to_ball", keep)
     patch.setattr(coordinatewise, "clipped_block_means", lambda r, _, m: blocks(r, math.inf, m))
     patch.setattr(smoothed, "smoothed_clip", lambda u, c: u)
 
@@ -112,7 +111,6 @@ def nan_is_kept(patch: Patch) -> None:
         return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
 
     patch.setattr(base, "clip_to_ball", keep)
-    patch.setattr(iterative, "clip_to_ball", keep)
     patch.setattr(coordinatewise, "clipped_block_means", means)
     patch.setattr(smoothed, "smoothed_clip", lambda u, c: np.where(np.isnan(u), u, honest(u, c)))
 
@@ -126,7 +124,6 @@ def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
             return block, np.minimum(1.0, radius / row_norms(block))
 
     patch.setattr(base, "clip_to_ball", careless)
-    patch.setattr(iterative, "clip_to_ball", careless)
 
 
 def bare_closed_form(patch: Patch) -> None:
@@ -170,10 +167,7 @@ def level_from_the_data(patch: Patch) -> None:
 
 
 def mean_over_all_but_one(patch: Patch) -> None:
-    for module, name in (
-        (base, "clip_to_ball"),
-        (iterative, "clip_to_ball"),
-    ):
+    for module, name in ((base, "clip_to_ball"),):
         honest = getattr(module, name)
 
         def more(block: Any, radius: float, honest: Any = honest) -> Any:
@@ -202,27 +196,39 @@ def odd_blocks_like_even_ones(patch: Patch) -> None:
 
 
 def groups_share_records(patch: Patch) -> None:
-    def with_repetition(n: int, groups: int, rng: np.random.Generator) -> np.ndarray:
-        return rng.integers(0, n, size=(groups, n // groups))
+    """A group takes the records of the group before it as well."""
+    honest = iterative.clipped_group_means
 
-    patch.setattr(iterative, "secret_split", with_repetition)
+    def with_repetition(rows: Rows, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
+        means = honest(rows, group, groups, radius)
+        return means + np.roll(means, 1, axis=0)
+
+    patch.setattr(iterative, "clipped_group_means", with_repetition)
 
 
 def split_reuses_its_seed(patch: Patch) -> None:
-    honest = iterative.secret_split
-    patch.setattr(iterative, "secret_split", lambda n, k, _: honest(n, k, np.random.default_rng(0)))
+    honest = iterative.secret_groups
+    patch.setattr(
+        iterative, "secret_groups", lambda n, k, _: honest(n, k, np.random.default_rng(0))
+    )
+
+
+def in_order(n: int, groups: int) -> np.ndarray:
+    """Return the group of every record, the first ones in the first group."""
+    return np.minimum(np.arange(n) // (n // groups), groups).astype(np.int32)
 
 
 def split_is_consecutive(patch: Patch) -> None:
-    patch.setattr(
-        iterative, "secret_split", lambda n, k, _: np.arange(n // k * k).reshape(k, n // k)
-    )
+    patch.setattr(iterative, "secret_groups", lambda n, k, _: in_order(n, k))
 
 
 def last_records_are_always_left_out(patch: Patch) -> None:
-    patch.setattr(
-        iterative, "secret_split", lambda n, k, r: r.permutation(n // k * k).reshape(k, n // k)
-    )
+    def shuffled_but_the_last(n: int, groups: int, rng: np.random.Generator) -> np.ndarray:
+        group = in_order(n, groups)
+        rng.shuffle(group[: n // groups * groups])
+        return group
+
+    patch.setattr(iterative, "secret_groups", shuffled_but_the_last)
 
 
 def half_of_the_budget(patch: Patch) -> None:

@@ -23,7 +23,7 @@ from dpsco_core.mean import (
     iterative,
 )
 from dpsco_core.mean.base import clip_to_ball, clipped_mean
-from dpsco_core.mean.iterative import clipped_group_means, secret_split
+from dpsco_core.mean.iterative import clipped_group_means, secret_groups
 from dpsco_core.privacy import Ledger
 from tests.mean.checks import ADVERSARIAL, adversarial, setting
 
@@ -70,20 +70,39 @@ def test_coefficients_count_where_no_norms_are_kept() -> None:
 
 
 @pytest.mark.parametrize(("n", "groups"), [(40, 1), (40, 7), (41, 8), (9, 9)])
-def test_group_means_by_matrix_are_those_of_the_fetched_groups(
+def test_group_means_by_matrix_are_those_of_a_smaller_one(
     n: int, groups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = np.random.default_rng(n * groups)
     x = rng.standard_t(2, size=(n, 4))
     x[3], x[7] = (math.nan, 1.0, 0.0, 0.0), (1e300, -math.inf, 0.0, 1.0)
-    split = secret_split(n, groups, rng)
-    found = clipped_group_means(DenseRows(x), split, 1.5)
+    group = secret_groups(n, groups, rng)
+    assert np.bincount(group, minlength=groups + 1).tolist() == [n // groups] * groups + [
+        n % groups
+    ]
+    found = clipped_group_means(DenseRows(x), group, groups, 1.5)
     safe, weights = clip_to_ball(x, 1.5)
-    by_hand = (safe * weights[:, None])[split].mean(axis=1)
+    safe = safe * weights[:, None]
+    by_hand = np.stack([safe[group == j].mean(axis=0) for j in range(groups)])
     np.testing.assert_allclose(found, by_hand, rtol=1e-12, atol=1e-15)
     monkeypatch.setattr(iterative, "rows_per_block", lambda d: groups)
-    fetched = clipped_group_means(DenseRows(x), split, 1.5)
-    np.testing.assert_allclose(fetched, by_hand, rtol=1e-12, atol=1e-15)
+    monkeypatch.setattr(
+        "dpsco_core.data.rows.rows_per_block", lambda d: groups
+    )  # some groups are not in a block
+    by_compressing = clipped_group_means(DenseRows(x), group, groups, 1.5)
+    np.testing.assert_allclose(by_compressing, by_hand, rtol=1e-12, atol=1e-15)
+
+
+def test_every_record_is_as_likely_in_every_group_and_left_out() -> None:
+    rng = np.random.default_rng(4)
+    splits = np.stack([secret_groups(11, 3, rng) for _ in range(20_000)])
+    expected = np.array([3, 3, 3, 2]) / 11
+    counts = np.stack([(splits == j).sum(axis=0) for j in range(4)], axis=1)
+    z = (counts - 20_000 * expected) / np.sqrt(20_000 * expected * (1 - expected))
+    assert np.abs(z).max() < 5  # false alarms: 44 normal scores, below 3e-5
+    together = (splits[:, 0] == splits[:, 1]).mean()
+    by_law = (3 * 3 * 2 + 2) / 110
+    assert abs(together - by_law) < 5 * math.sqrt(by_law * (1 - by_law) / 20_000)
 
 
 @dataclass(frozen=True, eq=False)

@@ -143,3 +143,11 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
 def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
     for n, groups in ((8, 4), (11, 4), (5, 2)):
         check_split_is_fresh(IterativeUpdating(groups=groups, radius=1.0), setting(n, 1), seed=n)
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
+    where = setting(n=1000, d=3)
+    unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
+    method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
+    assert np.isfinite(run(method, data(1000, 3), unbounded).value).all()

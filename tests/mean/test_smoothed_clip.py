@@ -159,6 +159,14 @@ def test_every_entry_is_mapped_within_the_supremum(u: float, variance: float) ->
     assert abs(value) <= abs(u) * (1 + 1e-9) or math.isnan(u)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_other_types_are_converted_first(kind: type[np.number]) -> None:
+    u = np.array([0, 1, 2, 70_000]).astype(kind)
+    assert np.array_equal(smoothed_clip(u, 0.5), smoothed_clip(u.astype(float), 0.5))
+    (far,) = smoothed_clip(np.array([np.inf], np.float32), 0.5)
+    assert smoothed_supremum(0.5) - 1e-12 < far <= smoothed_supremum(0.5)
+
+
 def test_nan_counts_as_zero_and_small_entries_are_kept() -> None:
     small = np.array([math.nan, 0.0, -0.0, 1e-9, -1e-100, 5e-324])
     np.testing.assert_array_equal(smoothed_clip(small, 0.5), [0, 0, 0, 1e-9, -1e-100, 5e-324])

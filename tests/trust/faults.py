@@ -177,9 +177,9 @@ def one_group_for_all(patch: Patch, case: Case) -> None:
     """Every group has the first records."""
     honest = iterative.clipped_group_means
 
-    def means(rows: Any, split: np.ndarray, radius: float) -> np.ndarray:
-        in_order = np.arange(split.size).reshape(split.shape)
-        return np.repeat(honest(rows, in_order, radius)[:1], len(split), axis=0)
+    def means(rows: Any, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
+        in_order = np.minimum(np.arange(rows.n) // (rows.n // groups), groups).astype(np.int32)
+        return np.repeat(honest(rows, in_order, groups, radius)[:1], groups, axis=0)
 
     patch.setattr(iterative, "clipped_group_means", means)
 
