@@ -106,18 +106,27 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-# They read every record once, in order: records may be drawn as they are read, and never be held.
-ONE_PASS: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
+# They ask for sums over the records alone: pieces of them can be summed elsewhere.
+SUMMED: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
     SampleMean,
     MedianOfMeans,
     SimpleClipping,
     CoordinatewiseCDP,
     CoordinatewisePure,
     NoiseSmoothing,
+    NoisyGradientDescent,
+    CoordinatewiseDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    ClippedDescent,
+)
+# They read the records in their order at every pass: these may be drawn as they are read.
+IN_ORDER: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
+    *SUMMED,
     IterativeUpdating,
+    IterativeDescent,
     Sgd,
     PhasedSgd,
-    StrongCoordinatewiseDescent,
     UnconstrainedPhasedSgd,
 )
 Method = MeanEstimator | Optimiser | UserOptimiser

@@ -24,7 +24,7 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
-from dpsco_core.study import ONE_PASS_SLUGS, canonical, own_setting
+from dpsco_core.study import IN_ORDER_SLUGS, canonical, own_setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
             if seconds > 0 and averaged:
                 seconds += EVALUATION
             if seconds > 0 and drawn_again:
-                seconds += sampling
+                seconds += sampling * _passes(point, slug)
             count += trials
             most = 0 if drawn_again else max(most, trials)
             total += trials * (seconds + OVERHEAD)
@@ -173,27 +173,29 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
 
     If not `exact`, a method whose price follows from the sizes is not asked whether it refuses.
     """
-    if streamed(point.n, point.m, point.d) and slug not in ONE_PASS_SLUGS:
+    if streamed(point.n, point.m, point.d) and slug not in IN_ORDER_SLUGS:
         return 0.0
     if slug in RELEASE:
         return RELEASE[slug].seconds(point.n, point.d)
     if slug in RUN and not exact:
         return RUN[slug].seconds(_visited(own_setting(point, slug)), point.d)
-    return _asked_seconds(replace(canonical(point), seed=0), slug)
+    step = STEP[slug] if slug in STEP else RUN[slug]
+    return _passes(point, slug) * step.seconds(_visited(own_setting(point, slug)), point.d)
+
+
+def _passes(point: Scenario, slug: str) -> int:
+    """Return how often an optimiser works on all records; 0 where it refuses."""
+    return 1 if slug in RELEASE else _asked_passes(replace(canonical(point), seed=0), slug)
 
 
 @lru_cache(maxsize=4096)
-def _asked_seconds(point: Scenario, slug: str) -> float:
-    """Return the seconds of an optimiser, which is asked for its plan; kept for later calls."""
-    setting = own_setting(point, slug)
+def _asked_passes(point: Scenario, slug: str) -> int:
+    """As `_passes`, from the optimiser's plan; kept for later calls. A `RUN` counts once."""
     try:
-        plan = make_method(slug, point.calibration, point.tuning).plan(setting)
+        plan = make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
     except NotApplicable:
-        return 0.0
-    n, d = _visited(setting), point.d
-    if slug in STEP:
-        return planned_steps(plan) * STEP[slug].seconds(n, d)
-    return RUN[slug].seconds(n, d)
+        return 0
+    return planned_steps(plan) if slug in STEP else 1
 
 
 def _visited(setting: Setting) -> int:

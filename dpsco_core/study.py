@@ -20,7 +20,8 @@ import numpy as np
 from dpsco_core.blas import one_blas_thread
 from dpsco_core.card import Privacy
 from dpsco_core.catalogue import (
-    ONE_PASS,
+    IN_ORDER,
+    SUMMED,
     make_estimator,
     make_method,
     make_optimiser,
@@ -39,11 +40,13 @@ from dpsco_core.parsing import to_text
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
+from dpsco_core.problems.generated_sample import GeneratedSample
 from dpsco_core.problems.user_sample import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.scenario import Scenario
 
 Drawn = Sample | ItemSample | MeanSample
-ONE_PASS_SLUGS = frozenset(method.card.slug for method in ONE_PASS)
+IN_ORDER_SLUGS = frozenset(method.card.slug for method in IN_ORDER)
+SUMMED_SLUGS = frozenset(method.card.slug for method in SUMMED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,6 +187,8 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
         found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
         problem, sample = _draw_sample(data_point, cell.trial)
+        if executor is not None and isinstance(sample, GeneratedSample):
+            sample = replace(sample, executor=executor)
         started = time.perf_counter()
         release = _optimise(cell, sample, setting, ledger, noise)
         seconds = time.perf_counter() - started
@@ -206,13 +211,13 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
 
 def require_held(point: Scenario, method: str) -> None:
     """Raise `NotApplicable` where records are not held, and a method needs them more than once."""
-    if not streamed(point.n, point.m, point.d) or method in ONE_PASS_SLUGS:
+    if not streamed(point.n, point.m, point.d) or method in IN_ORDER_SLUGS:
         return
     enough = max(1, LIBRARY.elements // point.d)
     raise NotApplicable(
-        f"{method_card(method).name} visits records more than once or in random order, for which "
-        f"it holds all of them: n times d must be at most {LIBRARY.elements:,}.",
-        nearest=f"set n={enough}, or choose a method that reads every record once",
+        f"{method_card(method).name} does not read the records in their order, and holds all of "
+        f"them: n times d must be at most {LIBRARY.elements:,}.",
+        nearest=f"set n={enough}, or choose a method that reads them in order",
         changes=(("n", enough),),
     )
 
@@ -298,9 +303,9 @@ def study(
 
 
 def spreads(cell: Cell) -> bool:
-    """Whether a cell is a sum over more records than are held: then all workers share it."""
+    """Whether a cell sums over more records than are held: then all workers share it."""
     point = cell.point
-    return point.problem == MeanEstimation.card.slug and streamed(point.n, point.m, point.d)
+    return cell.method in SUMMED_SLUGS and streamed(point.n, point.m, point.d)
 
 
 def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:

@@ -12,20 +12,22 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core import limits
-from dpsco_core.catalogue import METHODS, ONE_PASS, methods_for
+from dpsco_core.catalogue import IN_ORDER, METHODS, SUMMED, methods_for
 from dpsco_core.costing import cost
 from dpsco_core.limits import DASHBOARD, LIBRARY, streamed
 from dpsco_core.memory import bytes_held
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import ONE_PASS_SLUGS, Outcome, require_held, study
+from dpsco_core.study import IN_ORDER_SLUGS, Outcome, require_held, study
 
 MODULE = importlib.import_module("dpsco_core.study")
 
 MEAN = Scenario(n=12_001, d=20, trials=1, seed=3)  # three blocks, the last one short
 LOGISTIC = replace(MEAN, problem="logistic")
 RUNS = {
-    **{slug: (MEAN,) for slug in methods_for("mean") if slug in ONE_PASS_SLUGS},
+    **{slug: (MEAN,) for slug in methods_for("mean") if slug in IN_ORDER_SLUGS},
     "sco.sgd": (LOGISTIC, replace(MEAN, problem="quadratic")),
+    **{f"sco.{name}": (LOGISTIC,) for name in ("clipped", "cwme", "smoothed", "iterative")},
+    "sco.noisy-gd": (LOGISTIC, replace(MEAN, problem="quadratic", distribution="hypercube")),
     "sco.phased-sgd": (replace(MEAN, problem="huber", distribution="hypercube"),),
     "sco.cwme-strong": (replace(MEAN, problem="quadratic", n=60_001, delta=1e-3),),
     "lp.phased-sgd": (replace(LOGISTIC, geometry="lq", q=3.0),),
@@ -45,9 +47,9 @@ def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
     monkeypatch.setattr(MODULE, "LIBRARY", small)
 
 
-def test_every_method_of_one_pass_is_tried() -> None:
-    assert set(RUNS) == ONE_PASS_SLUGS
-    assert set(ONE_PASS) <= set(METHODS)
+def test_every_method_that_reads_in_order_is_tried() -> None:
+    assert set(RUNS) == IN_ORDER_SLUGS
+    assert set(SUMMED) < set(IN_ORDER) < set(METHODS)
 
 
 @pytest.mark.parametrize(
@@ -73,7 +75,7 @@ def test_streaming_equals_in_memory_to_rounding(
     assert drawn.diagnostics == pytest.approx(held.diagnostics)
 
 
-@pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - ONE_PASS_SLUGS))
+@pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - IN_ORDER_SLUGS))
 def test_the_others_refuse_in_one_sentence_and_name_the_nearest_n(slug: str) -> None:
     problem = next(p for p in ("mean", "logistic", "quadratic") if slug in methods_for(p))
     scenario = Scenario(problem=problem, n=10**8, d=30, trials=1, methods=(slug,))
@@ -128,6 +130,7 @@ print(json.dumps([outcome.error, outcome.not_applicable, peak]))
         ("mean.cwme-pure", "mean"),
         ("mean.iterative", "mean"),
         ("sco.sgd", "logistic"),
+        ("sco.clipped", "quadratic"),
         ("sco.phased-sgd", "logistic"),
     ],
 )

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from dpsco_core.errors import require
 
 Vector = NDArray[np.float64]
 Block = TypeVar("Block")
+AnySource = TypeVar("AnySource", bound="Source[Any]")
 
 PIECE_BLOCKS = 128  # 12 million entries: a tenth of a second
 
@@ -62,6 +63,8 @@ class Source(ABC, Generic[Block]):
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
         """Yield ``(number, low, high)`` for every block that holds rows `start` to `stop`."""
+        if start == stop:
+            return
         for number in range(start // self.size, -(-stop // self.size)):
             first = number * self.size
             yield number, max(start - first, 0), min(stop - first, self.size)
@@ -96,20 +99,17 @@ class RowSource(Source[Vector]):
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedRows:
-    """Rows `start` to `stop` of a sample that is never held; see `Rows`.
-
-    Reading them in their order costs one draw of each block. `take` draws every block that holds
-    an index.
+class Range(Generic[AnySource]):
+    """What generated rows and generated samples share: some of the records of a source.
 
     Parameters
     ----------
-    source : RowSource
+    source : Source
     start, stop : int
         The range, not empty.
     """
 
-    source: RowSource
+    source: AnySource
     start: int
     stop: int
 
@@ -117,15 +117,9 @@ class GeneratedRows:
         held = 0 <= self.start < self.stop <= self.source.n
         require(held, "start", f"before stop, both in 0 to {self.source.n}", self.start)
 
-    @classmethod
-    def of(cls, law: Law, key: Key, n: int) -> GeneratedRows:
-        """Return all n rows of the sample of a law with this key."""
-        source = RowSource(law, key, n)
-        return cls(source, 0, source.n)
-
     @property
     def n(self) -> int:
-        """Number of rows."""
+        """Number of records."""
         return self.stop - self.start
 
     @property
@@ -133,16 +127,66 @@ class GeneratedRows:
         """Dimension."""
         return self.source.d
 
+    def part(self, start: int, stop: int) -> Self:
+        """Return records `start` to `stop` alone."""
+        low, high = self._within(start, stop)
+        return replace(self, start=low, stop=high)
+
+    def _within(self, start: int, stop: int | None) -> tuple[int, int]:
+        """Return a range of this one as one of the source."""
+        stop = self.n if stop is None else stop
+        require(0 <= start <= stop <= self.n, "stop", f"from start to {self.n}", stop)
+        return self.start + start, self.start + stop
+
+    def places(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return indices of this range as those of the source."""
+        if len(indices):
+            low, high = int(indices.min()), int(indices.max())
+            outside = low if low < 0 else high
+            require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", outside)
+        return self.start + indices
+
+    def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
+        """Yield ``(number, low, high)`` for every block that holds some of the records."""
+        return self.source.parts(*self._within(start, stop))
+
+    def pieces(self) -> Iterator[Self]:
+        """Yield consecutive pieces, cut at the ends of blocks, each with a source of its own.
+
+        What is a single piece keeps its source, and the block that this holds.
+        """
+        size = PIECE_BLOCKS * self.source.size
+        if self.start // size == (self.stop - 1) // size:
+            yield self
+            return
+        for low in range(self.start - self.start % size, self.stop, size):
+            part = max(low, self.start), min(low + size, self.stop)
+            yield replace(self, source=self.source.again(), start=part[0], stop=part[1])
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedRows(Range[RowSource]):
+    """Rows of a sample that is never held; see `Rows`.
+
+    Reading them in their order costs one draw of each block. `take` draws every block that holds
+    an index.
+    """
+
+    @classmethod
+    def of(cls, law: Law, key: Key, n: int) -> GeneratedRows:
+        """Return all n rows of the sample of a law with this key."""
+        source = RowSource(law, key, n)
+        return cls(source, 0, source.n)
+
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
         """Yield the blocks of the sample that cover rows `start` to `stop`, drawn one at a time."""
-        stop = self.n if stop is None else stop
-        for number, low, high in self.source.parts(self.start + start, self.start + stop):
+        for number, low, high in self._parts(start, stop):
             yield self.source.block(number)[low:high]
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         rows = np.empty((len(indices), self.d))
-        places = self.start + indices
+        places = self.places(indices)
         for number, where in self.source.chosen(places):
             rows[where] = self.source.block(number)[places[where] - number * self.source.size]
         return rows
@@ -152,22 +196,6 @@ class GeneratedRows:
         for block in self.blocks():
             yield Factors(block)
 
-    def part(self, start: int, stop: int) -> GeneratedRows:
-        """Return rows `start` to `stop` alone."""
-        return replace(self, start=self.start + start, stop=self.start + stop)
-
-    def pieces(self) -> Iterator[GeneratedRows]:
-        """Yield consecutive pieces, each with a source of its own."""
-        for low, high in piece_ranges(self.source, self.start, self.stop):
-            yield GeneratedRows(self.source.again(), low, high)
-
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
         """Return the sum of ``part(piece)`` over the pieces."""
         return total_of(self.pieces(), part)
-
-
-def piece_ranges(source: Source[Block], start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the pieces of rows `start` to `stop`, cut at the ends of blocks."""
-    size = PIECE_BLOCKS * source.size
-    for low in range(start - start % size, stop, size):
-        yield max(low, start), min(low + size, stop)

@@ -8,6 +8,7 @@ blocks that hold it, each of them a sample in memory, one after another.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -17,9 +18,9 @@ from numpy.typing import NDArray
 
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
-from dpsco_core.data.generated import Source, piece_ranges
+from dpsco_core.data.generated import Range, Source
 from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
-from dpsco_core.errors import require
+from dpsco_core.data.spread import SpreadRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.sample import Sample
 
@@ -91,39 +92,24 @@ class SampleSource(Source[Sample]):
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedSample:
-    """Records `start` to `stop` of a problem's sample that is never held; see `Sample`.
+class GeneratedSample(Range[SampleSource]):
+    """Records of a problem's sample that is never held; see `Sample`.
 
     Parameters
     ----------
-    source : SampleSource
-    start, stop : int
-        The range, not empty.
+    source, start, stop
+        See `Range`.
+    executor : concurrent.futures.Executor, optional
+        Forms the sums over all records, piece by piece: see `SpreadRows`. None: here.
     """
 
-    source: SampleSource
-    start: int
-    stop: int
-
-    def __post_init__(self) -> None:
-        held = 0 <= self.start < self.stop <= self.source.n
-        require(held, "start", f"before stop, both in 0 to {self.source.n}", self.start)
+    executor: Executor | None = None
 
     @classmethod
     def of(cls, problem: BlockProblem, features: Key, targets: Key, n: int) -> GeneratedSample:
         """Return all n records of the sample of a problem with these keys."""
         source = SampleSource(problem, features, targets, n)
         return cls(source, 0, source.n)
-
-    @property
-    def n(self) -> int:
-        """Number of records."""
-        return self.stop - self.start
-
-    @property
-    def d(self) -> int:
-        """Dimension of the parameter."""
-        return self.source.d
 
     @cached_property
     def constraint(self) -> ConstraintSet:
@@ -132,14 +118,14 @@ class GeneratedSample:
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
         """Yield samples in memory that hold records `start` to `stop`, one at a time."""
-        stop = self.n if stop is None else stop
-        for number, low, high in self.source.parts(self.start + start, self.start + stop):
+        for number, low, high in self._parts(start, stop):
             block = self.source.block(number)
             yield block if high - low == block.n else block.part(low, high)
 
-    def gradients(self, w: Vector) -> GeneratedGradients:
+    def gradients(self, w: Vector) -> GeneratedGradients | SpreadRows:
         """Return the per-sample gradients at `w`."""
-        return GeneratedGradients(self, w)
+        gradients = GeneratedGradients(self, w)
+        return gradients if self.executor is None else SpreadRows(gradients, self.executor)
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
@@ -148,18 +134,11 @@ class GeneratedSample:
 
     def mean_gradient(self, w: Vector) -> Vector:
         """Return the gradient of the empirical risk at `w`, in one pass."""
-        total = np.zeros(self.d)
-        for block in self.blocks():
-            total += block.n * block.mean_gradient(w)
-        return total / self.n
+        return self.gradients(w).total(gradient_of) / self.n
 
     def risk(self, w: Vector) -> float:
         """Return the empirical risk at `w`, in one pass."""
-        return sum(block.n * block.risk(w) for block in self.blocks()) / self.n
-
-    def part(self, start: int, stop: int) -> GeneratedSample:
-        """Return records `start` to `stop` alone."""
-        return replace(self, start=self.start + start, stop=self.start + stop)
+        return float(self.gradients(w).total(risk_of)[0]) / self.n
 
     def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
         """Return the sample with every record shrunk, where it is longer, to norm `radius`."""
@@ -197,7 +176,7 @@ class GeneratedGradients:
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         rows, source = np.empty((len(indices), self.d)), self.sample.source
-        places = self.sample.start + indices
+        places = self.sample.places(indices)
         for number, where in source.chosen(places):
             gradients = source.block(number).gradients(self.w)
             rows[where] = gradients.take(places[where] - number * source.size)
@@ -214,6 +193,20 @@ class GeneratedGradients:
 
     def pieces(self) -> Iterator[GeneratedGradients]:
         """Yield consecutive pieces: the problem, its keys, a range and the point."""
-        source = self.sample.source
-        for low, high in piece_ranges(source, self.sample.start, self.sample.stop):
-            yield GeneratedGradients(GeneratedSample(source.again(), low, high), self.w)
+        for piece in replace(self.sample, executor=None).pieces():  # an executor cannot be sent
+            yield GeneratedGradients(piece, self.w)
+
+
+def gradient_of(piece: Rows) -> Vector:
+    """Return the sum of the gradients of a piece, shape (d,), none of them formed."""
+    assert isinstance(piece, GeneratedGradients)
+    total = np.zeros(piece.d)
+    for block in piece.sample.blocks():
+        total += block.n * block.mean_gradient(piece.w)
+    return total
+
+
+def risk_of(piece: Rows) -> Vector:
+    """Return the sum of the losses of a piece, shape (1,)."""
+    assert isinstance(piece, GeneratedGradients)
+    return np.array([sum(block.n * block.risk(piece.w) for block in piece.sample.blocks())])

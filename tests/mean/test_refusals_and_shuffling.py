@@ -150,4 +150,4 @@ def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
     where = setting(n=1000, d=3)
     unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
     method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
-    assert np.isfinite(run(method, data(1000, 3), unbounded).value).all()
+    run(method, unbounded, data(1000, 3))  # which checks that the release is finite
