@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib.util
 import os
 import subprocess
@@ -42,6 +43,7 @@ from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
 # The commands that live in modules of their own: what each adds to the parser, and what it runs.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 FURTHER = {
     "about": (add_about, run_about),
     "audit": (add_audit, run_audit_command),
@@ -77,9 +79,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # the reader of a pipe has had enough; nor is there one at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        _forget_output()
+    except OSError as problem:
+        if problem.errno not in NO_ROOM:
+            raise
+        _forget_output()
+        print(f"dpsco: The output cannot be written: {problem.strerror}.", file=sys.stderr)
+        return 2
     return 0
+
+
+def _forget_output() -> None:
+    """Let what is still to be printed go nowhere: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _build_parser() -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from dpsco_core.errors import require
+from dpsco_core.errors import InvalidInput, require
 
 SEED_MAX = 2**63 - 1
 EPSILON_MIN = 1e-6
@@ -99,7 +99,18 @@ DASHBOARD = Limits(
     seconds=120.0,
     where="the dashboard",
 )
-DASHBOARD = changed(DASHBOARD, os.environ.get(ENVIRONMENT, ""))
+
+
+def from_environment(limits: Limits) -> tuple[Limits, str]:
+    """Return `limits` as the environment changes them; as they are, and why, if it is wrong."""
+    try:
+        return changed(limits, os.environ.get(ENVIRONMENT, "")), ""
+    except InvalidInput as problem:
+        return limits, str(problem)
+
+
+# A server refuses to start with what is wrong; nobody else needs the dashboard's limits.
+DASHBOARD, WRONG_ENVIRONMENT = from_environment(DASHBOARD)
 
 
 def streamed(n: int, m: int, d: int) -> bool:

@@ -16,18 +16,20 @@ NUMBER = 8  # bytes
 # with one entry a row (labels, norms, margins).
 WORK = 1.3
 VECTORS = 4
+USERS_MEANS = 3.4  # of the rows, by methods for users: means, bounded means, and gradients
+WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
 STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
 SHUFFLED = ("mean.iterative", "sco.iterative")  # hold the secret group of every record,
 GROUP = 4  # bytes each
 OUTCOME = 2500  # bytes of one outcome in a list
 MEMINFO = Path("/proc/meminfo")
-GROUPS = (  # a container's own limit, and what it holds already: control groups 2 and 1
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-    ),
+# A container's own limit, what it holds already, and where its files in the cache are counted
+# among these, which make room when it is needed: control groups 2 and 1.
+GROUPS = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
 )
+FOLDER = Path("/sys/fs/cgroup")
 
 
 def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> int:
@@ -47,16 +49,28 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
             largest = max(largest, STREAMED + groups)
             continue
         rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)
-        largest = max(largest, NUMBER * rows * (WORK * point.d + VECTORS))
-    return math.ceil(workers * largest) + (OUTCOME * scenario.cells if listed else 0)
+        largest = max(largest, NUMBER * rows * (_work(point) * point.d + VECTORS))
+    processes = WORKER * workers if workers > 1 else 0.0
+    return math.ceil(workers * largest + processes) + (OUTCOME * scenario.cells if listed else 0)
+
+
+def _work(point: Scenario) -> float:
+    """Return the peak of the most demanding method over the rows of its sample."""
+    if not any(slug.startswith("user.") for slug in point.methods):
+        return WORK
+    # Of items: a user's mean gradients at a time, which are as large as the items where m is 1.
+    return WORK + 1 / point.m if fits(point.n, point.m, point.d) else USERS_MEANS
 
 
 def bytes_free() -> float:
     """Return the bytes that this process may still take; infinite where nobody says."""
     limits = [_machine()]
-    for most, held in GROUPS:
-        limit, used = _number(Path(most)), _number(Path(held))
+    for most, held, cached in GROUPS:
+        limit, used = _number(_text(FOLDER / most)), _number(_text(FOLDER / held))
         if limit < math.inf and used < math.inf:
+            stat = _text((FOLDER / held).with_name("memory.stat"))
+            counts = dict(line.split() for line in stat.splitlines())
+            used -= _number(counts.get(cached, "0"))
             limits.append(max(limit - used, 0.0))
     return min(limits)
 
@@ -68,8 +82,8 @@ def memory_problem(scenario: Scenario, workers: int = 1, *, listed: bool = False
         return ""
     copies = f" for {workers} workers" if workers > 1 else ""
     return (
-        f"The memory of this run must be at most the {free / 1e9:,.1f} GB that are free here, got "
-        f"about {needed / 1e9:,.1f} GB{copies}: use a smaller n, m or d, or fewer trials."
+        f"The memory of this run must be at most the {_size(free)} that are free here, got "
+        f"about {_size(needed)}{copies}: use a smaller n, m or d, or fewer trials."
     )
 
 
@@ -78,6 +92,11 @@ def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False
     problem = memory_problem(scenario, workers, listed=listed)
     if problem:
         raise InvalidInput(problem)
+
+
+def _size(count: float) -> str:
+    """Return a number of bytes in GB, or below one in MB."""
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
 
 
 def _machine() -> float:
@@ -92,10 +111,14 @@ def _machine() -> float:
     return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
-def _number(path: Path) -> float:
-    """Return the number in a file of the system; infinite if there is none ("max")."""
+def _text(path: Path) -> str:
+    """Return what stands in a file of the system; nothing if there is none."""
     try:
-        text = path.read_text(encoding="ascii").strip()
+        return path.read_text(encoding="ascii").strip()
     except OSError:
-        return math.inf
+        return ""
+
+
+def _number(text: str) -> float:
+    """Return a number; infinite if the text is none, such as "max"."""
     return float(text) if text.isdecimal() else math.inf

@@ -117,6 +117,22 @@ def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]
         assert process.wait() == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("bounds",)])
+def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w", encoding="ascii") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dpsco_core.cli", *arguments],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "dpsco: The output cannot be written: No space left on device.\n"
+
+
 # -- catalogue ------------------------------------------------------------------------------------
 
 
@@ -402,6 +418,23 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
     server.warm_up()
     first = server.DEFAULT.scenario
     assert drawn == [len(first.methods) * len(first.grid)]
+
+
+def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
+    wrong = os.environ | {"DPSCO_LIMITS": "foo"}
+    for module, status in (("dpsco_core.cli", 0), ("dpsco_app", 2)):
+        arguments = ["--version"] if status == 0 else []
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=ROOT,
+            env=wrong,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert done.stderr.startswith("dpsco: DPSCO_LIMITS must be" if status else "")
+        assert done.stderr.count("\n") == status // 2
 
 
 def test_without_its_extra_the_dashboard_says_what_to_install(

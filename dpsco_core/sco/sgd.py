@@ -97,10 +97,11 @@ class Sgd:
                 shift=2 * smoothness / modulus,
             )
         if smoothness < math.inf and variance < math.inf:
-            sizes = [radius / math.sqrt(variance * steps)]
-            if smoothness > 0:
-                sizes.append(1 / (2 * smoothness))
-            return SgdPlan(rule="smooth", batch=batch, steps=steps, step_size=min(sizes))
+            noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
+            curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
+            # A linear loss that is the same for all records: one step of any length is as good.
+            size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
+            return SgdPlan(rule="smooth", batch=batch, steps=steps, step_size=size)
         energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)
         if not 0 < energy < math.inf:
             raise NotApplicable(

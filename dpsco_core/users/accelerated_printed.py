@@ -92,6 +92,12 @@ def printed_phases(at: UserLevel) -> tuple[Phase, ...]:
             nearest="set calibration=tight",
             changes=(("calibration", "tight"),),
         )
+    if at.n < 2:
+        raise NotApplicable(
+            f"The phases are log2(n) in number, and n={at.n}.",
+            nearest="set n=2, or calibration=tight",
+            changes=(("n", 2),),
+        )
     schedule = printed_erm(at, best_decay(at.n))
     phases = _phases(at, schedule)
     left, right = erm_condition(at, best_decay(at.n))
