@@ -11,7 +11,7 @@ WORKERS ?= 2
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test test-slow lint format bench bench-app wheel clean chromium
+.PHONY: help app test test-slow audit lint format bench bench-app wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,11 @@ test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that i
 
 test-slow: $(VENV)/.test chromium ## the slow tests only
 	$(PYTEST) -n $(WORKERS) -m slow tests
+
+audit: $(VENV)/.test ## known holes in what is installed, and the tree's own rules
+	$(BIN)/python -m pip --disable-pip-version-check install -q "pip-audit>=2.9,<3"
+	$(BIN)/python -m pip_audit --local --skip-editable
+	$(PYTEST) -q tests/attack/test_tree.py
 
 lint: $(VENV)/.test ## ruff: rules and format
 	$(BIN)/ruff check .
