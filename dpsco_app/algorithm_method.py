@@ -15,7 +15,9 @@ from dpsco_app.page_parts import to_explore
 from dpsco_app.places import link_to
 from dpsco_app.problem_words import geometry_name
 from dpsco_app.running import evaluations
+from dpsco_app.theory_words import about
 from dpsco_core.catalogue import BOUNDS, distribution_card, problem_card
+from dpsco_core.errata import errata_of
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
 from dpsco_core.stories import Story
@@ -47,7 +49,7 @@ def method_page(story: Story) -> None:
     st.header("When to choose it, and what goes wrong")
     st.markdown(f"{story.when}\n\n{listed(story.pitfalls)}")
     st.header("Known flaws in the paper")
-    st.markdown(listed(story.errata) if story.errata else "None that concern its calibration.")
+    _flaws(story)
     st.header("The code that runs it")
     _code(story)
 
@@ -69,6 +71,16 @@ def _links(story: Story) -> None:
         if query is not None:
             link_to("anatomy", "Take a run apart in Anatomy", query)
         link_to("theory", "Its place in the tables of the papers")
+
+
+def _flaws(story: Story) -> None:
+    st.markdown(listed(story.errata) if story.errata else "None that concern its calibration.")
+    entries = errata_of(story.slug)
+    if entries:
+        st.markdown("What its code does otherwise than the paper, each in full:")
+        with st.container(horizontal=True, key="algorithms_errata"):
+            for entry in entries:
+                link_to("theory", about(entry), {"part": "errata", "erratum": entry.slug})
 
 
 def _proof(story: Story) -> None:

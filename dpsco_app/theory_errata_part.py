@@ -8,8 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app import theory_words as words
+from dpsco_app.places import link_to
 from dpsco_app.theory_state import ALL, CHOICES, key, listed
-from dpsco_core.errata import ERRATA, Erratum, Finding, erratum
+from dpsco_core.catalogue import method_card
+from dpsco_core.errata import ERRATA, Erratum, Finding, erratum, methods_of
 
 FRAME = "theory_errata_frame"
 RAN = "theory_ran"  # slugs whose experiment has been run in this session
@@ -106,6 +108,11 @@ def _one(entry: Erratum, slugs: Sequence[str]) -> None:
     ):
         st.markdown(f"**{label}.** {text}")
     st.caption("In the code: " + ", ".join(f"`{m}`" for m in entry.modules))
+    methods = methods_of(entry)
+    if methods:
+        with st.container(horizontal=True, key="theory_methods"):
+            for slug in methods:
+                link_to("algorithms", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
         _experiment(entry)
 

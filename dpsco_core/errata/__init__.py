@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpsco_core.catalogue import METHODS
 from dpsco_core.errata import arora, kamath, lowy, su, zhao
 from dpsco_core.errata.base import (
     SEVERITIES,
@@ -25,8 +26,10 @@ __all__ = [
     "Finding",
     "Severity",
     "errata_json",
+    "errata_of",
     "erratum",
     "finding_dict",
+    "methods_of",
 ]
 
 ERRATA: tuple[Erratum, ...] = (
@@ -43,6 +46,17 @@ def erratum(slug: str) -> Erratum:
     """Return the erratum of a slug; raises `InvalidInput` for an unknown one."""
     require(slug in SLUGS, "erratum", "a slug that `dpsco errata` lists", shorten(slug))
     return ERRATA[SLUGS.index(slug)]
+
+
+def errata_of(method: str) -> tuple[Erratum, ...]:
+    """Return what a method's own module does otherwise than its paper; by the method's slug."""
+    (module,) = (m.__module__ for m in METHODS if m.card.slug == method)
+    return tuple(e for e in ERRATA if module in e.modules)
+
+
+def methods_of(entry: Erratum) -> tuple[str, ...]:
+    """Return the slugs of the methods whose own module an erratum names."""
+    return tuple(m.card.slug for m in METHODS if m.__module__ in entry.modules)
 
 
 def errata_json(*, run: bool = False) -> dict[str, Any]:

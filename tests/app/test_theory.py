@@ -15,8 +15,8 @@ from dpsco_app.look import FADED, Look
 from dpsco_app.shown_bounds import shown
 from dpsco_app.theory_charts import MOST, dots_figure, ordered, symbol_of
 from dpsco_app.theory_state import BASE, CHOICES, PANEL, drawing, fits, listed
-from dpsco_core.catalogue import BOUNDS, bound
-from dpsco_core.errata import ERRATA, SLUGS, erratum
+from dpsco_core.catalogue import BOUNDS, bound, method_card
+from dpsco_core.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
 from dpsco_core.scenario import Scenario
 from dpsco_core.views.theory_table import Row, canonical_point, paper_table, rows
 from tests.app.pages import checked, press, texts
@@ -256,3 +256,19 @@ def test_the_scenario_survives_a_look_at_the_errata() -> None:
     checked(page.run())
     assert page.query_params["problem"] == "huber" and page.query_params["n"] == "5000"
     assert "Arora" in said(page)
+
+
+def test_a_method_and_its_errata_lead_to_each_other() -> None:
+    def links(page: AppTest) -> dict[str, str]:
+        return {link.proto.label: link.proto.query_string for link in page.get("page_link")}
+
+    method = open_at("algorithms", method="mean.iterative")
+    entries = errata_of("mean.iterative")
+    assert len(entries) >= 4
+    for entry in entries:
+        assert f"erratum={entry.slug}" in links(method)[words.about(entry)]
+        assert "mean.iterative" in methods_of(entry)
+    page = open_theory(part="errata", erratum=entries[0].slug)
+    for slug in methods_of(entries[0]):
+        assert f"method={slug}" in links(page)[method_card(slug).name]
+    assert errata_of("mean.sample") == ()
