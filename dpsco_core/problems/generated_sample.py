@@ -1,4 +1,4 @@
-"""A sample that is drawn when it is read, for optimisers that read every record once, in order.
+"""A sample that is drawn when it is read, for optimisers that read the records in order.
 
 It is the problem's own sample, to the last bit: records and targets of a block of
 `dpsco_core.data.blocks` follow from two keys. What is asked of a range of records is asked of the
