@@ -106,29 +106,6 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-# They ask for sums over the records alone: pieces of them can be summed elsewhere.
-SUMMED: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
-    SampleMean,
-    MedianOfMeans,
-    SimpleClipping,
-    CoordinatewiseCDP,
-    CoordinatewisePure,
-    NoiseSmoothing,
-    NoisyGradientDescent,
-    CoordinatewiseDescent,
-    SmoothedDescent,
-    StrongCoordinatewiseDescent,
-    ClippedDescent,
-)
-# They read the records in their order at every pass: these may be drawn as they are read.
-IN_ORDER: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
-    *SUMMED,
-    IterativeUpdating,
-    IterativeDescent,
-    Sgd,
-    PhasedSgd,
-    UnconstrainedPhasedSgd,
-)
 Method = MeanEstimator | Optimiser | UserOptimiser
 METHODS: tuple[type[MeanEstimator] | type[Optimiser] | type[UserOptimiser], ...]
 METHODS = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)

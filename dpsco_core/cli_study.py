@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import math
+import os
+import shutil
 import sys
 import time
 import tomllib
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -16,13 +22,15 @@ from dpsco_core.cli_tools import add_fields, given_fields, print_json, with_seed
 from dpsco_core.dask_cluster import cluster
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.executors import run_study, workers_for
-from dpsco_core.parsing import shorten
+from dpsco_core.memory import require_memory
+from dpsco_core.parsing import INTEGERS, NUMBERS, shorten
 from dpsco_core.report import run_json
 from dpsco_core.scenario import Scenario
 from dpsco_core.store import Store
 from dpsco_core.study import Outcome, study
 from dpsco_core.tables import frame, summary
 
+NOT_OF_CELLS = ("methods", "grid", "trials")  # whose cells have a method, an x and a trial
 LARGEST_FILE = 1_000_000  # bytes of a TOML file
 WRITE_EVERY = 0.2  # seconds
 
@@ -55,7 +63,9 @@ def add_export(commands: Any) -> None:
 def run_study_command(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
     scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
+    require(bool(scenario.methods), "methods", "at least one for a study", "none")
     workers = asked_workers(scenario, chosen.workers)
+    require_memory(scenario, 0 if chosen.dask else 1, listed=True)  # more workers say it themselves
     with Store(chosen.out) as store:
         running = _running(scenario, store, workers, chosen.dask)
         outcomes = in_cell_order(scenario, _shown(scenario, running))
@@ -64,7 +74,7 @@ def run_study_command(chosen: argparse.Namespace) -> None:
             return
         table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
         print(table.to_string(index=False))
-        print(f"\n{len(outcomes)} cells of this study are in {chosen.out}.")
+        print(f"\n{len(outcomes):,} cells of this study are in {chosen.out}.")
 
 
 def _running(
@@ -140,15 +150,14 @@ def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]
 
 def run_export(chosen: argparse.Namespace) -> None:
     """Run the command; raises `InvalidInput`."""
+    target = chosen.parquet or chosen.csv
+    other = not _is_of_store(target, chosen.file)
+    require(other, "file", "another one than the results", target)
     with Store(chosen.file, read_only=True) as store:
         table = stored_frame(store)
+        unknown = store.unknown()
     try:
-        if chosen.parquet:
-            table.to_parquet(chosen.parquet, index=False)
-        elif chosen.csv == "-":
-            table.to_csv(sys.stdout, index=False)
-        else:
-            table.to_csv(chosen.csv, index=False)
+        _write(table, target, parquet=chosen.parquet is not None)
     except ImportError as missing:
         raise InvalidInput(
             "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
@@ -156,23 +165,77 @@ def run_export(chosen: argparse.Namespace) -> None:
     except BrokenPipeError:  # the reader of a pipe has had enough
         raise
     except OSError as problem:
-        target = chosen.parquet or chosen.csv
         why = problem.strerror or " ".join(str(problem).split())
         raise InvalidInput(
             f"file must be one that can be written, got file={target} ({why.rstrip('.')})."
         ) from problem
+    if unknown:
+        what = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
+        print(f"dpsco: left out {what}: {unknown[0]}", file=sys.stderr)
+
+
+def _write(table: pd.DataFrame, target: str, *, parquet: bool) -> None:
+    if target == "-" and not parquet:
+        table.to_csv(sys.stdout, index=False)
+        return
+    with whole_file(target) as part:
+        if parquet:
+            table.to_parquet(part, index=False)
+        else:
+            table.to_csv(part, index=False)
+
+
+def _is_of_store(target: str, store: str) -> bool:
+    """Whether a path leads to a results file, or to what SQLite puts beside it."""
+    base, path = os.path.realpath(store), Path(os.path.realpath(target))
+    own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]
+    return path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
+
+
+@contextmanager
+def whole_file(target: str) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of `target` once all of it is written.
+
+    A device or a pipe is written itself.
+    """
+    path = Path(os.path.realpath(target))
+    if os.path.exists(target) and not os.path.isfile(target):  # a link of /dev/fd leads nowhere
+        yield Path(target)
+        return
+    there = path.exists()
+    if there:
+        path.open("ab").close()  # what may not be written is not replaced either
+    with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        part = Path(folder, path.name)  # the same name: archives hold it
+        yield part
+        if there:
+            shutil.copymode(path, part)
+        os.replace(part, path)
 
 
 def stored_frame(store: Store) -> pd.DataFrame:
-    """Return the cells of every study in a store, one row each, with the study's scenario."""
-    parts = []
-    for number, scenario in enumerate(store.scenarios()):
-        cells = frame(store.outcomes(scenario))
-        cells.insert(0, "study", number)
-        for name in ("problem", "distribution", "n", "d", "m", "epsilon", "delta", "rho", "p"):
-            if name != scenario.axis:
-                cells[name] = getattr(scenario, name)
-        if scenario.axis:
-            cells[scenario.axis] = cells["x"]
-        parts.append(cells)
-    return pd.concat(parts, ignore_index=True) if parts else frame([])
+    """Return the cells of every study in a store, one row each, with the study's scenario.
+
+    The columns are the number of the study, those of `frame` with the standard error of the error,
+    and the fields of a scenario that its cells share; the swept one has the value of the cell.
+    """
+    studies = enumerate(store.scenarios())
+    tables = [_study_frame(number, known, store.outcomes(known)) for number, known in studies]
+    full = [table for table in tables if len(table)]
+    return pd.concat(full, ignore_index=True) if full else _study_frame(0, Scenario(), [])
+
+
+def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd.DataFrame:
+    table = frame(outcomes)
+    table.insert(0, "study", number)
+    uncertain = [o.error_uncertainty for o in outcomes]
+    table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
+    for name in (f.name for f in fields(Scenario) if f.name not in NOT_OF_CELLS):
+        value = getattr(scenario, name)
+        if name == scenario.axis:
+            table[name] = table["x"].astype(int) if name in INTEGERS else table["x"]
+        elif name in NUMBERS:
+            table[name] = math.nan if value is None else float(value)
+        else:
+            table[name] = "" if value is None else value
+    return table

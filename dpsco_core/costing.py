@@ -18,13 +18,14 @@ from dpsco_core.catalogue import HARD_INSTANCES, make_method
 from dpsco_core.errors import NotApplicable
 from dpsco_core.limits import Limits, streamed
 from dpsco_core.memory import memory_problem
+from dpsco_core.passes import IN_ORDER_SLUGS
 from dpsco_core.problems import Setting
 from dpsco_core.problems.user_sample import fits
 from dpsco_core.scenario import Scenario
 from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
-from dpsco_core.study import IN_ORDER_SLUGS, canonical, own_setting
+from dpsco_core.study import canonical, own_setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,6 +21,9 @@ from dpsco_core.parsing import shorten
 
 PATIENCE = 10.0  # seconds for a scheduler to answer, and for a first worker
 PATIENCE_FOR_WORKERS = 60.0  # seconds that a study waits once all workers have gone
+# Whatever else talks there may say anything: lengths beyond all memory, words for numbers. Without
+# the certificates that an address or Dask's configuration asks for, Dask raises the last two.
+NO_SCHEDULER = (OSError, EOFError, LookupError, MemoryError, ValueError, TypeError, RuntimeError)
 
 
 class Cluster(Executor):
@@ -36,16 +39,20 @@ class Cluster(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand a call to the cluster, which runs it again if its worker dies."""
         future: Future[Any] = self._executor.submit(fn, *args, **kwargs)
+        future.add_done_callback(self._not_alone)
         return future
+
+    def _not_alone(self, _: object = None) -> None:
+        self._alone_since = None
 
     def check(self) -> None:
         """Raise `WorkersLost` if there has been no worker for a while; Dask itself would wait."""
         if self._client.nthreads():
-            self._alone_since = None
+            self._not_alone()
             return
         now = time.monotonic()
-        self._alone_since = self._alone_since or now
-        if now - self._alone_since >= PATIENCE_FOR_WORKERS:
+        self._alone_since = since = self._alone_since or now
+        if now - since >= PATIENCE_FOR_WORKERS:
             raise WorkersLost(_said("a cluster with workers", self._address, "all have gone", True))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -62,7 +69,8 @@ def cluster(address: str) -> Iterator[Cluster]:
     Parameters
     ----------
     address : str
-        As ``host:port`` or ``tcp://host:port``.
+        As ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of
+        Dask's own configuration.
 
     Raises
     ------
@@ -128,16 +136,16 @@ def _require_scheduler(address: str) -> None:
     except TimeoutError:
         why = f"no answer within {PATIENCE:g} seconds"
         raise InvalidInput(_said("the address of a scheduler", address, why)) from None
-    # Whatever else talks there may say anything: lengths beyond all memory, words for numbers.
-    except (OSError, EOFError, LookupError, MemoryError, TypeError, ValueError) as problem:
+    except NO_SCHEDULER as problem:
         why = getattr(problem, "strerror", None) or " ".join(str(problem).split())
         raise InvalidInput(_said("the address of a scheduler", address, why)) from problem
 
 
 async def _identity(address: str) -> dict[str, Any]:
-    from distributed import rpc
+    from distributed import Security, rpc
 
-    answering: Any = rpc(address, timeout=PATIENCE)
+    encryption = Security().get_connection_args("client")  # as the client itself reads it
+    answering: Any = rpc(address, timeout=PATIENCE, connection_args=encryption)
     async with asyncio.timeout(PATIENCE), answering as remote:
         found: dict[str, Any] = await remote.identity()
         return found

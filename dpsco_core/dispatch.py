@@ -1,8 +1,8 @@
 """Work handed to an executor: a bounded number of calls at a time, and those that are lost again.
 
 Nothing here knows what the work is. Any `concurrent.futures.Executor` will do; one that can say
-how many workers it has (``workers``), start again after a loss (``restart``) or find that nobody
-works any more (``check``) is asked to.
+how many workers it has (``workers``), start again after a loss (``restart``) or find that those it
+waits for have gone (``check``) is asked to.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from concurrent.futures import (
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from dpsco_core.errors import InvalidInput
 
@@ -30,8 +30,9 @@ Label = TypeVar("Label")
 Argument = TypeVar("Argument")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks; those of a run share something
 
-RESTARTS = 3  # of an executor that broke, without a result between, before the work is given up
+RESTARTS = 3  # of an executor that broke, with one call or in a row, before the work is given up
 CHECK_EVERY = 5.0  # seconds without a result, before an executor is asked for its workers
 A_WORKER = 3  # calls that are waiting or running, for each worker
 SHORT, LONG = 0.1, 10.0  # seconds that a call with several tasks should take, and may take
@@ -64,7 +65,8 @@ def finished(
     Parameters
     ----------
     executor : concurrent.futures.Executor
-        Where it runs. What was running when a worker died runs again if the executor can restart.
+        Where it runs. What was running when a worker died runs again if the executor can restart:
+        together with other calls once, after that alone, when all others have finished.
     function : callable
         Importable by name, so that it reaches other processes.
     take : callable
@@ -76,50 +78,99 @@ def finished(
     Raises
     ------
     WorkersLost
-        If the executor breaks more than `RESTARTS` times without a result between, cannot restart,
-        or drops what it was given. Results that were there by then have been yielded.
+        If the executor breaks more than `RESTARTS` times with the same call or without a result
+        between, cannot restart, or drops what it was given. Results that were there by then have
+        been yielded.
     """
-    waiting: dict[Future[Result], tuple[Label, Argument]] = {}
-    again: deque[tuple[Label, Argument]] = deque()
-    losses = 0
+    calls = _Calls(executor, function, take, ahead)
+    in_a_row = 0
     try:
         while True:
-            broken: BrokenExecutor | None = None
-            while len(waiting) < ahead and broken is None:
-                call = again.popleft() if again else take()
-                if call is None:
-                    break
-                try:
-                    waiting[executor.submit(function, call[1])] = call
-                except BrokenExecutor as problem:
-                    again.appendleft(call)
-                    broken = problem
-            if not waiting and broken is None:
-                return
-            done = set() if broken else _some_done(executor, waiting)
-            for future in sorted(done, key=_failed):  # what there is, before what failed
-                call = waiting.pop(future)
-                try:
+            try:
+                if not calls.submit():
+                    return
+                done = _some_done(executor, calls.running)
+                for future in sorted(done, key=_failed):  # what there is, before what failed
                     result = future.result()
-                except BrokenExecutor as problem:
-                    again.append(call)
-                    broken = problem
-                except CancelledError:
-                    raise WorkersLost(
-                        "executor must run what it is given, got calls that were dropped; "
-                        "what had finished is kept."
-                    ) from None
-                else:
-                    losses = 0
-                    yield call[0], result
-            if broken is not None:
-                losses += 1
-                again.extend(waiting.values())
-                waiting.clear()
-                _restart(executor, losses, broken)
+                    in_a_row = 0
+                    yield calls.running.pop(future).label, result
+            except BrokenExecutor as problem:
+                in_a_row += 1
+                _restart(executor, in_a_row, calls.lose(), problem)
+            except CancelledError:
+                must = "executor must run what it is given"
+                raise _given_up(must, "calls that were dropped") from None
     finally:  # whoever stops reading has no use for the rest
-        for future in waiting:
+        for future in calls.running:
             future.cancel()
+
+
+@dataclass(eq=False)
+class _Call(Generic[Label, Argument]):
+    """One call, and how often the executor broke while it held it."""
+
+    label: Label
+    argument: Argument
+    losses: int = 0
+
+
+class _Calls(Generic[Label, Argument, Result]):
+    """The calls that an executor holds, and those that it lost.
+
+    Which of the lost calls ended its worker is not known. One that does so every time would take
+    others with it again and again, and one that lacks memory may have it when it is alone:
+    therefore calls that were lost twice are set aside until nothing else is left.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        function: Callable[[Argument], Result],
+        take: Callable[[], tuple[Label, Argument] | None],
+        ahead: int,
+    ) -> None:
+        self._executor = executor
+        self._function = function
+        self._take = take
+        self._ahead = ahead
+        self._again: deque[_Call[Label, Argument]] = deque()
+        self._aside: deque[_Call[Label, Argument]] = deque()
+        self.running: dict[Future[Result], _Call[Label, Argument]] = {}
+
+    def submit(self) -> bool:
+        """Give the executor what it may hold; False if it holds nothing and nothing is left."""
+        while len(self.running) < self._ahead and (call := self._next()):
+            try:
+                future = self._executor.submit(self._function, call.argument)
+            except BrokenExecutor:
+                self._keep(call)
+                if not self.running:
+                    raise
+                break  # those that run will say so, after what has finished
+            self.running[future] = call
+        return bool(self.running)
+
+    def lose(self) -> int:
+        """Keep the calls without a result for later; return how often one of them was lost."""
+        lost = [future for future in self.running if not future.done() or _failed(future)]
+        most = 0
+        for future in lost:
+            call = self.running.pop(future)
+            call.losses += 1
+            most = max(most, call.losses)
+            self._keep(call)
+        return most
+
+    def _next(self) -> _Call[Label, Argument] | None:
+        if self._again:
+            return self._again.popleft()
+        taken = self._take()
+        if taken is not None:
+            return _Call(*taken)
+        return self._aside.popleft() if self._aside and not self.running else None
+
+    def _keep(self, call: _Call[Label, Argument]) -> None:
+        (self._aside if call.losses > 1 else self._again).append(call)
 
 
 def _some_done(executor: Executor, waiting: Collection[Future[Result]]) -> set[Future[Result]]:
@@ -136,15 +187,20 @@ def _failed(future: Future[Result]) -> bool:
     return future.cancelled() or future.exception() is not None
 
 
-def _restart(executor: Executor, losses: int, problem: BrokenExecutor) -> None:
+def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecutor) -> None:
+    must = "workers must stay alive"
     restart = getattr(executor, "restart", None)
     if restart is None:
-        raise problem
-    if losses > RESTARTS:
-        raise WorkersLost(
-            f"workers must stay alive, got {losses} deaths in a row; what had finished is kept."
-        ) from None
+        raise _given_up(must, str(problem).rstrip(".") or type(problem).__name__) from problem
+    if in_a_row > RESTARTS:
+        raise _given_up(must, f"{in_a_row} deaths in a row") from None
+    if same > RESTARTS:
+        raise _given_up(must, f"{same} deaths with the same call") from None
     restart()
+
+
+def _given_up(must: str, found: str) -> WorkersLost:
+    return WorkersLost(f"{must}, got {found}; what had finished is kept.")
 
 
 def in_order(
@@ -212,7 +268,8 @@ class _Queue(Generic[Task]):
     def _in_runs(self, tasks: Iterable[Task]) -> list[tuple[Task, ...]]:
         return [tuple(run) for _, run in groupby(tasks, self._alike)]
 
-    def take(self) -> tuple[tuple[tuple[Task, ...], ...], tuple[tuple[Task, ...], ...]] | None:
+    def take(self) -> tuple[Runs[Task], Runs[Task]] | None:
+        """Return the next group, as its own label; None while there is none."""
         if not self._runs:
             return None
         fair = -(-self._left // (2 * self.workers))
@@ -230,6 +287,7 @@ class _Queue(Generic[Task]):
         return tuple(group), tuple(group)
 
     def put_back(self, tasks: list[Task]) -> None:
+        """Put tasks that a worker did not come to before the others."""
         self._runs.extendleft(reversed(self._in_runs(tasks)))
         self._left += len(tasks)
 
@@ -245,7 +303,7 @@ class _Group(Generic[Task, Result]):
 
     function: Callable[[Task], Result]
 
-    def __call__(self, runs: tuple[tuple[Task, ...], ...]) -> tuple[list[Result], float]:
+    def __call__(self, runs: Runs[Task]) -> tuple[list[Result], float]:
         results: list[Result] = []
         started = time.perf_counter()
         for run in runs:

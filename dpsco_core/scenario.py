@@ -14,6 +14,7 @@ from dpsco_core.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_
 from dpsco_core.mean.base import Calibration, Tuning
 from dpsco_core.parsing import (
     INTEGERS,
+    NUMBERS,
     among,
     is_real,
     one_of,
@@ -260,10 +261,8 @@ class Scenario:
                 require(x == int(x), "grid", f"a list of integers for the axis {self.axis}", x)
         increasing = all(a < b for a, b in zip(self.grid, self.grid[1:], strict=False))
         require(increasing, "grid", "increasing", shown)
-        swept = self.axis == "epsilon"
-        require(
-            not swept or self.rho is None, "rho", "left out for the axis epsilon", to_text(self.rho)
-        )
+        fits = self.axis != "epsilon" or self.rho is None
+        require(fits, "rho", "left out for the axis epsilon", to_text(self.rho))
 
     def _validate_budget(self) -> None:
         if self.rho is not None:
@@ -297,8 +296,10 @@ class Scenario:
     # -- in and out -------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain numbers, strings and lists by field; None where there is no value."""
-        return {f.name: to_plain(getattr(self, f.name)) for f in fields(self)}
+        """Return plain values by field, None where there is none; equal scenarios give the same."""
+        read = {"grid": parse_field("grid", self.grid)}  # whole numbers as integers
+        read |= {k: x + 0.0 for k in NUMBERS if (x := getattr(self, k)) is not None}  # 0.0 for -0.0
+        return {f.name: to_plain(read.get(f.name, getattr(self, f.name))) for f in fields(self)}
 
     def to_json(self) -> str:
         """Return a JSON object with every field."""
@@ -323,7 +324,7 @@ class Scenario:
 
     def to_code(self) -> str:
         """Return the Python expression that makes this scenario."""
-        values = self.to_dict() | {"methods": self.methods, "grid": tuple(to_plain(self.grid))}
+        values = {k: tuple(v) if isinstance(v, list) else v for k, v in self.to_dict().items()}
         code = {name: "float('inf')" if v == "inf" else repr(v) for name, v in values.items()}
         arguments = "".join(f"    {name}={text},\n" for name, text in code.items())
         return f"Scenario(\n{arguments}).validate()"

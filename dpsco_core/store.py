@@ -12,7 +12,8 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from dpsco_core.study import Cell, Outcome, canonical, cells
 APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
 VERSION = 1  # of the tables
 PATIENCE = 60.0  # seconds that a writer waits for another one
+PAUSE = 0.01  # seconds
 SCHEMA = """
 CREATE TABLE cells (
     key BLOB PRIMARY KEY,
@@ -37,6 +39,9 @@ CREATE TABLE cells (
 ) WITHOUT ROWID;
 CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
 """
+NUMBERS = ("error", "seconds", "error_uncertainty")  # of an outcome
+# What reading a text raises that is no outcome.
+NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 KINDS = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
 
 
@@ -72,17 +77,7 @@ class Store:
 
     def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
         self.path = Path(path)
-        with self._said("opened"):
-            new = not self.path.exists() or self.path.stat().st_size == 0
-        require(not (read_only and new), "store", "a file that exists", self.path)
-        mode = "mode=ro" if read_only else "mode=rwc"
-        if not new and not self._writable():
-            if not read_only:
-                raise self._failed("written", "it or its folder is read only")
-            # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
-            # of a writer is there, the file is all there is, and is read without one.
-            mode += "" if self._beside("-wal").exists() else "&immutable=1"
-        address = f"{self.path.absolute().as_uri()}?{mode}"
+        address = self._address(read_only=read_only)
         with self._said("opened"):
             self._base = sqlite3.connect(
                 address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -94,45 +89,95 @@ class Store:
             self._base.close()
             raise
 
+    def _address(self, *, read_only: bool) -> str:
+        """Return how SQLite is to open the file; raises `StoreError` if it may not."""
+        with self._said("opened"):
+            new = not self.path.exists() or self.path.stat().st_size == 0
+        there = "a file that exists and is not empty"
+        require(not (read_only and new), "store", there, self.path)
+        mode = "mode=ro" if read_only else "mode=rwc"
+        if not new and not self._writable():
+            if not read_only:
+                raise self._failed("written", "it or its folder is read only")
+            # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
+            # of a writer is there, the file is all there is, and is read without one.
+            mode += "" if self._beside("-wal").exists() else "&immutable=1"
+        return f"{self.path.absolute().as_uri()}?{mode}"
+
     def _prepare(self, *, read_only: bool) -> None:
         """Check what the file is before anything is written to it; make the tables of a new one."""
         self._check()
         if read_only:
             return
-        self._base.execute("PRAGMA journal_mode = WAL")
+        self._write_ahead()
         self._base.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
-        self._base.execute("BEGIN IMMEDIATE")  # two processes may both have found it empty
-        if not self._tables():
+        with self._transaction("IMMEDIATE"):  # two processes may both have found it empty
+            if self._number("SELECT count(*) FROM sqlite_master"):
+                return
             for statement in SCHEMA.split(";"):
                 self._base.execute(statement)
             self._base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._base.execute(f"PRAGMA user_version = {VERSION}")
-        self._base.execute("COMMIT")
+
+    def _write_ahead(self) -> None:
+        """Set the WAL mode; here SQLite itself does not wait for one that is making the file."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._base.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE)
 
     def _check(self) -> None:
-        mark = self._base.execute("PRAGMA application_id").fetchone()[0]
-        version = self._base.execute("PRAGMA user_version").fetchone()[0]
-        if not self._tables() and not mark:
-            return
-        require_store(mark == APPLICATION_ID, self.path, "holds another program's data")
-        known = version == VERSION
-        require_store(known, self.path, f"has the format {version}, and {VERSION} is known")
-        healthy = self._base.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok"
-        require_store(healthy, self.path, "is damaged")
+        """Raise `StoreError` unless the file is empty or a store that is whole."""
+        with self._transaction("DEFERRED"):  # another process may make it between two looks
+            mark = self._number("PRAGMA application_id")
+            version = self._number("PRAGMA user_version")
+            if not mark and not self._number("SELECT count(*) FROM sqlite_master"):
+                return
+            if mark != APPLICATION_ID:
+                raise self._foreign("holds another program's data")
+            if version != VERSION:
+                raise self._foreign(f"has the format {version}, and {VERSION} is known")
+            if self._base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise self._foreign("is damaged")
 
-    def _tables(self) -> int:
-        found = self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        return int(found)
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        """Read and write as if alone; what an error breaks off is not written."""
+        with self._base:
+            self._base.execute(f"BEGIN {kind}")
+            yield
+
+    def _number(self, query: str) -> int:
+        return int(self._base.execute(query).fetchone()[0])
 
     # -- cells ------------------------------------------------------------------------------
 
     def get(self, cell: Cell) -> Outcome | None:
-        """Return the outcome of a cell; None if it is not there."""
+        """Return the outcome of a cell; None if it is not there.
+
+        Raises
+        ------
+        StoreError
+            If what is there is no outcome of the cell.
+        """
         with self._said("read"):
             row = self._base.execute(
                 "SELECT outcome FROM cells WHERE key = ?", (key_of(cell),)
             ).fetchone()
-        return None if row is None else replace(outcome_from(row[0]), x=cell.x)
+        if row is None:
+            return None
+        try:
+            outcome = replace(outcome_from(row[0]), x=cell.x)
+        except NOT_OURS as problem:
+            raise self._foreign("is damaged") from problem
+        if (outcome.method, outcome.trial) != (cell.method, cell.trial):
+            raise self._foreign("is damaged")
+        return outcome
 
     def put(self, cell: Cell, outcome: Outcome) -> None:
         """Keep the outcome of a cell; the first one stays if two processes have run it."""
@@ -141,14 +186,10 @@ class Store:
         with self._said("written"):
             self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
 
-    def missing(self, wanted: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the cells that are not there."""
-        return (cell for cell in wanted if self.get(cell) is None)
-
     def __len__(self) -> int:
         """The number of cells."""
         with self._said("read"):
-            return int(self._base.execute("SELECT count(*) FROM cells").fetchone()[0])
+            return self._number("SELECT count(*) FROM cells")
 
     # -- studies ----------------------------------------------------------------------------
 
@@ -159,10 +200,33 @@ class Store:
             self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
 
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Return the studies that were begun, finished or not."""
+        """Return the studies that were begun, finished or not, without those in `unknown`.
+
+        Raises
+        ------
+        InvalidInput
+            If not one of those that are there is known.
+        """
+        known, unknown = self._studies()
+        if unknown and not known:
+            raise unknown[0]
+        return known
+
+    def unknown(self) -> tuple[str, ...]:
+        """Return why studies cannot be read, one sentence each: another version has begun them."""
+        return tuple(str(problem) for problem in self._studies()[1])
+
+    def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
         with self._said("read"):
             rows = self._base.execute("SELECT scenario FROM studies").fetchall()
-        return tuple(Scenario.from_json(row[0]) for row in rows)
+        known: dict[Scenario, None] = {}  # once each, in whatever form earlier versions wrote it
+        unknown = []
+        for (text,) in rows:
+            try:
+                known[Scenario.from_json(text)] = None
+            except InvalidInput as problem:
+                unknown.append(problem)
+        return tuple(known), tuple(unknown)
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what is there of a study, in the order of its cells."""
@@ -184,6 +248,11 @@ class Store:
     def _failed(self, done: str, why: str) -> StoreError:
         return StoreError(
             f"store must be a results file that can be {done}, got store={self.path} ({why})."
+        )
+
+    def _foreign(self, why: str) -> StoreError:
+        return StoreError(
+            f"store must be a results file of this program, got store={self.path}, which {why}."
         )
 
     def _writable(self) -> bool:
@@ -213,14 +282,6 @@ class Store:
         self.close()
 
 
-def require_store(condition: bool, path: Path, why: str) -> None:
-    """Raise `StoreError` unless `condition` holds."""
-    if not condition:
-        raise StoreError(
-            f"store must be a results file of this program, got store={path}, which {why}."
-        )
-
-
 def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of all that fixes its numbers."""
     point = canonical(cell.point).to_dict()
@@ -237,9 +298,10 @@ def outcome_text(outcome: Outcome) -> str:
 
 
 def outcome_from(text: str) -> Outcome:
-    """Return the outcome of `outcome_text`."""
+    """Return the outcome of `outcome_text`; one of `NOT_OURS` is raised if the text is not its."""
     values: dict[str, Any] = json.loads(text)
     values["error"] = math.nan if values["error"] is None else values["error"]
+    values |= {name: float(values[name]) for name in NUMBERS if name in values}
     spent = values["spent"]
     values["spent"] = None if spent is None else KINDS[spent.pop("kind")](**spent)
     for name in ("bound_by", "flaws", "notes"):

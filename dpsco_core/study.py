@@ -20,8 +20,6 @@ import numpy as np
 from dpsco_core.blas import one_blas_thread
 from dpsco_core.card import Privacy
 from dpsco_core.catalogue import (
-    IN_ORDER,
-    SUMMED,
     make_estimator,
     make_method,
     make_optimiser,
@@ -37,6 +35,7 @@ from dpsco_core.limits import LIBRARY, streamed
 from dpsco_core.mean.base import Release
 from dpsco_core.memory import require_memory
 from dpsco_core.parsing import to_text
+from dpsco_core.passes import IN_ORDER_SLUGS, SUMMED_SLUGS
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
@@ -45,8 +44,6 @@ from dpsco_core.problems.user_sample import ItemSample, MeanSample, fits, pooled
 from dpsco_core.scenario import Scenario
 
 Drawn = Sample | ItemSample | MeanSample
-IN_ORDER_SLUGS = frozenset(method.card.slug for method in IN_ORDER)
-SUMMED_SLUGS = frozenset(method.card.slug for method in SUMMED)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,6 +39,7 @@ LEVEL = {
     "sco": 4,
     "users": 4,
     "catalogue": 5,
+    "passes": 5,  # which methods read their records in order
     "scenario": 6,
     "audit_stages": 7,
     "costing": 7,

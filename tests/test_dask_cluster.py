@@ -6,12 +6,14 @@ The scheduler and its workers are processes that tests may kill; nothing waits f
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from dpsco_core.store import Store
 from dpsco_core.study import Outcome
 
 pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 
 SMALL = Scenario(
     methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
@@ -51,30 +54,42 @@ def free_port() -> int:
 class Local:
     """A scheduler and its workers, each a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
+    ) -> None:
         self.folder = folder
+        self.environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "DASK_TEMPORARY_DIRECTORY": ".",
+            **variables,
+        }
         self.place = ("127.0.0.1", free_port())
         self.address = "{}:{}".format(*self.place)
-        port = f"--port={self.place[1]}"
-        self.scheduler = self._start("scheduler", "--host=127.0.0.1", port)
+        self.url = f"{protocol}://{self.address}"
+        place = ("--host=127.0.0.1", f"--port={self.place[1]}", f"--protocol={protocol}")
+        self.scheduler = self._start("scheduler", *place)
         self.workers: list[subprocess.Popen[bytes]] = []
 
+    def wait(self) -> None:
+        """Wait until the scheduler answers."""
+        until = time.monotonic() + 60
+        with socket.socket() as probe:
+            while probe.connect_ex(self.place) and time.monotonic() < until:
+                time.sleep(0.05)
+
     def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
-        paths = {"PYTHONPATH": os.pathsep.join(sys.path), "DASK_TEMPORARY_DIRECTORY": "."}
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard"]
         return subprocess.Popen(
             [*command, *arguments],
             cwd=self.folder,
-            env=os.environ | paths,
+            env=self.environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
     def work(self) -> None:
         """Start another worker."""
-        self.workers.append(
-            self._start("worker", f"tcp://{self.address}", "--no-nanny", "--nthreads=1")
-        )
+        self.workers.append(self._start("worker", self.url, "--no-nanny", "--nthreads=1"))
 
     def close(self) -> None:
         for process in (*self.workers, self.scheduler):
@@ -86,10 +101,7 @@ class Local:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
     """A scheduler that answers, without workers."""
     started = Local(tmp_path_factory.mktemp("dask"))
-    until = time.monotonic() + 60
-    with socket.socket() as probe:
-        while probe.connect_ex(started.place) and time.monotonic() < until:
-            time.sleep(0.05)
+    started.wait()
     yield started
     started.close()
 
@@ -124,10 +136,9 @@ def test_the_command_runs_there_and_goes_on_where_it_stopped(
     file.write_text('methods = ["mean.sample", "mean.clipped"]\nd = 5\nn = 300\ntrials = 3\n')
     assert main(["study", str(file), "--out", str(here), "--workers", "1"]) == 0
     expected = capsys.readouterr().out
-    address = f"tcp://{two.address}"
-    assert main(["study", str(file), "--out", str(there), "--dask", address]) == 0
+    assert main(["study", str(file), "--out", str(there), "--dask", two.url]) == 0
     assert capsys.readouterr().out.replace(str(there), str(here)) == expected
-    assert main(["study", str(file), "--out", str(there), "--trials", "5", "--dask", address]) == 0
+    assert main(["study", str(file), "--out", str(there), "--trials", "5", "--dask", two.url]) == 0
     with Store(there, read_only=True) as store:
         assert len(store) == 10
 
@@ -160,6 +171,70 @@ def test_a_worker_that_dies_costs_only_its_cells_and_the_scheduler_ends_the_stud
         assert 20 <= len(seen) <= len(store.outcomes(LONG)) < LONG.cells
 
 
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
+def test_a_cluster_that_encrypts_is_reached_with_the_certificates_of_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 60.0)
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
+    made = [*command.split(), "-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    tls = "distributed.comm.tls"
+    setting = {f"{tls}.ca-file": str(tmp_path / "certificate.pem")}
+    for who in ("client", "scheduler", "worker"):
+        setting[f"{tls}.{who}.key"] = str(tmp_path / "key.pem")
+        setting[f"{tls}.{who}.cert"] = str(tmp_path / "certificate.pem")
+    variables = {f"DASK_{k.replace('.', '__').replace('-', '_')}": v for k, v in setting.items()}
+    safe = Local(tmp_path, "tls", variables)
+    try:
+        safe.work()
+        safe.wait()
+        sentence = "address of a scheduler, got .*TLS expects"
+        with pytest.raises(InvalidInput, match=sentence), cluster(safe.url):
+            pass
+        with dask.config.set(setting), cluster(safe.url) as executor:
+            assert executor.submit(abs, -3).result() == 3
+    finally:
+        safe.close()
+
+
+class Blinking:
+    """A client whose workers come and go."""
+
+    def __init__(self) -> None:
+        self.threads = {"worker": 1}
+        self.call: Future[int] = Future()
+
+    def get_executor(self, pure: bool) -> Blinking:
+        return self
+
+    def submit(self, *_: object) -> Future[int]:
+        return self.call
+
+    def nthreads(self) -> dict[str, int]:
+        return self.threads
+
+
+def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(dask_cluster.time, "monotonic", lambda: now)
+    client = Blinking()
+    executor = dask_cluster.Cluster(client, "127.0.0.1:8786")
+    executor.submit(abs, -3)
+    client.threads = {}
+    executor.check()
+    client.call.set_result(3)  # they came, and nobody needed to look for them
+    now = 4000.0
+    executor.check()
+    now = 4059.0
+    executor.check()
+    now = 4060.0
+    with pytest.raises(WorkersLost, match="all have gone"):
+        executor.check()
+
+
 @pytest.mark.parametrize(
     ("address", "why"),
     [
@@ -185,6 +260,10 @@ def test_what_is_no_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch)
         sentence = "dask must be the address of a scheduler"
         with pytest.raises(InvalidInput, match=sentence), cluster(address):
             pass
+        with dask.config.set({"distributed.comm.require-encryption": True}):
+            sentence += r".*\(encryption required by Dask configuration"
+            with pytest.raises(InvalidInput, match=sentence), cluster(address):
+                pass
 
 
 def test_the_extra_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

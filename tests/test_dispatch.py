@@ -6,7 +6,7 @@ import itertools
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 import pytest
 
@@ -92,3 +92,61 @@ def test_dropped_work_and_broken_executors_are_said() -> None:
     with pytest.raises(WorkersLost, match="got calls that were dropped; what had finished is kept"):
         list(in_order(Closing(), abs, [1, 2]))
     assert list(in_order(Closing(), abs, [])) == []
+
+
+class Deadly(Executor):
+    """Runs calls as they come; one that ends its worker takes along what comes before a restart."""
+
+    def __init__(self, *deadly: int) -> None:
+        self.workers = 2
+        self.deadly = deadly
+        self.restarts = 0
+        self.broken = False
+        self.held: list[list[int]] = [[]]  # after every start
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.held[-1].append(args[0])
+        self.broken |= args[0] in self.deadly
+        future: Future[object] = Future()
+        if self.broken:
+            future.set_exception(BrokenExecutor("a worker has died"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+    def restart(self) -> None:
+        self.restarts += 1
+        self.broken = False
+        self.held.append([])
+
+
+def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
+    executor = Deadly(8)
+    calls = iter([(number, number) for number in range(100)])
+    found: list[int] = []
+    with pytest.raises(WorkersLost, match=r"got 4 deaths with the same call; what had finished is"):
+        found.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
+    assert sorted(found) == [number for number in range(100) if number != 8]
+    assert executor.restarts == 3
+    assert executor.held[-1][-1] == 8  # alone, and last
+
+
+def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
+    once = Deadly(8)
+    calls = iter([(number, number) for number in range(100)])
+    found: list[int] = []
+    for label, _ in finished(once, abs, lambda: next(calls, None), 6):
+        found.append(label)
+        once.deadly = () if once.restarts else once.deadly
+    assert sorted(found) == list(range(100))
+    always = Deadly(*range(100))
+    with pytest.raises(WorkersLost, match="got 4 deaths in a row"):
+        list(in_order(always, abs, range(100)))
+    assert always.restarts == 3
+
+
+def test_an_executor_that_cannot_start_again_is_said() -> None:
+    with ThreadPoolExecutor(1, initializer=divmod, initargs=(1, 0)) as failing:
+        sentence = r"workers must stay alive, got .*initializer failed.*; what had finished is kept"
+        with pytest.raises(WorkersLost, match=sentence):
+            list(in_order(failing, abs, [1, 2]))

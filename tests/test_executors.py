@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import signal
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,9 +21,9 @@ from dpsco_core import dispatch, executors, study
 from dpsco_core.blas import one_blas_thread
 from dpsco_core.cli import main
 from dpsco_core.cli_study import read_scenario
-from dpsco_core.dispatch import WorkersLost, in_groups
+from dpsco_core.dispatch import WorkersLost, in_groups, in_order
 from dpsco_core.errors import InvalidInput
-from dpsco_core.executors import Processes, processes
+from dpsco_core.executors import Processes, processes, workers_for
 from dpsco_core.scenario import Scenario
 from dpsco_core.store import Store
 from dpsco_core.study import Cell, Outcome
@@ -127,10 +131,92 @@ def test_a_worker_that_dies_costs_only_its_cells(tmp_path: Path, pool: Processes
     assert numbers(outcomes) == numbers(list(study(many)))
 
 
+def test_a_study_without_methods_is_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "cores", lambda: 64)
+    assert workers_for(Scenario(methods=(), n=10**8, d=1, trials=1000)) == 1
+
+
 def test_workers_that_die_at_once_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatch, "RESTARTS", 0)
     with processes(1) as pool, pytest.raises(WorkersLost, match="got 1 deaths in a row"):
         list(in_groups(pool, os._exit, [1], str))
+
+
+# A worker that is interrupted while it starts, and then has calls that nobody would wait for.
+BUSY = """
+import multiprocessing, os, signal, sys, time
+from dpsco_core.dispatch import in_groups
+from dpsco_core.executors import processes
+
+try:
+    with processes(1) as pool:
+        worker = multiprocessing.active_children()[0].pid
+        os.kill(worker, signal.SIGINT)
+        assert pool.submit(os.getpid).result() == worker
+        os.kill(worker, signal.SIGINT)
+        assert pool.submit(os.getpid).result() == worker
+        print("busy", flush=True)
+        list(in_groups(pool, time.sleep, [3600] * 4, str))
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("way", [signal.SIGINT, signal.SIGKILL])
+def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", BUSY],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"busy\n"
+        if way == signal.SIGINT:  # as a terminal sends it: to all of them
+            os.killpg(process.pid, way)
+        else:
+            process.send_signal(way)
+        # They write where the process does: both have ended when there is nothing more to read.
+        _, said = process.communicate(timeout=120)
+        assert process.returncode == (130 if way == signal.SIGINT else -way)
+        assert b"Traceback" not in said
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+# A call that ends its worker in the middle of a result, the first time.
+SENDING = """
+import os, struct, sys
+from pathlib import Path
+
+def send_half(first):
+    if Path(first).exists():
+        return "whole"
+    Path(first).touch()
+    frame = sys._getframe()
+    while "result_queue" not in frame.f_locals:  # of the worker's loop
+        frame = frame.f_back
+    os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 1000) + b"half")
+    os._exit(1)
+"""
+
+
+def test_a_worker_that_dies_while_it_sends_a_result_is_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sending.py").write_text(SENDING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(dispatch, "CHECK_EVERY", 0.1)
+    send_half = importlib.import_module("sending").send_half
+    before = set(threading.enumerate())
+    with processes(1) as pool:
+        assert list(in_order(pool, send_half, [str(tmp_path / "first")])) == ["whole"]
+    for thread in set(threading.enumerate()) - before:  # none waits for the other half for ever
+        thread.join(60)
+        assert not thread.is_alive()
 
 
 def test_a_study_goes_on_where_it_stopped_and_is_exported(
@@ -181,7 +267,7 @@ def test_what_cannot_be_written_or_read_gets_one_sentence_and_status_2(
         (["study", str(file), "--out", str(out)], "store must be a results file"),
         (["study", str(tmp_path / "none"), "--out", str(out)], "file must be a TOML file"),
         (["export", str(tmp_path / "none"), "--csv", "-"], "store must be a file that exists"),
-        (["export", str(good), "--csv", str(tmp_path / "no" / "c")], "non-existent directory"),
+        (["export", str(good), "--csv", str(tmp_path / "no" / "c")], "No such file or directory"),
         (["export", str(good), "--parquet", str(tmp_path)], "Is a directory"),
         (["study", str(file), "--out", str(good), "--dask", "x"], "dask must be an address as"),
         (["study", str(file), "--out", str(good), "--workers", "1e3"], "workers must be an int"),

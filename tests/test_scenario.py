@@ -28,7 +28,7 @@ from dpsco_core.catalogue import (
 from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
-from dpsco_core.parsing import among
+from dpsco_core.parsing import NUMBERS, among
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -171,6 +171,22 @@ def test_a_scenario_survives_a_query_against_another_base(
     scenario: Scenario, base: Scenario
 ) -> None:
     assert Scenario.from_query(scenario.to_query(base), base) == scenario
+
+
+@settings(max_examples=50, deadline=None)
+@given(scenario=scenarios())
+def test_equal_scenarios_are_written_in_the_same_way(scenario: Scenario) -> None:
+    """Whole numbers as integers, a grid of floats, and zeros with a sign; `==` sees none of it."""
+    changes = {}
+    for name in NUMBERS:
+        value = getattr(scenario, name)
+        if value is not None and math.isfinite(value) and value == int(value):
+            changes[name] = int(value) if value else -0.0
+    other = replace(scenario, grid=tuple(float(x) for x in scenario.grid), **changes)
+    assert other == scenario and hash(other) == hash(scenario)
+    assert other.validate(sampling=False).to_json() == scenario.to_json()
+    assert (other.to_query(), other.to_code()) == (scenario.to_query(), scenario.to_code())
+    assert Scenario.from_json(other.to_json()).to_json() == scenario.to_json()
 
 
 def test_a_grid_that_another_axis_also_has_survives_a_query_against_it() -> None:

@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,45 @@ def test_the_key_is_what_fixes_the_numbers() -> None:
     assert len(keys) == 4 + 5
 
 
+# Equal scenarios, by integers and by floats, and the keys of their last cells in earlier files.
+TWINS = [
+    (
+        Scenario(methods=("mean.cwme-pure",), n=200, p=4, epsilon=1, delta=-0.0, trials=2),
+        Scenario(methods=("mean.cwme-pure",), n=200, p=4.0, epsilon=1.0, delta=0.0, trials=2),
+        "ad013d6ca193ae0d4d30d7b72fe5bd14d2e559ee",
+    ),
+    (
+        Scenario(methods=("mean.clipped",), diameter=6, axis="n", grid=(200.0, 400.0), trials=2),
+        Scenario(methods=("mean.clipped",), diameter=6.0, axis="n", grid=(200, 400), trials=2),
+        "d52063ca83000b2f1c27ab8a65e444696e24e634",
+    ),
+]
+
+
+@pytest.mark.parametrize(("whole", "real", "key"), TWINS, ids=["point", "axis"])
+def test_equal_scenarios_have_the_same_cells(
+    tmp_path: Path, whole: Scenario, real: Scenario, key: str
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        first = list(study(whole, store=store))
+        (kept,) = store.scenarios()
+        assert kept == whole == real
+        assert store.outcomes(kept) == store.outcomes(real) == first
+        assert list(study(real, store=store)) == first  # with its seconds: nothing ran again
+        assert len(store) == whole.cells and store.scenarios() == (real,)
+    assert [o.error for o in study(real)] == [o.error for o in first]
+    assert [key_of(list(cells(s))[-1]).hex() for s in (whole, real)] == [key, key]
+
+
+def test_a_study_that_an_earlier_version_has_written_twice_is_one(tmp_path: Path) -> None:
+    real = TWINS[0][1]
+    with Store(tmp_path / "results.sqlite") as store:
+        store.begin(real)
+        earlier = real.to_json().replace('"p": 4.0', '"p": 4')
+        store._base.execute("INSERT INTO studies VALUES (?)", (earlier,))
+        assert store.scenarios() == (real,)
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
@@ -143,6 +183,47 @@ def test_a_damaged_page_is_found(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="is damaged|malformed"):
         Store(path)
     assert path.read_bytes() == bytes(content)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "{", "null", "[]", "{}", '"text"', "[" * 100_000),
+        '{"error": "high"}',
+        '{"error": 1e400, "seconds": [], "spent": null}',
+        '{"error": 1' + "0" * 400 + "}",
+        '{"trial": 7}',
+        '{"method": "mean.sample"}',
+        '{"spent": {"kind": "secret"}}',
+        '{"spent": 7}',
+        '{"notes": 7}',
+        '{"unknown": 7}',
+    ],
+)
+def test_a_damaged_outcome_is_found(tmp_path: Path, text: str) -> None:
+    (cell,) = cells(Scenario(methods=("mean.clipped",), n=50, d=2, trials=1))
+    with Store(tmp_path / "results.sqlite") as store:
+        store.put(cell, run_cell(cell))
+        (whole,) = store._base.execute("SELECT outcome FROM cells").fetchone()
+        if text.startswith("{") and text not in ("{", "{}"):  # one field is another
+            text = whole[:-1] + ", " + text[1:]
+        store._base.execute("UPDATE cells SET outcome = ?", (text,))
+        with pytest.raises(StoreError, match=r"results\.sqlite, which is damaged\.$"):
+            store.get(cell)
+
+
+def test_studies_of_another_version_are_left_out_and_said(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        store.begin(SMALL)
+        newer = SMALL.to_json().replace("mean.clipped", "mean.newer")
+        store._base.execute("INSERT INTO studies VALUES (?), ('[')", (newer,))
+        assert store.scenarios() == (SMALL,)
+        damaged, other = sorted(store.unknown(), key=len)
+        assert damaged == "scenario must be a JSON object, got scenario=[."
+        assert "method must be one of" in other and "got method=mean.newer" in other
+        store._base.execute("DELETE FROM studies WHERE scenario LIKE '%mean.clipped%'")
+        with pytest.raises(InvalidInput, match="scenario must be|method must be"):
+            store.scenarios()
 
 
 def test_a_file_that_is_only_read_is_not_changed_and_cannot_be_written(tmp_path: Path) -> None:
@@ -226,6 +307,40 @@ def test_two_processes_write_to_one_file(tmp_path: Path) -> None:
     assert [writer.wait(120) for writer in writers] == [0, 0]
     with Store(path) as store:
         assert numbers(store.outcomes(SMALL)) == numbers(list(study(SMALL)))
+
+
+def test_a_file_that_is_made_between_two_looks_is_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "results.sqlite"
+    other = threading.Thread(target=lambda: Store(path).close())
+
+    class Slow(sqlite3.Connection):
+        """Lets another one open the file in the middle of the first one's check."""
+
+        def execute(self, query: str, *values: object) -> sqlite3.Cursor:
+            if query == "PRAGMA user_version" and other.ident is None:
+                other.start()
+                other.join(0.5)  # or it waits for this one
+            return super().execute(query, *values)
+
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: real(*a, **k, factory=Slow))
+    with Store(path) as store:
+        other.join()
+        assert len(store) == 0
+
+
+def test_a_file_that_is_being_made_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "results.sqlite"
+    maker = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    maker.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.3, maker.rollback)
+    release.start()
+    with Store(path) as store:
+        assert len(store) == 0
+    release.join()
+    maker.close()
 
 
 def test_a_killed_study_goes_on_without_repeating_or_losing_a_cell(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core import limits
-from dpsco_core.catalogue import IN_ORDER, METHODS, SUMMED, methods_for
+from dpsco_core.catalogue import METHODS, methods_for
 from dpsco_core.costing import cost
 from dpsco_core.limits import DASHBOARD, LIBRARY, streamed
 from dpsco_core.memory import bytes_held
+from dpsco_core.passes import IN_ORDER, IN_ORDER_SLUGS, SUMMED
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import IN_ORDER_SLUGS, Outcome, require_held, study
+from dpsco_core.study import Outcome, require_held, study
 
 MODULE = importlib.import_module("dpsco_core.study")
 

@@ -1,0 +1,52 @@
+"""How methods read their records: what may be drawn as it is read, and summed elsewhere."""
+
+from __future__ import annotations
+
+from dpsco_core.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    MeanEstimator,
+    MedianOfMeans,
+    NoiseSmoothing,
+    SampleMean,
+    SimpleClipping,
+)
+from dpsco_core.sco import (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    IterativeDescent,
+    NoisyGradientDescent,
+    Optimiser,
+    PhasedSgd,
+    Sgd,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    UnconstrainedPhasedSgd,
+)
+
+# They ask for sums over the records alone: pieces of them can be summed elsewhere.
+SUMMED: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
+    SampleMean,
+    MedianOfMeans,
+    SimpleClipping,
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    NoiseSmoothing,
+    NoisyGradientDescent,
+    CoordinatewiseDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    ClippedDescent,
+)
+# They read the records in their order at every pass: these may be drawn as they are read.
+IN_ORDER: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
+    *SUMMED,
+    IterativeUpdating,
+    IterativeDescent,
+    Sgd,
+    PhasedSgd,
+    UnconstrainedPhasedSgd,
+)
+IN_ORDER_SLUGS = frozenset(method.card.slug for method in IN_ORDER)
+SUMMED_SLUGS = frozenset(method.card.slug for method in SUMMED)
