@@ -15,6 +15,7 @@ LISTS = ("methods", "grid")
 OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
 
 LONGEST_NUMBER = 40  # characters
+WHOLE = 1e15  # floats from here on are written as such, whole or not
 LONGEST_SHOWN = 60
 LONGEST_LIST = 220
 LISTED = 5  # of a longer list
@@ -62,7 +63,7 @@ def _parts(name: str, value: Any, kind: str) -> list[Any]:
 
 
 def _number(name: str, value: Any, kind: str) -> float:
-    """Return an int where the text or the number is whole, otherwise a float (NaN included)."""
+    """Return an int where the value is one, or a whole float of few digits; otherwise a float."""
     ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
     require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
     if isinstance(value, str):
@@ -70,8 +71,9 @@ def _number(name: str, value: Any, kind: str) -> float:
             value = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
         except ValueError:
             raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(value)}.") from None
-    whole = math.isfinite(value) and value == int(value)
-    return int(value) if whole else float(value)
+    if isinstance(value, float) and abs(value) >= WHOLE:  # also if infinite; a NaN is not whole
+        return value
+    return int(value) if value == value // 1 else float(value)
 
 
 def to_text(value: object) -> str:
@@ -87,7 +89,7 @@ def to_text(value: object) -> str:
     if isinstance(value, float):
         if math.isinf(value):
             return "inf" if value > 0 else "-inf"
-        whole = abs(value) < 1e15 and value == int(value)
+        whole = abs(value) < WHOLE and value == int(value)
         return str(int(value)) if whole else repr(float(value))
     return "none" if value is None else str(value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -197,3 +198,12 @@ def test_a_range_is_named_with_its_value(check: Any, said: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         check()
     assert sentence(problem) == said
+
+
+@pytest.mark.parametrize("text", ["1e15", "1e50", "1.7e308", "-1e50", "inf", "nan", "12.5", "7.0"])
+def test_large_numbers_of_a_grid_come_back(text: str) -> None:
+    read = parse_field("grid", text)
+    again = parse_field("grid", json.loads(json.dumps(to_plain(read))))
+    assert repr(again) == repr(read)
+    assert repr(parse_field("grid", to_text(read))) == repr(read)
+    assert all(len(part) <= 24 for part in to_text(read).split(","))
