@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
-from dpsco_app.look import COLOURS, FADED, REGION, Label, Look, translucent, wrapped
+from dpsco_app.look import COLOURS, FADED, REGION, Label, Look, Part, translucent, wrapped
 from dpsco_app.problem_words import is_instance, worst_case
 from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import method_card
@@ -29,44 +27,44 @@ def is_floor(card: BoundCard) -> bool:
     return card.kind == "lower" and card.constant == "explicit"
 
 
-def draw_region(figure: go.Figure, curve: list[Evaluation], look: Look, low: float) -> None:
-    """Fill from below: where no private algorithm can be, on the hardest input."""
+def region(curve: list[Evaluation], look: Look, low: float) -> Part:
+    """Return the trace that fills from below: where no private algorithm can be."""
     colour = look.colour(REGION)
     x = [e.x for e in curve]
     y = [max(e.value, low * 1.0001) for e in curve]
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*y, *([low / 10] * len(y))],
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=translucent(colour, 0.13),
-            hoverinfo="skip",
-            name=curve[0].bound.card.slug,
-            showlegend=False,
-        )
-    )
+    return {
+        "type": "scatter",
+        "x": [*x, *reversed(x)],
+        "y": [*y, *([low / 10] * len(y))],
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": translucent(colour, 0.13),
+        "hoverinfo": "skip",
+        "name": curve[0].bound.card.slug,
+        "showlegend": False,
+    }
 
 
-def name_region(
-    figure: go.Figure, curves: list[list[Evaluation]], scenario: Scenario, look: Look, low: float
-) -> None:
-    """Write what the shaded region means into it, where it is high enough."""
+def region_names(
+    curves: list[list[Evaluation]], scenario: Scenario, look: Look, low: float
+) -> list[Part]:
+    """Return the annotation that says what the shaded region means, where it is high enough."""
     top = max((curve[0].value for curve in curves), default=0.0)
     if top < 1.6 * low:
-        return
-    figure.add_annotation(
-        text=region_text(curves, scenario, look),
-        xref="paper",
-        x=0.04,
-        y=math.log10(low) + 0.04 * math.log10(top / low),
-        yanchor="bottom",
-        xanchor="left",
-        align="left",
-        showarrow=False,
-        font={"size": 12 if look.compact else 13, "color": look.colour(REGION)},
-    )
+        return []
+    name = {
+        "text": region_text(curves, scenario, look),
+        "xref": "paper",
+        "x": 0.04,
+        "y": math.log10(low) + 0.04 * math.log10(top / low),
+        "yanchor": "bottom",
+        "xanchor": "left",
+        "align": "left",
+        "showarrow": False,
+        "font": {"size": 12 if look.compact else 13, "color": look.colour(REGION)},
+    }
+    return [name]
 
 
 def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:
@@ -78,37 +76,35 @@ def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Lo
     return who + ("<br>" if look.compact else " ") + worst_case(highest)
 
 
-def draw_bound(figure: go.Figure, curve: list[Evaluation], look: Look, labels: list[Label]) -> None:
+def bound_lines(curve: list[Evaluation], look: Look) -> tuple[list[Part], Label]:
+    """Return the traces of a bound, and its name at its right end."""
     card = curve[0].bound.card
     lower = card.kind == "lower"
     colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
     failing = [bool(e.failures) for e in curve]
     rate = card.constant == "rate"
     hover = [bound_hover(e) for e in curve]
+    lines = []
     # A line is drawn faded where a hypothesis fails at either end of a piece.
     for faded in (False, True):
         keep = [f == faded or _borders(failing, i, faded) for i, f in enumerate(failing)]
         if not any(f == faded for f in failing):
             continue
-        figure.add_trace(
-            go.Scatter(
-                x=[e.x for e in curve],
-                y=[e.value if k else None for e, k in zip(curve, keep, strict=True)],
-                mode="lines",
-                line={
-                    "color": colour,
-                    "width": 1.4,
-                    "dash": "dash" if rate else "solid",
-                },
-                opacity=FADED if faded else 0.9,
-                hovertext=hover,
-                hoverinfo="text",
-                name=bound_name(card),
-                showlegend=faded == failing[-1],
-            )
-        )
+        line: Part = {
+            "type": "scatter",
+            "x": [e.x for e in curve],
+            "y": [e.value if k else None for e, k in zip(curve, keep, strict=True)],
+            "mode": "lines",
+            "line": {"color": colour, "width": 1.4, "dash": "dash" if rate else "solid"},
+            "opacity": FADED if faded else 0.9,
+            "hovertext": hover,
+            "hoverinfo": "text",
+            "name": bound_name(card),
+            "showlegend": faded == failing[-1],
+        }
+        lines.append(line)
     rank = 1 if is_floor(card) else 2
-    labels.append(Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank))
+    return lines, Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank)
 
 
 def _borders(failing: list[bool], i: int, faded: bool) -> bool:

@@ -5,19 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpsco_app.bound_traces import curves_of, draw_bound, draw_region, is_floor, name_region
+from dpsco_app.bound_traces import bound_lines, curves_of, is_floor, region, region_names
 from dpsco_app.look import (
     COLOURS,
     SYMBOLS,
     Label,
     Look,
-    lay_out,
+    Part,
     log_ticks,
-    place_labels,
+    placed,
+    quiet_axis,
+    shared_layout,
+    stale_marks,
     translucent,
 )
 from dpsco_app.options import SYMBOL, number_text
@@ -101,52 +106,69 @@ def error_figure(
     """
     assert scenario.axis is not None
     own = measured if isinstance(measured, Curves) else Curves(table=measured)
-    figure = go.Figure()
     curves = curves_of(bounds)
     parts = [own] if beside is None else [beside, own]
     every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
     low, high = ends or _range(every, curves, [risk for _, risk in start])
-    labels: list[Label] = []
     proven = [c for c in curves if not any(e.failures for e in c)]
     floors = [c for c in proven if is_floor(c[0].bound.card)]
-    for curve in floors:
-        draw_region(figure, curve, look, low)
-    name_region(figure, floors, scenario, look, low)
+    traces = [region(curve, look, low) for curve in floors]
+    labels: list[Label] = []
     for curve in curves:
-        draw_bound(figure, curve, look, labels)
+        lines, label = bound_lines(curve, look)
+        traces += lines
+        labels.append(label)
     if start:
-        _draw_start(figure, start, look, labels)
+        traces.append(_start_line(start, look))
+        labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
     for part in parts:
-        _draw_curves(figure, scenario, part, look, low, labels)
-    xs = sorted({*scenario.grid, *every["x"]})
-    if not look.compact:
-        place_labels(figure, labels, low, high)
-    _mark_chosen(figure, scenario, look)
-    logarithmic = scenario.axis != "p"
-    figure.update_layout(
-        xaxis={
-            "type": "log" if logarithmic else "linear",
-            "title": {"text": AXIS_TITLES[scenario.axis] + (" (log)" if logarithmic else "")},
-            "tickvals": list(scenario.grid),
-            "ticktext": [number_text(x) for x in scenario.grid],
-            "range": _x_range(xs, logarithmic),
-            "gridcolor": look.grid,
-            "minor": {"ticks": ""},
-            "zeroline": False,
-        },
-        yaxis={
-            "type": "log",
-            "title": {"text": words_for(scenario.problem).error_axis},
-            "range": [math.log10(low), math.log10(high)],
-            "tickvals": log_ticks(low, high),
-            "ticktext": [number_text(t) for t in log_ticks(low, high)],
-            "gridcolor": look.grid,
-            "zeroline": False,
-        },
-        overwrite=True,
-    )
-    lay_out(figure, look)
-    return figure
+        lines, names = _curve_lines(scenario, part, look, low)
+        traces += lines
+        labels += names
+    shapes, chosen = _chosen(scenario, look)
+    annotations = [
+        *region_names(floors, scenario, look, low),
+        *([] if look.compact else placed(labels, low, high)),
+        *chosen,
+        *stale_marks(look),
+    ]
+    layout = shared_layout(look) | {
+        "annotations": annotations,
+        "shapes": shapes,
+        "xaxis": _x_axis(scenario, sorted({*scenario.grid, *every["x"]}), look),
+        "yaxis": _y_axis(scenario, low, high, look),
+    }
+    return go.Figure({"data": traces, "layout": layout})
+
+
+def _x_axis(scenario: Scenario, xs: Sequence[float], look: Look) -> Part:
+    axis = scenario.axis or "n"
+    logarithmic = axis != "p"
+    quiet = quiet_axis(look)
+    title = {"text": AXIS_TITLES[axis] + (" (log)" if logarithmic else "")}
+    return quiet | {
+        "type": "log" if logarithmic else "linear",
+        "title": quiet["title"] | title,
+        "tickvals": list(scenario.grid),
+        "ticktext": [number_text(x) for x in scenario.grid],
+        "range": _x_range(xs, logarithmic),
+        "gridcolor": look.grid,
+        "minor": {"ticks": ""},
+        "zeroline": False,
+    }
+
+
+def _y_axis(scenario: Scenario, low: float, high: float, look: Look) -> Part:
+    quiet, ticks = quiet_axis(look), log_ticks(low, high)
+    return quiet | {
+        "type": "log",
+        "title": quiet["title"] | {"text": words_for(scenario.problem).error_axis},
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": ticks,
+        "ticktext": [number_text(t) for t in ticks],
+        "gridcolor": look.grid,
+        "zeroline": False,
+    }
 
 
 def error_range(
@@ -180,105 +202,96 @@ def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
     return [a - pad, b + pad]
 
 
-def _draw_start(
-    figure: go.Figure, start: Sequence[tuple[float, float]], look: Look, labels: list[Label]
-) -> None:
-    """Draw what an algorithm leaves that ignores the data and answers its starting point."""
-    figure.add_trace(
-        go.Scatter(
-            x=[x for x, _ in start],
-            y=[risk for _, risk in start],
-            mode="lines",
-            line={"color": look.quiet, "width": 1.2, "dash": "dot"},
-            hovertext=[f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
-            hoverinfo="text",
-            name=START,
-        )
-    )
-    labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
+def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
+    """Return the trace of what an algorithm leaves that answers its start, whatever the data."""
+    return {
+        "type": "scatter",
+        "x": [x for x, _ in start],
+        "y": [risk for _, risk in start],
+        "mode": "lines",
+        "line": {"color": look.quiet, "width": 1.2, "dash": "dot"},
+        "hovertext": [f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
+        "hoverinfo": "text",
+        "name": START,
+    }
 
 
-def _draw_curves(
-    figure: go.Figure,
-    scenario: Scenario,
-    part: Curves,
-    look: Look,
-    low: float,
-    labels: list[Label],
-) -> None:
-    """Draw every method of a table, those of settings that have changed since included."""
-    for method in part.table["method"].unique():
-        rows = part.table[part.table["method"] == method]
+def _curve_lines(
+    scenario: Scenario, part: Curves, look: Look, low: float
+) -> tuple[list[Part], list[Label]]:
+    """Return every method of a table, those of settings that have changed since included."""
+    rows: dict[str, list[Any]] = {}
+    for row in part.table.itertuples(index=False):
+        rows.setdefault(str(row.method), []).append(row)
+    traces: list[Part] = []
+    labels: list[Label] = []
+    for method, points in rows.items():
         line = Line(
             method=method,
             name=method_card(method).name + part.suffix,
             other=part.other,
             previous=part.previous,
         )
-        _draw_method(figure, scenario, rows, line, look, labels)
-        _name_below(rows, line, look, low, labels)
+        points.sort(key=attrgetter("x"))
+        last = points[-1].median_error
+        shown = [point for point in points if point.median_error > 0]
+        if shown:
+            traces += _method_lines(scenario, shown, line, look)
+            labels.append(_name_at_end(shown, line, look))
+        if last < low:  # it is right, or nearly
+            labels.append(_name_below(last, line, look, low))
+    return traces, labels
 
 
-def _draw_method(
-    figure: go.Figure,
-    scenario: Scenario,
-    rows: pd.DataFrame,
-    line: Line,
-    look: Look,
-    labels: list[Label],
-) -> None:
-    rows = rows[rows["median_error"] > 0].sort_values("x")
-    if rows.empty:
-        return
+def _method_lines(
+    scenario: Scenario, points: Sequence[Any], line: Line, look: Look
+) -> tuple[Part, Part]:
+    """Return the band of a method and its line, at points in the order of x."""
     name, method = line.name, line.method
     colour = look.colour(COLOURS[method])
-    x, median = rows["x"].tolist(), rows["median_error"].tolist()
-    upper, lower = rows["q90"].tolist(), rows["q10"].tolist()
-    figure.add_trace(
-        go.Scatter(
-            x=[*x, *reversed(x)],
-            y=[*upper, *reversed(lower)],
-            mode="lines",
-            line={"width": 0},
-            fill="toself",
-            fillcolor=translucent(colour, 0.07 if line.other or line.previous else 0.16),
-            hoverinfo="skip",
-            name=f"{name}, 10-90 %",
-            showlegend=False,
-        )
-    )
+    x = [r.x for r in points]
+    band: Part = {
+        "type": "scatter",
+        "x": [*x, *reversed(x)],
+        "y": [*(r.q90 for r in points), *(r.q10 for r in reversed(points))],
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": translucent(colour, 0.07 if line.other or line.previous else 0.16),
+        "hoverinfo": "skip",
+        "name": f"{name}, 10-90 %",
+        "showlegend": False,
+    }
     hover = [
         f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
         f"<br>median {r.median_error:.3g}"
         f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
         f"<br>10-90 % of trials {r.q10:.3g} to {r.q90:.3g}"
         f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
-        for r in rows.itertuples()
+        for r in points
     ]
     private = method_card(method).privacy != "none"
-    figure.add_trace(
-        go.Scatter(
-            x=x,
-            y=median,
-            mode="lines+markers",
-            line={
-                "color": colour,
-                "width": 2.6 if private else 2,
-                "dash": "7px,4px" if line.other else "solid",
-            },
-            marker={
-                "symbol": opened(SYMBOLS[method]) if line.other else SYMBOLS[method],
-                "size": 8,
-                "color": colour,
-            },
-            opacity=PREVIOUS if line.previous else 1,
-            hovertext=hover,
-            hoverinfo="text",
-            name=name,
-        )
-    )
-    text = name if line.other else f"<b>{name}</b>"
-    labels.append(Label(text=text, y=median[-1], colour=colour, rank=1 if line.other else 0))
+    middle: Part = {
+        "type": "scatter",
+        "x": x,
+        "y": [r.median_error for r in points],
+        "mode": "lines+markers",
+        "line": {
+            "color": colour,
+            "width": 2.6 if private else 2,
+            "dash": "7px,4px" if line.other else "solid",
+        },
+        "marker": {
+            "symbol": opened(SYMBOLS[method]) if line.other else SYMBOLS[method],
+            "size": 8,
+            "color": colour,
+        },
+        "opacity": PREVIOUS if line.previous else 1,
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "name": name,
+    }
+    return band, middle
 
 
 def opened(symbol: str) -> str:
@@ -286,40 +299,46 @@ def opened(symbol: str) -> str:
     return f"{symbol}-dot" if symbol.endswith("-open") else f"{symbol}-open"
 
 
-def _name_below(
-    rows: pd.DataFrame, line: Line, look: Look, low: float, labels: list[Label]
-) -> None:
-    """Name a method at the lower edge if its line ends below the figure: it is right, or nearly."""
-    last = rows.sort_values("x")["median_error"].iloc[-1]
-    if last < low:
-        text = f"{line.name}, below (error {max(last, 0):.0g})"
-        colour = look.colour(COLOURS[line.method])
-        labels.append(Label(text=f"<b>{text}</b>", y=low, colour=colour, rank=0))
+def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
+    return Label(
+        text=line.name if line.other else f"<b>{line.name}</b>",
+        y=points[-1].median_error,
+        colour=look.colour(COLOURS[line.method]),
+        rank=1 if line.other else 0,
+    )
 
 
-def _mark_chosen(figure: go.Figure, scenario: Scenario, look: Look) -> None:
+def _name_below(last: float, line: Line, look: Look, low: float) -> Label:
+    """Return the name of a method at the lower edge, as its line ends below the figure."""
+    text = f"<b>{line.name}, below (error {max(last, 0):.0g})</b>"
+    return Label(text=text, y=low, colour=look.colour(COLOURS[line.method]), rank=0)
+
+
+def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:
+    """Return the line and the words that mark the scenario's own value on the axis."""
     assert scenario.axis is not None
     value = getattr(scenario, scenario.axis)
     if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
-        return
-    figure.add_shape(
-        type="line",
-        x0=value,
-        x1=value,
-        y0=0,
-        y1=1,
-        yref="y domain",
-        line={"color": look.ink, "width": 1, "dash": "dot"},
-        opacity=0.6,
-    )
+        return [], []
     at_end = value == scenario.grid[-1] and len(scenario.grid) > 1
-    figure.add_annotation(
-        text=f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
-        xanchor="right" if at_end else "center",
-        x=math.log10(value) if scenario.axis != "p" else value,
-        y=1.0,
-        yref="paper",
-        yanchor="bottom",
-        showarrow=False,
-        font={"size": 12, "color": look.ink},
-    )
+    line = {
+        "type": "line",
+        "x0": value,
+        "x1": value,
+        "y0": 0,
+        "y1": 1,
+        "yref": "y domain",
+        "line": {"color": look.ink, "width": 1, "dash": "dot"},
+        "opacity": 0.6,
+    }
+    words = {
+        "text": f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
+        "xanchor": "right" if at_end else "center",
+        "x": math.log10(value) if scenario.axis != "p" else value,
+        "y": 1.0,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12, "color": look.ink},
+    }
+    return [line], [words]

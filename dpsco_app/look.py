@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -155,15 +156,36 @@ class Label:
     rank: int
 
 
+# What makes a figure, as plain values: Plotly checks them once, when the figure is made of them.
+# To add them one by one to a figure takes it three times as long.
+Part = dict[str, Any]
+
+
 def lay_out(figure: go.Figure, look: Look) -> None:
     """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
+    # To merge with what is there takes Plotly seven times as long.
+    figure.update_layout(**shared_layout(look), overwrite=True)
+    figure.update_xaxes(**quiet_axis(look))
+    figure.update_yaxes(**quiet_axis(look))
+    for mark in stale_marks(look):
+        figure.add_annotation(**mark)
+
+
+def quiet_axis(look: Look) -> Part:
+    """Return what every axis has: the colour of its words."""
+    quiet = {"color": look.quiet}
+    return {"tickfont": quiet, "title": {"font": quiet}}
+
+
+def shared_layout(look: Look) -> Part:
+    """Return what the layout of every figure has: title, margins, fonts, legend."""
     width = 40 if look.compact else 52 if look.narrow else 95
     height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
     title = wrapped(look.title, width)
     # Plotly sets the first of several lines on the top's line, and a single one below it.
     above = 22 if "<br>" in title else 10
-    figure.update_layout(
-        title={
+    return {
+        "title": {
             "text": title,
             "x": 0,
             "xanchor": "left",
@@ -172,39 +194,46 @@ def lay_out(figure: go.Figure, look: Look) -> None:
             "pad": {"t": above},
             "font": {"size": 15 if look.compact or look.narrow else 17},
         },
-        showlegend=look.compact,
-        legend={"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
-        height=height,
-        margin=(
+        "showlegend": look.compact,
+        "legend": {"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
+        "height": height,
+        "margin": (
             {"l": 50, "r": 10, "t": 84, "b": 60}
             if look.compact
             else {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
         ),
-        hovermode="closest",
-        font={"size": 12 if look.compact else 14},
-        overwrite=True,  # to merge with what is there takes Plotly seven times as long
-    )
-    quiet = {"color": look.quiet}
-    figure.update_xaxes(tickfont=quiet, title_font=quiet)
-    figure.update_yaxes(tickfont=quiet, title_font=quiet)
-    if look.stale:
-        figure.add_annotation(
-            text="previous settings",
-            xref="paper",
-            yref="paper",
-            x=0.5,
-            y=0.5,
-            showarrow=False,
-            opacity=0.25,
-            font={"size": 28 if look.compact else 44},
-            textangle=-18,
-        )
+        "hovermode": "closest",
+        "font": {"size": 12 if look.compact else 14},
+    }
+
+
+def stale_marks(look: Look) -> list[Part]:
+    """Return the annotation of a figure whose settings have changed; none of another one."""
+    mark = {
+        "text": "previous settings",
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.5,
+        "y": 0.5,
+        "showarrow": False,
+        "opacity": 0.25,
+        "font": {"size": 28 if look.compact else 44},
+        "textangle": -18,
+    }
+    return [mark] if look.stale else []
 
 
 def place_labels(
     figure: go.Figure, labels: list[Label], low: float, high: float, lines: int = LINES
 ) -> None:
-    """Write the names at the right edge, moved apart where they would overlap.
+    """Write the names at the right edge: see `placed`."""
+    # All at once: every single one that is added is checked again with each of the others.
+    named = placed(labels, low, high, lines)
+    figure.layout.annotations = [*figure.layout.annotations, *named]
+
+
+def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> list[Part]:
+    """Return the names at the right edge as annotations, moved apart where they would overlap.
 
     `lines` of text fit into the figure's height.
     """
@@ -227,7 +256,7 @@ def place_labels(
     for i in range(len(heights) - 1, -1, -1):
         heights[i] = min(heights[i], ceiling)
         ceiling = heights[i] - (sizes[i] + sizes[i - 1]) / 2
-    written = [
+    return [
         {
             "text": text,
             "xref": "paper",
@@ -241,8 +270,6 @@ def place_labels(
         }
         for label, text, height in zip(ordered, texts, heights, strict=True)
     ]
-    # All at once: every single one that is added is checked again with each of the others.
-    figure.layout.annotations = [*figure.layout.annotations, *written]
 
 
 def log_ticks(low: float, high: float) -> list[float]:
