@@ -8,13 +8,13 @@ browser asks for the run once nothing on the page is grey any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 KEY = "arrival"
+ARRIVED = "explore_arrived"
 # Not for ever: a page that never gets rid of its grey places runs all the same.
 JS = """
 export default function ({ setTriggerValue }) {
@@ -30,9 +30,19 @@ export default function ({ setTriggerValue }) {
 """
 
 
-def when_there(then: Callable[[], None]) -> None:
-    """Run the page again, after `then`, once the browser has drawn all of it."""
-    _component()(key=KEY, on_there_change=then, width="content", height="content")
+def arrived() -> bool:
+    """Whether the first page of this visit is there."""
+    return ARRIVED in st.session_state
+
+
+def arrive() -> None:
+    """Note that it is: the browser says so, or somebody uses it."""
+    st.session_state[ARRIVED] = True
+
+
+def when_there() -> None:
+    """Run the page again once the browser has drawn all of it."""
+    _component()(key=KEY, on_there_change=arrive, width="content", height="content")
 
 
 @lru_cache(maxsize=1)

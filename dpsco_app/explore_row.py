@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpsco_app.arrival import arrive
 from dpsco_app.comparison import beside, others
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.explore_figure import Shown
@@ -21,6 +22,7 @@ from dpsco_core.scenario import Scenario
 
 
 def press_run() -> None:
+    arrive()
     st.session_state["start"] = True
     st.session_state["address_problems"] = []
 

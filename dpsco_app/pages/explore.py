@@ -7,7 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.arrival import when_there
+from dpsco_app.arrival import arrive, arrived, when_there
 from dpsco_app.comparison import beside, draw_choice, others, read_against
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.details import draw_details
@@ -49,8 +49,7 @@ STYLE = """<style>
 </style>"""
 
 
-ARRIVED = "explore_arrived"  # once the first page of a visit has been sent
-HOLD_BACK_SECONDS = 0.6  # the rest of that page, so that the browser draws its figure first
+HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
 
 # With a second scenario its sentence needs a line more.
 STYLE_BESIDE = """<style>
@@ -89,17 +88,17 @@ def page() -> None:
     said = statement(result)
     # The figure is what a visitor waits for: it comes before all else that is there already. On the
     # first page of a visit the head comes before, so that nothing jumps.
-    arrived = ARRIVED in st.session_state
-    if arrived and not running:
+    first = not arrived()
+    if not first and not running:
         draw(shown, said.headline, figure)
     with head:
         status, sentence = _draw_head(problems, scenario, result, problem)
-    if running and not arrived:
+    if running and first:
         status.progress(result.finished / result.cells, text=so_far(result))
         say(said, result, sentence)
         draw(shown, said.headline, figure)
         _draw_controls(set_now)
-        when_there(_arrive)
+        when_there()
         return
     if running:
         _draw_controls(set_now)
@@ -108,17 +107,13 @@ def page() -> None:
         st.rerun()
     say_status(shown, status)
     say(said, result, sentence)
-    if not arrived:
+    if first:
         draw(shown, said.headline, figure)
-        _arrive()
+        arrive()
         time.sleep(HOLD_BACK_SECONDS)
     _draw_controls(set_now)
     draw_differences(result)
     draw_details(shown, said.headline, _start)
-
-
-def _arrive() -> None:
-    st.session_state[ARRIVED] = True
 
 
 def _draw_head(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 import streamlit as st
 
 from dpsco_app import folding
+from dpsco_app.arrival import arrive
 from dpsco_app.pages import explore
 
 
@@ -25,8 +24,8 @@ def unfolded(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hold nothing back, and wait for no browser: there is none that draws a figure first."""
 
-    def rerun(then: Callable[[], None]) -> None:
-        then()
+    def rerun() -> None:
+        arrive()
         st.rerun()
 
     monkeypatch.setattr(explore, "HOLD_BACK_SECONDS", 0.0)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
+from dpsco_app.arrival import ARRIVED
 from dpsco_app.pages import explore
 from tests.app.pages import checked, figure, open_page, press, result, status, trace_names
 
@@ -13,8 +12,8 @@ LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.cli
 
 
 def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Callable[[], None]] = []
-    monkeypatch.setattr(explore, "when_there", asked.append)
+    asked: list[int] = []
+    monkeypatch.setattr(explore, "when_there", lambda: asked.append(1))
     monkeypatch.setattr("dpsco_app.running.HEAD_START_SECONDS", 0.0)
     page = open_page(**LONG)
     assert len(asked) == 1
@@ -26,7 +25,7 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
     assert "Seed" in [control.label for control in page.sidebar.number_input]
     (cancel,) = [b for b in page.button if b.label == "Cancel"]
     assert not cancel.disabled
-    page.session_state[explore.ARRIVED] = True  # what the browser's message does
+    page.session_state[ARRIVED] = True  # what the browser's message does
     checked(page.run())
     assert result(page).complete
     assert "Finished: 80 cells" in status(page)
@@ -34,9 +33,11 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explore, "when_there", lambda _: None)
+    monkeypatch.setattr(explore, "when_there", lambda: None)
     monkeypatch.setattr("dpsco_app.running.HEAD_START_SECONDS", 0.0)
     page = press(open_page(**LONG | {"seed": "772"}), "Cancel")
     assert "Stopped at 1 of 80 cells" in status(page)
     checked(page.run())
     assert result(page).finished == 1
+    press(page, "Run")  # who presses it is there
+    assert result(page).complete
