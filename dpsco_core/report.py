@@ -46,11 +46,12 @@ def bound_setting(point: Scenario, which: Bound) -> Setting:
 def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
     """Return `which` at `point`."""
     setting = bound_setting(point, which)
+    terms = which.terms(setting)  # once: some take a search
     return Evaluation(
         bound=which,
         x=x,
-        value=which.value(setting),
-        terms=which.terms(setting),
+        value=which.combined(terms),
+        terms=terms,
         failures=which.failures(setting),
     )
 

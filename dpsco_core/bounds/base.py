@@ -72,7 +72,11 @@ class Bound:
 
     def value(self, setting: Setting) -> float:
         """Return the bound, in the units of ``card.quantity``; infinite where it is void."""
-        return float(self.combine(tuple(self.terms(setting).values())))
+        return self.combined(self.terms(setting))
+
+    def combined(self, terms: Terms) -> float:
+        """Return the bound of its terms."""
+        return float(self.combine(tuple(terms.values())))
 
     def failures(self, setting: Setting) -> tuple[str, ...]:
         """Return one sentence for every hypothesis that fails at `setting`."""
