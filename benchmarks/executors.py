@@ -26,13 +26,13 @@ TARGETS = {"efficiency, cells of 50 ms": 0.85}
 # Cells of about 50 ms and 5 ms on the machine that this was written on, 4 and 2 s in series.
 STUDIES = {
     "cells of 50 ms": Scenario(
-        methods=("mean.iterative", "mean.smoothed"), n=24_000, d=60, trials=40, seed=1
+        methods=("mean.iterative", "mean.smoothed"), n=72_000, d=60, trials=40, seed=1
     ),
     "cells of 50 ms, the data being most of it": Scenario(
-        methods=("mean.clipped", "mean.cwme-cdp", "mean.sample"), n=200_000, d=60, trials=20, seed=1
+        methods=("mean.clipped", "mean.cwme-cdp", "mean.sample"), n=260_000, d=60, trials=20, seed=1
     ),
     "cells of 5 ms": Scenario(
-        methods=("mean.clipped", "mean.cwme-cdp"), n=11_000, d=60, trials=200, seed=1
+        methods=("mean.clipped", "mean.cwme-cdp"), n=18_000, d=60, trials=200, seed=1
     ),
 }
 
