@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,6 +73,13 @@ class LessonRun:
             self.result = Result(
                 self.lesson.scenario, beside=None if beside is None else Result(beside)
             )
+
+    def own(self) -> LessonRun:
+        """Return a copy for one run of the page to add to; see `Result.own`."""
+        own = copy(self)
+        own.result = None if self.result is None else self.result.own()
+        own.rows = list(self.rows)
+        return own
 
     def steps(self) -> Iterator[tuple[float, str]]:
         """Run what is missing; yield the share that is done, and what is left in words."""

@@ -50,6 +50,7 @@ def run_part(at: MeanInstance, view: View) -> None:
     said = st.container(key="lower_run_said")
     place = st.container(key="lower_run_place")
     if going:
+        result = st.session_state[RESULT] = result.own()
         pace = Pace(0.0)
         for done, left in run(result):
             if pace.due():

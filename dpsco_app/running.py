@@ -96,6 +96,16 @@ class Result:
             self._tables[name] = (count, make())
         return self._tables[name][1]
 
+    def own(self) -> Result:
+        """Return a copy for one run of the page to add cells to.
+
+        A run of the page that is stopped goes on until it next writes to the page, beside the run
+        that has taken its place: what both added to one list would be there twice.
+        """
+        beside = None if self.beside is None else self.beside.own()
+        tables = dict(self._tables)
+        return replace(self, outcomes=list(self.outcomes), beside=beside, _tables=tables)
+
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
         there = {(o.method, o.x, o.trial) for o in self.outcomes}

@@ -72,6 +72,7 @@ def page() -> None:
         remember(ADDRESS, scenario, explore_extras())
     result = _result(scenario)
     if result is not None and st.session_state["running"]:
+        result = st.session_state["result"] = result.own()
         head_start(result)  # what is known already, or is quickly done, is drawn once
         st.session_state["running"] = not result.complete
     running = st.session_state["running"]

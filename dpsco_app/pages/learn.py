@@ -136,6 +136,7 @@ def _answer(
     if not run.done:
         with figures.container():
             before(lesson, *_given(lesson, status))
+        run = state.runs()[lesson.slug] = run.own()
         write = Pace(0.0)
         for share, left in run.steps():
             if write.due():
