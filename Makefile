@@ -23,7 +23,7 @@ app: $(VENV)/.app ## open the dashboard in the browser (installs it once)
 
 test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that is not slow
 	$(BIN)/mypy
-	$(PYTEST) -n $(WORKERS) --doctest-modules dpsco_core tests
+	$(PYTEST) -n $(WORKERS) --durations 20 --durations-min 3 --doctest-modules dpsco_core tests
 
 test-slow: $(VENV)/.test chromium ## the slow tests only
 	$(PYTEST) -n $(WORKERS) -m slow tests
