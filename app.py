@@ -8,5 +8,7 @@ if __name__ == "__main__":  # the script of every visit
     main()
 else:  # once, by the server
     from dpsco_app import front, guard
+    from dpsco_core.limits import require_environment
 
+    require_environment()
     app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES)

@@ -20,7 +20,7 @@ from dpsco_app.stored import ENVIRONMENT, served
 from dpsco_core.catalogue import BOUND_SLUGS
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput
-from dpsco_core.limits import WRONG_ENVIRONMENT
+from dpsco_core.limits import require_environment
 from dpsco_core.study import cells, run_cell
 from dpsco_core.tables import frame, summary
 
@@ -33,8 +33,7 @@ def serve() -> None:
     parser.add_argument("--study")
     chosen, options = parser.parse_known_args()
     try:
-        if WRONG_ENVIRONMENT:
-            raise InvalidInput(WRONG_ENVIRONMENT)
+        require_environment()
         offer(chosen.study)
     except InvalidInput as problem:
         print(f"dpsco: {problem}", file=sys.stderr)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -274,7 +274,7 @@ class _Mechanism:
 
     task: Audit
     setting: Setting
-    method: object
+    method: Any  # of any of the three protocols
     plan: object
     factor: float
 
@@ -292,9 +292,7 @@ class _Mechanism:
         return _of_one_width(rows, width, self.setting.d), ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
-        release: Release = self.method.release(  # type: ignore[attr-defined]
-            data, self.setting, ledger, rng
-        )
+        release: Release = self.method.release(data, self.setting, ledger, rng)
         return release
 
 
@@ -319,9 +317,9 @@ def _mechanism(task: Audit) -> _Mechanism:
     """Return the method of an audit, broken as it says; raises `NotApplicable`."""
     refuse_filters(task.method)
     point, setting = task.point, task.point.setting
-    method = make_method(task.method, point.calibration, point.tuning)
+    method: Any = make_method(task.method, point.calibration, point.tuning)
     if task.method in FREE_STEPS:
-        method = replace(method, descent=Descent(steps=STEPS, step_size=1.0))  # type: ignore[type-var]
+        method = replace(method, descent=Descent(steps=STEPS, step_size=1.0))
     factor = 1.0
     if task.fault == "half-noise":
         factor = 0.5
@@ -345,7 +343,7 @@ def _mechanism(task: Audit) -> _Mechanism:
                 changes=(("fault", "half-noise"),),
             )
         name, planned = CLIPS[task.method]
-        claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)  # type: ignore[attr-defined]
-        method = replace(method, **{name: UNCLIPPED * claimed})  # type: ignore[type-var]
+        claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
+        method = replace(method, **{name: UNCLIPPED * claimed})
         factor = 1 / UNCLIPPED
     return _Mechanism(task=task, setting=setting, method=method, plan=plan, factor=factor)

@@ -42,8 +42,8 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
-# The commands that live in modules of their own: what each adds to the parser, and what it runs.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# The commands that live in modules of their own: what each adds to the parser, and what it runs.
 FURTHER = {
     "about": (add_about, run_about),
     "audit": (add_audit, run_audit_command),

@@ -18,11 +18,10 @@ from typing import Any
 
 from dpsco_core.costing import cost
 from dpsco_core.dispatch import cores
-from dpsco_core.limits import streamed
 from dpsco_core.memory import memory_problem, require_memory
 from dpsco_core.parsing import whole
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import CellStore, Outcome, study
+from dpsco_core.study import CellStore, Outcome, spreads, study
 
 MOST_WORKERS = 256
 WORTH_IT = 4.0  # predicted seconds below which starting processes costs more than they save
@@ -111,7 +110,7 @@ def workers_for(scenario: Scenario, asked: object = None) -> int:
         whole("workers", asked, 1, MOST_WORKERS)
         assert isinstance(asked, int)
         return asked
-    shared = any(streamed(point.n, point.m, point.d) for _, point in scenario.points())
+    shared = any(spreads(point, slug) for _, point in scenario.points() for slug in point.methods)
     most = min(cores(), MOST_WORKERS, MOST_WORKERS if shared else scenario.cells)
     if most <= 1 or cost(scenario).seconds < WORTH_IT:
         return 1

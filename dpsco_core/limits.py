@@ -109,8 +109,16 @@ def from_environment(limits: Limits) -> tuple[Limits, str]:
         return limits, str(problem)
 
 
-# A server refuses to start with what is wrong; nobody else needs the dashboard's limits.
-DASHBOARD, WRONG_ENVIRONMENT = from_environment(DASHBOARD)
+DASHBOARD, _WRONG = from_environment(DASHBOARD)
+
+
+def require_environment() -> None:
+    """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so.
+
+    Nobody else needs the dashboard's limits.
+    """
+    if _WRONG:
+        raise InvalidInput(_WRONG)
 
 
 def streamed(n: int, m: int, d: int) -> bool:

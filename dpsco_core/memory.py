@@ -6,8 +6,10 @@ import math
 import os
 from pathlib import Path
 
+from dpsco_core.catalogue import method_card
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import streamed
+from dpsco_core.passes import GROUPED_SLUGS
 from dpsco_core.problems.user_sample import fits
 from dpsco_core.scenario import Scenario
 
@@ -19,8 +21,7 @@ VECTORS = 4
 USERS_MEANS = 3.4  # of the rows, by methods for users: means, bounded means, and gradients
 WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
 STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
-SHUFFLED = ("mean.iterative", "sco.iterative")  # hold the secret group of every record,
-GROUP = 4  # bytes each
+GROUP = 4  # bytes, of a record's secret group
 OUTCOME = 2500  # bytes of one outcome in a list
 MEMINFO = Path("/proc/meminfo")
 # A container's own limit, what it holds already, and where its files in the cache are counted
@@ -45,7 +46,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     largest = 0.0
     for _, point in scenario.points():
         if streamed(point.n, point.m, point.d):
-            groups = GROUP * point.n if set(SHUFFLED) & set(point.methods) else 0
+            groups = GROUP * point.n if GROUPED_SLUGS & set(point.methods) else 0
             largest = max(largest, STREAMED + groups)
             continue
         rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)
@@ -56,7 +57,7 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
 
 def _work(point: Scenario) -> float:
     """Return the peak of the most demanding method over the rows of its sample."""
-    if not any(slug.startswith("user.") for slug in point.methods):
+    if not any(method_card(slug).level == "user" for slug in point.methods):
         return WORK
     # Of items: a user's mean gradients at a time, which are as large as the items where m is 1.
     return WORK + 1 / point.m if fits(point.n, point.m, point.d) else USERS_MEANS

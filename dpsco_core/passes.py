@@ -39,14 +39,16 @@ SUMMED: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
     StrongCoordinatewiseDescent,
     ClippedDescent,
 )
+# They hold the secret group of every record, 4 bytes each.
+GROUPED: tuple[type[MeanEstimator] | type[Optimiser], ...] = (IterativeUpdating, IterativeDescent)
 # They read the records in their order at every pass: these may be drawn as they are read.
 IN_ORDER: tuple[type[MeanEstimator] | type[Optimiser], ...] = (
     *SUMMED,
-    IterativeUpdating,
-    IterativeDescent,
+    *GROUPED,
     Sgd,
     PhasedSgd,
     UnconstrainedPhasedSgd,
 )
+GROUPED_SLUGS = frozenset(method.card.slug for method in GROUPED)
 IN_ORDER_SLUGS = frozenset(method.card.slug for method in IN_ORDER)
 SUMMED_SLUGS = frozenset(method.card.slug for method in SUMMED)

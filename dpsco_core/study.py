@@ -299,16 +299,18 @@ def study(
             yield _kept(cell, outcome, store)
 
 
-def spreads(cell: Cell) -> bool:
-    """Whether a cell sums over more records than are held: then all workers share it."""
-    point = cell.point
-    return cell.method in SUMMED_SLUGS and streamed(point.n, point.m, point.d)
+def spreads(point: Scenario, method: str) -> bool:
+    """Whether a method sums over more records than are held: then all workers share its cells."""
+    return method in SUMMED_SLUGS and streamed(point.n, point.m, point.d)
 
 
 def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
     """Return the cells that all workers share, and the others."""
-    both = list(todo)
-    return [cell for cell in both if spreads(cell)], (cell for cell in both if not spreads(cell))
+    shared: list[Cell] = []
+    others: list[Cell] = []
+    for cell in todo:
+        (shared if spreads(cell.point, cell.method) else others).append(cell)
+    return shared, iter(others)
 
 
 def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,13 @@ def test_a_worker_that_dies_costs_only_its_cells(tmp_path: Path, pool: Processes
 def test_a_study_without_methods_is_not_shared_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executors, "cores", lambda: 64)
     assert workers_for(Scenario(methods=(), n=10**8, d=1, trials=1000)) == 1
+
+
+def test_workers_share_the_cells_that_are_sums_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "cores", lambda: 4)
+    large = Scenario(problem="logistic", n=10**8, d=20, trials=1)
+    assert workers_for(replace(large, methods=("sco.clipped",))) == 4
+    assert workers_for(replace(large, methods=("sco.sgd",))) == 1
 
 
 def test_workers_that_die_at_once_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

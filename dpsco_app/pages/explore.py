@@ -79,7 +79,7 @@ def page() -> None:
     head, body = st.container(), st.container()
     if result is None:
         with head:
-            _draw_head(problems, scenario, None, problem)
+            _draw_head(problems, set_now, scenario, None, problem)
         _draw_controls(set_now)
         return
     with body:
@@ -93,7 +93,7 @@ def page() -> None:
     if not first and not running:
         draw(shown, said.headline, figure)
     with head:
-        status, sentence = _draw_head(problems, scenario, result, problem)
+        status, sentence = _draw_head(problems, set_now, scenario, result, problem)
     if running and first:
         status.progress(result.finished / result.cells, text=so_far(result))
         say(said, result, sentence)
@@ -118,13 +118,17 @@ def page() -> None:
 
 
 def _draw_head(
-    problems: list[str], scenario: Scenario | None, result: Result | None, problem: str
+    problems: list[str],
+    set_now: Scenario,
+    scenario: Scenario | None,
+    result: Result | None,
+    problem: str,
 ) -> tuple[DeltaGenerator, DeltaGenerator]:
     """Draw what stands above the figure; return the places of the status and of the sentence."""
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
-    _presets(PANEL.read().problem)
+    _presets(set_now.problem)
     status = draw_buttons(scenario, result, problem)
     draw_second(scenario, result)
     if result is not None and result.beside is not None:

@@ -167,7 +167,7 @@ def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[
     if lesson.experiment is not None:
         return outcomes, beside
     pace = Pace(0.3)
-    for outcomes, beside in state.given(lesson):  # noqa: B007
+    for outcomes, beside in state.given(lesson):  # noqa: B007  the last ones are kept
         if pace.due():
             status.markdown("Measuring what is drawn already …")
     return outcomes, beside
