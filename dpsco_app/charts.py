@@ -42,6 +42,8 @@ AXIS_TITLES = {
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
 START = "Start, no data used"
+# Pixels: beside and below the figure for an axis without its numbers, and for a digit of these.
+BESIDE, BELOW, A_DIGIT = 56, 67, 6
 PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
 
 
@@ -132,11 +134,15 @@ def error_figure(
         *chosen,
         *stale_marks(look),
     ]
-    layout = shared_layout(look) | {
+    shared, y_axis = shared_layout(look), _y_axis(scenario, low, high, look)
+    # Room for the axes as it is known here: to find it out Plotly draws the figure twice.
+    room = {"l": BESIDE + A_DIGIT * max(map(len, y_axis["ticktext"]), default=0), "b": BELOW}
+    layout = shared | {
+        "margin": shared["margin"] | room,
         "annotations": annotations,
         "shapes": shapes,
         "xaxis": _x_axis(scenario, sorted({*scenario.grid, *every["x"]}), look),
-        "yaxis": _y_axis(scenario, low, high, look),
+        "yaxis": y_axis,
     }
     return go.Figure({"data": traces, "layout": layout})
 
@@ -147,6 +153,7 @@ def _x_axis(scenario: Scenario, xs: Sequence[float], look: Look) -> Part:
     quiet = quiet_axis(look)
     title = {"text": AXIS_TITLES[axis] + (" (log)" if logarithmic else "")}
     return quiet | {
+        "automargin": False,
         "type": "log" if logarithmic else "linear",
         "title": quiet["title"] | title,
         "tickvals": list(scenario.grid),
@@ -161,6 +168,7 @@ def _x_axis(scenario: Scenario, xs: Sequence[float], look: Look) -> Part:
 def _y_axis(scenario: Scenario, low: float, high: float, look: Look) -> Part:
     quiet, ticks = quiet_axis(look), log_ticks(low, high)
     return quiet | {
+        "automargin": False,
         "type": "log",
         "title": quiet["title"] | {"text": words_for(scenario.problem).error_axis},
         "range": [math.log10(low), math.log10(high)],

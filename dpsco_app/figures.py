@@ -48,7 +48,7 @@ def show(
     Where the bar is not shown it is hidden, as the buttons PNG and SVG press one of its own.
     """
     if teaching.held().large and not key.endswith("compact"):
-        figure = teaching.enlarged(figure)
+        figure, bar = teaching.enlarged(figure), False  # the larger title needs the bar's place
     where = place if bar else place.container(key=f"bare_{key}")
     where.plotly_chart(
         figure,

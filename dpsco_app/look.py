@@ -172,9 +172,9 @@ def lay_out(figure: go.Figure, look: Look) -> None:
 
 
 def quiet_axis(look: Look) -> Part:
-    """Return what every axis has: the colour of its words."""
+    """Return what every axis has: the colour and the size of its words."""
     quiet = {"color": look.quiet}
-    return {"tickfont": quiet, "title": {"font": quiet}}
+    return {"tickfont": quiet | {"size": 12}, "title": {"font": quiet | {"size": 14}}}
 
 
 def shared_layout(look: Look) -> Part:

@@ -50,6 +50,8 @@ STYLE = """<style>
 
 
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
+# A changed setting's figure is handed to the browser before the rest comes, which else delays it.
+HAND_OVER_SECONDS = 0.05
 
 # With a second scenario its sentence needs a line more.
 STYLE_BESIDE = """<style>
@@ -92,6 +94,8 @@ def page() -> None:
     first = not arrived()
     if not first and not running:
         draw(shown, said.headline, figure)
+        if stale:
+            time.sleep(HAND_OVER_SECONDS)
     with head:
         status, sentence = _draw_head(problems, set_now, scenario, result, problem)
     if running and first:

@@ -259,14 +259,14 @@ def _wrong_signs(
 def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
     """Return the p in (0, largest] that maximises `hypercube_cdp`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high, rounds=5)
+    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high)
 
 
 @lru_cache(maxsize=4096)
 def best_cdp_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
     """Return the p in (0, largest] that maximises `hypercube_cdp_squared`."""
     low, high = search_range(math.sqrt(d / rho), n, largest)
-    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high, rounds=5)
+    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high)
 
 
 def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:

@@ -253,7 +253,7 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
         return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
 
     plain = spikes.best_cdp(n, d, order, rho, code)
-    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17, rounds=4)
+    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
     given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
     concentrated: tuple[tuple[str, Source, float, At], ...] = (
         ("literal-cdp", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
