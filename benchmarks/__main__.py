@@ -96,21 +96,24 @@ def show(title: str, values: dict[str, float], last: Table) -> None:
 def main(quick: bool) -> None:
     """Run everything, print, compare with the last run, and keep the result."""
     last: Table = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    memory, blas = means.over_memory()
-    result: Table = {
-        MEMORY: memory,
-        BLAS: blas,
-        SAMPLING: means.sampling(),
-        STEP: logistic.clipped_step(ratios),
-        PROJECTIONS: {name: row["microseconds"] for name, row in geometry.projections().items()},
-        STUDIES: executors.efficiency(),
-        "every bound at 7 points, ms": {"bounds": bounds_milliseconds()},
-    }
-    if not quick:
-        result["seconds of a run over the seconds predicted"] = cost_table()
-        result[GROWTH] = growth_table()
-    for title, values in result.items():
+    result: Table = {}
+
+    def keep(title: str, values: dict[str, float]) -> None:
+        result[title] = values
         show(title, values, last)
+        sys.stdout.flush()
+
+    memory, blas = means.over_memory()
+    keep(MEMORY, memory)
+    keep(BLAS, blas)
+    keep(SAMPLING, means.sampling())
+    keep(STEP, logistic.clipped_step(ratios))
+    keep(PROJECTIONS, {name: row["microseconds"] for name, row in geometry.projections().items()})
+    keep(STUDIES, executors.efficiency())
+    keep("every bound at 7 points, ms", {"bounds": bounds_milliseconds()})
+    if not quick:
+        keep("seconds of a run over the seconds predicted", cost_table())
+        keep(GROWTH, growth_table())
     for name in means.missing():
         print(f"\n{name} was not measured: it is not installed (`make bench` installs it).")
     if not quick:

@@ -7,24 +7,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import nnls
 
+from benchmarks.growth import MEANS
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
     make_estimator,
-    make_optimiser,
-    methods_for,
+    make_method,
 )
 from dpsco_core.costing import STEP, cost, machine_speed, planned_steps
+from dpsco_core.errors import NotApplicable
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import study
+from dpsco_core.study import own_setting, study
 
 EXPONENT = {"lp.phased-sgd": 4.0, "lp.euclidean-reduction": 4.0}
 SIZES = ((200, 5), (200, 100), (2000, 50), (20_000, 5), (20_000, 100), (200_000, 5), (2000, 1000))
@@ -35,18 +36,29 @@ def cost_table() -> dict[str, float]:
     found: dict[str, float] = {}
     for slug in METHOD_SLUGS:
         for n, d in ((2000, 20), (50_000, 20), (5000, 200)):
-            problem = "mean" if slug.startswith("mean.") else "logistic"
-            if slug == "sco.cwme-strong" or slug == "sco.objective-perturbation-strong":
-                problem = "quadratic"
-            scenario = Scenario(problem=problem, methods=(slug,), n=n, d=d, trials=5)
-            if slug.startswith("lp."):
-                scenario = replace(scenario, geometry="lq", q=EXPONENT.get(slug, 1.5))
+            scenario = timed(slug, n, d)
             list(study(replace(scenario, trials=1)))  # plans, caches
             started = time.perf_counter()
             list(study(scenario))
             spent = time.perf_counter() - started
             found[f"{slug} {n}x{d}"] = spent / cost(scenario).seconds
     return found
+
+
+def timed(slug: str, n: int, d: int) -> Scenario:
+    """Return the scenario on which the cost of a method is compared with the clock."""
+    problem = "quadratic" if slug.endswith("strong") else "logistic"
+    geometry, q = ("lq", EXPONENT.get(slug, 1.5)) if slug.startswith("lp.") else ("l2", None)
+    return Scenario(
+        problem="mean" if slug.startswith("mean.") else problem,
+        methods=(slug,),
+        n=n,
+        d=d,
+        m=10 if slug.startswith("user.") else 1,
+        trials=5,
+        geometry=geometry,
+        q=q,
+    )
 
 
 def fit(work: Callable[[int, int], Callable[[], object]]) -> np.ndarray:
@@ -61,6 +73,10 @@ def fit(work: Callable[[int, int], Callable[[], object]]) -> np.ndarray:
             clock.append(time.perf_counter() - started)
         rows.append([1, n, n * d, d])
         times.append(1e9 * float(np.median(clock)))
+    return _solved(rows, times)
+
+
+def _solved(rows: Sequence[Sequence[float]], times: Sequence[float]) -> np.ndarray:
     weights = 1 / np.array(times)  # relative errors
     solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
     return solution / machine_speed()
@@ -89,58 +105,29 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
     return work
 
 
-def _fitted(slug: str, n: int, d: int) -> Scenario:
-    """Return the scenario on which an optimiser is timed: a mirror step of l_q is a search."""
-    problem = "quadratic" if slug.endswith("strong") else "logistic"
-    geometry, q = ("lq", EXPONENT.get(slug, 1.5)) if slug.startswith("lp.") else ("l2", None)
-    return Scenario(
-        problem=problem, distribution="gaussian", n=n, d=d, methods=(), geometry=geometry, q=q
-    )
-
-
-def _optimise(slug: str) -> Callable[[int, int], Callable[[], object]]:
-    """As `_release`, on logistic regression, or on the quadratic loss where that needs it."""
-
-    def work(n: int, d: int) -> Callable[[], object]:
-        scenario = _fitted(slug, n, d)
-        rng, setting = np.random.default_rng(0), scenario.setting
-        problem = scenario.instance.problem
-        assert not isinstance(problem, MeanEstimation)
-        sample = problem.sample(n, rng)
-        method = make_optimiser(slug, "tight", "practical")
-        method.plan(setting)
-        return lambda: method.release(sample, setting, Ledger(setting.budget), rng)
-
-    return work
-
-
 def optimiser_fit(slug: str) -> np.ndarray:
-    """Return coefficients a step (`STEP`) or a run (`RUN`)."""
-    work = _optimise(slug)
-    if slug not in STEP:
-        return fit(work)
+    """Return coefficients a step (`STEP`) or a run (`RUN`), from sizes that it does not refuse."""
     rows, times = [], []
     for n, d in SIZES:
-        once = work(n, d)
-        setting = _fitted(slug, n, d).setting
-        steps = planned_steps(make_optimiser(slug, "tight", "practical").plan(setting))
-        clock = []
-        for _ in range(3):
-            started = time.perf_counter()
-            once()
-            clock.append(time.perf_counter() - started)
-        rows.append([1, n, n * d, d])
+        scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
+        setting = own_setting(scenario, slug)
+        try:
+            plan = make_method(slug, scenario.calibration, scenario.tuning).plan(setting)
+        except NotApplicable:
+            continue
+        clock = [outcome.seconds for outcome in study(scenario)]
+        items = setting.n * setting.m
+        rows.append([1, items, items * d, d])
+        steps = planned_steps(plan) if slug in STEP else 1
         times.append(1e9 * float(np.median(clock)) / steps)
-    weights = 1 / np.array(times)
-    solution, _ = nnls(np.array(rows) * weights[:, None], np.ones(len(times)))
-    return solution / machine_speed()
+    return _solved(rows, times)
 
 
 def main() -> None:
     """Print fitted coefficients for every distribution and method."""
     for slug in DISTRIBUTION_SLUGS:
         print(slug, fit(_sampling(slug)).round(3))
-    for slug in methods_for("mean"):
+    for slug in MEANS:
         print(slug, fit(_release(slug)).round(3))
     for slug in METHOD_SLUGS:
         if not slug.startswith("mean."):

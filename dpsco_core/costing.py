@@ -26,6 +26,9 @@ from dpsco_core.sco.framework import FrameworkPlan
 from dpsco_core.sco.lp_regularized import RegularizedPlan
 from dpsco_core.sco.noisy_gd import NoisyPlan
 from dpsco_core.study import canonical, own_setting
+from dpsco_core.users.accelerated_nonsmooth import SmoothedPlan
+from dpsco_core.users.accelerated_schedule import AcceleratedPlan
+from dpsco_core.users.clipped_means import MeansPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,28 +79,36 @@ STEP = {
     "sco.clipped": Coefficients(fixed=9e4, per_row=6, per_element=1.1),
     "lp.regularized-mirror-descent": Coefficients(fixed=7e4, per_row=9.6, per_element=1.2),
     "sco.iterative": Coefficients(fixed=2e7, per_row=30, per_element=1.5),
+    "user.accelerated": Coefficients(fixed=1.8e6, per_row=5.8, per_element=1.7),
+    "user.accelerated-strong": Coefficients(fixed=1.1e6, per_row=29, per_element=2.2),
+    "user.accelerated-nonsmooth": Coefficients(fixed=2.1e6, per_row=49, per_element=2.2),
+    "user.clipped-means": Coefficients(fixed=2.1e5, per_row=6.1, per_element=1.1),
+}
+# Where a plan takes some 0.1 s: an estimate of the steps, epsilon n / sqrt(d) over the first number,
+# from 1 to the second. At 40 settings it is 0.8 to 16 times the planned one, most often up to 2.
+ROUGH_STEPS = {
+    "user.accelerated": (500, 8),
+    "user.accelerated-strong": (70, 64),
+    "user.accelerated-nonsmooth": (500, 8),
+    "user.clipped-means": (35, 128),
 }
 # The whole run of the other optimisers.
 RUN = {
-    "sco.sgd": Coefficients(fixed=1.2e6, per_row=1350, per_element=12),
+    "sco.sgd": Coefficients(fixed=1.2e6, per_row=2200, per_element=22),
     "sco.erm": Coefficients(fixed=2e5, per_row=185, per_element=8.7),
-    "sco.phased-sgd": Coefficients(fixed=2.2e5, per_row=3000, per_element=1.5),
+    "sco.phased-sgd": Coefficients(fixed=2.2e5, per_row=5000, per_element=2.2),
     "sco.cwme-strong": Coefficients(fixed=2.2e5, per_row=12, per_element=1.1),
     "sco.private-sgd": Coefficients(fixed=1e5, per_row=5600, per_element=15),
     "sco.objective-perturbation": Coefficients(fixed=2.5e5, per_row=250, per_element=8.7),
     "sco.objective-perturbation-strong": Coefficients(fixed=6e4, per_row=11, per_element=1.8),
-    "user.phased-sgd": Coefficients(fixed=3e7, per_row=60, per_element=12),
-    "user.accelerated": Coefficients(fixed=2e7, per_row=120, per_element=12),
-    "user.accelerated-strong": Coefficients(fixed=6e7, per_row=250, per_element=24),
-    "user.accelerated-nonsmooth": Coefficients(fixed=2e7, per_row=200, per_element=25),
-    "user.group-privacy": Coefficients(fixed=2e7, per_row=3000, per_element=5),
-    "user.clipped-means": Coefficients(fixed=1e7, per_row=300, per_element=20),
-    "lp.phased-sgd": Coefficients(fixed=6e4, per_row=3300, per_element=1.2),
+    "user.phased-sgd": Coefficients(fixed=1e7, per_row=60, per_element=10),
+    "user.group-privacy": Coefficients(fixed=1e8, per_row=250, per_element=19),
+    "lp.phased-sgd": Coefficients(fixed=6e4, per_row=6000, per_element=2),
     "lp.shuffled-mirror-descent": Coefficients(fixed=3.9e5, per_row=140, per_element=5.1),
     "lp.batched-mirror-descent": Coefficients(fixed=3e5, per_row=140, per_element=4.8),
     "lp.euclidean-reduction": Coefficients(fixed=2.9e5, per_row=69, per_element=0.9),
     "lp.noisy-mirror-descent": Coefficients(
-        fixed=1e6, per_row=4700, per_element=23, per_column=1.1e4
+        fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4
     ),
 }
 EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an average
@@ -180,17 +191,28 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
         return RELEASE[slug].seconds(point.n, point.d)
     if slug in RUN and not exact:
         return RUN[slug].seconds(_visited(own_setting(point, slug)), point.d)
+    if slug in ROUGH_STEPS and not exact:
+        return _rough_steps(point, slug) * STEP[slug].seconds(
+            _visited(own_setting(point, slug)), point.d
+        )
     step = STEP[slug] if slug in STEP else RUN[slug]
     return _passes(point, slug) * step.seconds(_visited(own_setting(point, slug)), point.d)
 
 
-def _passes(point: Scenario, slug: str) -> int:
+def _rough_steps(point: Scenario, slug: str) -> float:
+    epsilon = math.sqrt(2 * point.rho) if point.rho is not None else point.epsilon
+    assert epsilon is not None
+    scale, most = ROUGH_STEPS[slug]
+    return min(max(epsilon * point.n / math.sqrt(point.d) / scale, 1.0), most)
+
+
+def _passes(point: Scenario, slug: str) -> float:
     """Return how often an optimiser works on all records; 0 where it refuses."""
     return 1 if slug in RELEASE else _asked_passes(replace(canonical(point), seed=0), slug)
 
 
 @lru_cache(maxsize=4096)
-def _asked_passes(point: Scenario, slug: str) -> int:
+def _asked_passes(point: Scenario, slug: str) -> float:
     """As `_passes`, from the optimiser's plan; kept for later calls. A `RUN` counts once."""
     try:
         plan = make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
@@ -204,10 +226,20 @@ def _visited(setting: Setting) -> int:
     return setting.n * (setting.m if fits(setting.n, setting.m, setting.d) else 1)
 
 
-def planned_steps(plan: object) -> int:
-    """Return the number of steps over all records that an optimiser has planned."""
+def planned_steps(plan: object) -> float:
+    """Return the number of steps over all records or users that an optimiser has planned.
+
+    A step that visits a part of the users is that part of a step.
+    """
     if isinstance(plan, RegularizedPlan):
         return plan.steps
+    if isinstance(plan, MeansPlan):
+        return plan.choice.steps
+    if isinstance(plan, SmoothedPlan):
+        plan = plan.phases
+    if isinstance(plan, AcceleratedPlan):
+        everyone = max(phase.stop for phase in plan.phases)
+        return sum(phase.steps * phase.users for phase in plan.phases) / everyone
     framework = plan.framework if isinstance(plan, NoisyPlan) else plan
     assert isinstance(framework, FrameworkPlan)
     return framework.descent.steps

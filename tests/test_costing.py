@@ -13,12 +13,12 @@ from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     PROBLEM_SLUGS,
     make_method,
-    make_optimiser,
     methods_for,
 )
 from dpsco_core.costing import (
     EVALUATION,
     OVERHEAD,
+    ROUGH_STEPS,
     RUN,
     STEP,
     cost,
@@ -94,11 +94,21 @@ def test_the_prices_of_methods_add_up() -> None:
 
 @pytest.mark.parametrize("slug", sorted(STEP))
 def test_a_descent_costs_as_much_as_its_planned_steps(slug: str) -> None:
-    plan = make_optimiser(slug, "tight", "practical").plan(SMALL.setting)
-    steps = planned_steps(plan)
+    problem = "quadratic" if slug.endswith("strong") else SMALL.problem
+    scenario = replace(SMALL, problem=problem, m=3 if slug.startswith("user.") else 1)
+    steps = planned_steps(make_method(slug, "tight", "practical").plan(scenario.setting))
     assert steps >= 1
-    each = STEP[slug].seconds(SMALL.n, SMALL.d)
-    assert release_seconds(SMALL, slug) == pytest.approx(steps * each)
+    each = STEP[slug].seconds(scenario.n * scenario.m, scenario.d)
+    assert release_seconds(scenario, slug) == pytest.approx(steps * each)
+
+
+@pytest.mark.parametrize("slug", sorted(ROUGH_STEPS))
+def test_steps_that_are_not_planned_are_estimated_within_a_factor_of_twenty(slug: str) -> None:
+    problem = "quadratic" if slug.endswith("strong") else SMALL.problem
+    for n, d in ((2000, 5), (10_000, 10), (50_000, 20)):
+        scenario = replace(SMALL, problem=problem, m=10, n=n, d=d)
+        exact, rough = (release_seconds(scenario, slug, exact=exact) for exact in (True, False))
+        assert exact / 2 < rough < 20 * exact
 
 
 def test_a_refusal_costs_no_release_and_no_evaluation() -> None:
