@@ -84,7 +84,7 @@ STEP = {
     "user.accelerated-nonsmooth": Coefficients(fixed=2.1e6, per_row=49, per_element=2.2),
     "user.clipped-means": Coefficients(fixed=2.1e5, per_row=6.1, per_element=1.1),
 }
-# Where a plan takes some 0.1 s: an estimate of the steps, epsilon n / sqrt(d) over the first number,
+# Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
 # from 1 to the second. At 40 settings it is 0.8 to 16 times the planned one, most often up to 2.
 ROUGH_STEPS = {
     "user.accelerated": (500, 8),
