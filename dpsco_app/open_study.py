@@ -74,10 +74,13 @@ def _dialog() -> None:
 def _offer(shelf: Shelf, key: str) -> None:
     """Draw the studies of a file, and the button that opens the one which is chosen."""
     try:
-        found = shelf.studies()
+        found, others = shelf.studies(), shelf.unreadable()
     except InvalidInput as problem:
         st.error(str(problem))
         return
+    if others:
+        them = "another study" if others == 1 else f"{others} other studies"
+        st.caption(f"The file holds {them} of a version that this one cannot read.")
     scenario = found[0]
     if len(found) > 1:
         number = st.selectbox(

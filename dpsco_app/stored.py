@@ -73,6 +73,17 @@ class Shelf:
         require(bool(found), "file", "one that holds a study", self.name)
         return tuple(dict.fromkeys(found))
 
+    def unreadable(self) -> int:
+        """Return how many more studies are in the file: another version has begun them.
+
+        Raises
+        ------
+        InvalidInput
+            As `studies`.
+        """
+        with self._opened() as store:
+            return len(store.unknown())
+
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what the file holds of a study, in the order of its cells.
 

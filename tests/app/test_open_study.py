@@ -141,6 +141,25 @@ def test_the_server_offers_the_studies_of_its_file(
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "another study of a version"), (3, "3 other studies of a version")]
+)
+def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
+    tmp_path: Path, count: int, said: str
+) -> None:
+    newer = [SMALL.to_json().replace("mean.clipped", f"mean.newer-{i}") for i in range(count)]
+    file = changed(
+        tmp_path / "r.sqlite", *(f"INSERT INTO studies VALUES ('{text}');" for text in newer)
+    )
+    page = open_page()
+    page.button(key="study_open").click().run()
+    page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
+    page.button(key="study_open").click().run()
+    assert any(said in caption.value for caption in checked(page).caption)
+    page.button(key="study_chosen").click().run()
+    assert result(checked(page)).scenario == SMALL
+
+
 # -- files that do harm -----------------------------------------------------------------------
 
 
