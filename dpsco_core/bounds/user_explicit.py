@@ -336,6 +336,7 @@ def _best_erm(
                         radius="proven" if filtered else None,
                         halt=failure / (2 * phases) if filtered else 0.01,
                         spread_failure=failure / 2 if filtered else 1.0,
+                        advice=False,
                     )
                 except NotApplicable:
                     continue

@@ -133,6 +133,19 @@ def phase_plan(
     return _plan("sequence", count, steps, epsilon, delta, keep, tuning)
 
 
+def possible_phase_plan(
+    count: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    *,
+    keep: RobustFilter,
+    tuning: Tuning = USUAL,
+) -> FilterPlan | None:
+    """As `phase_plan`; None where it refuses, without the search for the number that would do."""
+    return _attempt("sequence", count, steps, epsilon, delta, keep, tuning)
+
+
 def least_phase_count(
     steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = USUAL
 ) -> int | None:

@@ -18,6 +18,7 @@ from dpsco_core.privacy.filter_plan import (
     Tuning,
     least_phase_count,
     phase_plan,
+    possible_phase_plan,
     recommended_count,
     single_test_plan,
 )
@@ -199,6 +200,7 @@ def full_batch(
     keep: RobustFilter = UNIT_FILTER,
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
+    advice: bool = True,
 ) -> ErmSchedule:
     r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
 
@@ -222,6 +224,8 @@ def full_batch(
         With a score radius of 1: it is scaled to the phase's.
     halt, spread_failure : float
         What the test of a phase, and the proven radius of all of them, may fail with.
+    advice : bool
+        Whether a refusal says how many users would do, which takes a search.
 
     Raises
     ------
@@ -240,14 +244,19 @@ def full_batch(
             return 2 * at.lipschitz / users * multiplier
         if users < 2:
             raise NotApplicable("A test of one user alone hides nothing.")
-        plan = phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=phase_tuning(halt))
+        tuning = phase_tuning(halt)
+        plan = possible_phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning)
+        if plan is None and not advice:
+            raise NotApplicable(f"A test that hides one of {users} users leaves too few of them.")
+        if plan is None:
+            plan = phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning)
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     split = halving(at.n, phases)
     try:
         return _full_batch(at, split, decay, regulariser, steps_factor, tau, noise_of)
     except NotApplicable as refused:
-        if radius is None:
+        if radius is None or not advice:
             raise
         base = printed_regulariser(at) if regulariser is None else regulariser
         steps = erm_steps(at, base, steps_factor)
