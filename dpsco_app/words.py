@@ -94,8 +94,8 @@ def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[
 
 
 def times(ratio: float) -> str:
-    """Return a ratio with two digits, as people write it."""
-    return number_text(float(f"{ratio:.2g}"))
+    """Return a ratio with two digits, as people write it: 0.53, 1.0, 2.1, 12."""
+    return f"{ratio:.1f}" if 0.995 <= ratio < 9.95 else number_text(float(f"{ratio:.2g}"))
 
 
 def _errs(problem: str, method: str, error: float) -> str:

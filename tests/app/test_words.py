@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.details import numbers
-from dpsco_app.words import Statement, state
+from dpsco_app.words import Statement, state, times
 from dpsco_core.scenario import Scenario
 from tests.app.pages import numbers_in
 from tests.app.results import FLOORS, SWEEP, bounds, run, table
@@ -89,3 +89,10 @@ def test_only_refused_estimators_leave_the_one_that_ran() -> None:
 def test_a_single_point_and_an_axis_whose_chosen_value_is_off() -> None:
     point = replace(SWEEP, axis=None, grid=())
     assert say(point).sentence.startswith("At n = 10,000, ")
+
+
+def test_a_ratio_is_written_with_two_digits() -> None:
+    ratios = (0.534, 0.97, 0.996, 1.04, 2.0, 9.94, 12.3, 1234.0)
+    assert [times(r) for r in ratios] == [
+        "0.53", "0.97", "1.0", "1.0", "2.0", "9.9", "12", "1,200",
+    ]  # fmt: skip
