@@ -34,6 +34,14 @@ def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _take_control() -> None:
+    """Let this thread set the limits: threadpoolctl 3.8 heeds one thread and ignores all others."""
+    for library in _libraries().lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
+
+
 class _Limit:
     """Counts who is inside; the setting itself is one for the whole process."""
 
@@ -45,6 +53,7 @@ class _Limit:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
+                _take_control()
                 self._limiter = _libraries().limit(limits=1, user_api="blas")
             self._inside += 1
 
@@ -52,7 +61,9 @@ class _Limit:
         with self._lock:
             self._inside -= 1
             if self._inside == 0:
+                _take_control()
                 self._limiter.restore_original_limits()
+                _take_control()  # and give it up
 
 
 _limit = _Limit()

@@ -95,6 +95,27 @@ def test_a_cell_has_one_blas_thread_wherever_it_runs(
     assert {x["num_threads"] for x in pool.submit(threadpool_info).result()} == {1}
 
 
+def test_one_blas_thread_holds_whichever_thread_enters_and_whichever_leaves_last() -> None:
+    def inside() -> set[int]:
+        with one_blas_thread():
+            return threads()
+
+    with (
+        threadpool_limits(3, user_api="blas"),
+        ThreadPoolExecutor(1) as first,
+        ThreadPoolExecutor(1) as second,
+    ):
+        before = threads()
+        with one_blas_thread():  # the main thread has set a limit once
+            pass
+        assert first.submit(inside).result() == {1}
+        held = one_blas_thread()
+        first.submit(held.__enter__).result()
+        assert second.submit(inside).result() == threads() == {1}
+        second.submit(held.__exit__, None, None, None).result()
+        assert threads() == before
+
+
 def threads() -> set[int]:
     return {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
 

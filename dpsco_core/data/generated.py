@@ -16,6 +16,7 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.blas import one_blas_thread
 from dpsco_core.data.blocks import BlockStreams, Key, Law, require_sample_size, stream_rows
 from dpsco_core.data.rows import Factors, Rows, total_of
 from dpsco_core.errors import require
@@ -144,7 +145,7 @@ class Range(Generic[AnySource]):
             low, high = int(indices.min()), int(indices.max())
             outside = low if low < 0 else high
             require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", outside)
-        return self.start + indices
+        return self.start + indices.astype(np.intp, copy=False)  # short integers would wrap around
 
     def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
         """Yield ``(number, low, high)`` for every block that holds some of the records."""
@@ -197,5 +198,6 @@ class GeneratedRows(Range[RowSource]):
             yield Factors(block)
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over the pieces."""
-        return total_of(self.pieces(), part)
+        """Return the sum of ``part(piece)`` over the pieces, to the bit what workers would send."""
+        with one_blas_thread():
+            return total_of(self.pieces(), part)

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.blas import one_blas_thread
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
 from dpsco_core.data.generated import Range, Source
@@ -129,7 +130,7 @@ class GeneratedSample(Range[SampleSource]):
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
-        number, place = divmod(self.start + i, self.source.size)
+        number, place = divmod(self._within(i, i + 1)[0], self.source.size)
         return self.source.block(number).gradient(w, place)
 
     def mean_gradient(self, w: Vector) -> Vector:
@@ -189,7 +190,8 @@ class GeneratedGradients:
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
         """Return the sum of ``part(piece)`` over pieces, each with a source of its own."""
-        return total_of(self.pieces(), part)
+        with one_blas_thread():  # as where workers form it
+            return total_of(self.pieces(), part)
 
     def pieces(self) -> Iterator[GeneratedGradients]:
         """Yield consecutive pieces: the problem, its keys, a range and the point."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Pareto, Rows, StudentT
 from dpsco_core.data import generated as module
@@ -20,6 +21,7 @@ from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import MappedRows, ScaledRows, total_of
 from dpsco_core.errors import InvalidInput
+from dpsco_core.scenario import Scenario
 
 Vector = NDArray[np.float64]
 N, D = 70_001, 5  # three blocks and a row or more
@@ -75,6 +77,8 @@ def test_rows_are_taken_in_any_order() -> None:
     indices = np.random.default_rng(3).integers(0, N, size=500)
     assert np.array_equal(rows.take(indices), x[indices])
     assert rows.take(indices[:0]).shape == (0, D)
+    short = np.array([100, 3], dtype=np.int8)
+    assert np.array_equal(rows.part(100, N).take(short), x[[200, 103]])
 
 
 def test_reading_in_order_draws_every_block_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +110,21 @@ def test_a_total_is_the_sum_over_pieces(monkeypatch: pytest.MonkeyPatch) -> None
     np.testing.assert_allclose(rows.total(part), whole, rtol=1e-10)
     inner = rows.part(10, N - 10)
     np.testing.assert_allclose(inner.total(part), part(DenseRows(x[10:-10])), rtol=1e-10)
+
+
+def blas_threads(_: Rows) -> Vector:
+    counts = {int(x["num_threads"]) for x in threadpool_info() if x["user_api"] == "blas"}
+    return np.array([len(counts), max(counts)])
+
+
+def test_a_total_is_formed_with_one_blas_thread_as_workers_form_it() -> None:
+    _, rows = both()
+    sample = Scenario(problem="logistic", n=9, d=D).instance.problem.stream(
+        9, np.random.default_rng(1)
+    )
+    with threadpool_limits(3, user_api="blas"):
+        assert rows.total(blas_threads).tolist() == [1, 1]
+        assert sample.gradients(np.zeros(D)).total(blas_threads).tolist() == [1, 1]
 
 
 def test_rows_in_memory_are_one_piece() -> None:

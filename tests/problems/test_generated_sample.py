@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.data.blocks import stream_rows
+from dpsco_core.errors import InvalidInput
 from dpsco_core.problems import generated_sample as module
 from dpsco_core.problems.generated_sample import GeneratedSample
 from dpsco_core.scenario import Scenario
@@ -70,6 +71,9 @@ def test_it_is_the_sample_in_memory(problem: str, bound: tuple[float, float] | N
     np.testing.assert_allclose(part.gradient(w, 5), held.gradient(w, low + 5), **close)
     expected_mean = held.part(low, high).mean_gradient(w)
     np.testing.assert_allclose(part.mean_gradient(w), expected_mean, rtol=1e-9)
+    for outside in (-1, high - low):
+        with pytest.raises(InvalidInput, match=r"^stop must be from start to 43"):
+            part.gradient(w, outside)
 
 
 def test_factors_are_those_of_the_records() -> None:
