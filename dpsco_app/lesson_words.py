@@ -54,8 +54,8 @@ WORDS: dict[str, LessonWords] = {
         title="The mean, and a sturdier one",
         text="The **median of means** cuts the sample into groups, averages each group, and takes "
         "the median of the averages. An enormous record spoils one group, and the median ignores "
-        "it. The figure takes 200 samples of 1,000 heavy-tailed records and shows in how many of "
-        "them an estimate is off by more than x. There is no privacy yet.",
+        "it. The figure takes 200 samples of 1,000 heavy-tailed records (points in the plane) and "
+        "shows in how many of them an estimate is off by more than x. There is no privacy yet.",
         question="Which of the two errs less: in a typical sample, and in the worst of a hundred?",
         before="The sample mean: in how many samples its error exceeds x",
         why="An average over all samples would not tell the two apart: look at the right end, the "

@@ -130,6 +130,7 @@ LESSONS: tuple[Lesson, ...] = (
             TAILS,
             methods=("mean.sample", "mean.median-of-means"),
             n=1000,
+            d=2,  # on a line, 200 samples do not tell which of the two has the worse luck
             margin=0.1,
             trials=200,
         ),
@@ -229,7 +230,7 @@ LESSONS: tuple[Lesson, ...] = (
             methods=("sco.erm", "sco.cwme", "sco.clipped"),
             epsilon=None,
             delta=None,
-            rho=0.5,
+            rho=0.1,
             n=500,
             d=100,
             p=2,

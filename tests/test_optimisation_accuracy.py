@@ -43,7 +43,7 @@ class Group:
 
     problem: str
     methods: tuple[str, ...] = QUICK
-    trials: int = 40
+    trials: int = 60
 
     @lru_cache(maxsize=8)  # noqa: B019 - a handful of groups, for one test run
     def errors(self, n: int, epsilon: float) -> Errors:
@@ -130,7 +130,7 @@ def test_methods_without_privacy_feel_the_records_and_not_the_budget(group: Grou
 @pytest.mark.slow
 @pytest.mark.parametrize("problem", RISKS)
 def test_errors_of_iterative_updating_fall_too(problem: str) -> None:
-    group = Group(problem=problem, methods=(SLOW_METHOD,), trials=20)
+    group = Group(problem=problem, methods=(SLOW_METHOD,), trials=40)
     before = group.errors(FEW, BUDGET)[SLOW_METHOD]
     assert fall(before, group.errors(MANY, BUDGET)[SLOW_METHOD]) > 1
     assert fall(before, group.errors(FEW, LARGE)[SLOW_METHOD]) > 1

@@ -199,7 +199,6 @@ ANSWERS: dict[str, tuple[float, float] | str] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("slug", SLUGS)
 def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(number(slug))), slug)
