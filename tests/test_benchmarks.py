@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks import growth, logistic
 from benchmarks.cost import timed
-from dpsco_core.catalogue import METHOD_SLUGS
+from dpsco_core.catalogue import METHOD_SLUGS, make_optimiser
 from dpsco_core.costing import cost
 
 
@@ -16,3 +17,8 @@ def test_every_method_has_a_scenario_on_which_its_cost_is_compared_with_the_cloc
     scenario = timed(slug, 2000, 20).validate()
     assert scenario.methods == (slug,)
     assert cost(scenario).seconds > 0
+
+
+@pytest.mark.parametrize("slug", [*logistic.METHODS, *growth.OPTIMISERS])
+def test_the_other_tables_hold_optimisers_of_records(slug: str) -> None:
+    assert make_optimiser(slug, "tight", "practical").card.slug == slug

@@ -76,6 +76,7 @@ def box_of(figure: Locator) -> tuple[int, int]:
     return round(box["width"]), round(box["height"])
 
 
+@pytest.mark.slow  # the figure of Explore is saved the same way
 def test_a_map_is_saved_as_picture_page_and_table(
     page: Page, dashboard: str, ready: Ready, tmp_path: Path
 ) -> None:

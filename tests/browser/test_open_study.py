@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
@@ -15,6 +16,7 @@ from dpsco_core.store import Store
 from dpsco_core.study import cells, run_cell
 
 
+@pytest.mark.slow  # tests/app/test_open_study.py opens one too
 def test_a_study_above_the_caps_opens_from_a_file(
     page: Page, dashboard: str, ready: Callable[..., None], tmp_path: Path
 ) -> None:
