@@ -21,6 +21,7 @@ def said(page: Page) -> Locator:
     return page.locator(".st-key-geometry_said")
 
 
+@pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
 def test_a_deep_link_restores_the_page_and_a_key_moves_the_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

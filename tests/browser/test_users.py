@@ -16,6 +16,7 @@ QUICK = "/users?n=2000&d=2&trials=2"
 FIGURES = ("users_map", "users_crossing", "users_law", "users_frontier", "users_gradients")
 
 
+@pytest.mark.slow  # tests/app has the link, tests/browser/test_every_page.py the figures
 def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
