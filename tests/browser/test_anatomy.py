@@ -55,6 +55,8 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     ready(page)
     page.get_by_role("link", name="Explore").first.click()
     expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Finished:")).to_be_visible(timeout=30_000)
+    ready(page)
     page.get_by_role("link", name="Anatomy").first.click()
     expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
     ready(page)
