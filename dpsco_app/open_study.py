@@ -74,7 +74,7 @@ def _dialog() -> None:
 def _offer(shelf: Shelf, key: str) -> None:
     """Draw the studies of a file, and the button that opens the one which is chosen."""
     try:
-        found, others = shelf.studies(), shelf.unreadable()
+        found, others = shelf.contents()
     except InvalidInput as problem:
         st.error(str(problem))
         return

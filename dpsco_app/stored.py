@@ -68,13 +68,10 @@ class Shelf:
         InvalidInput
             If the file is no results file, is damaged, or holds none.
         """
-        with self._opened() as store:
-            found = tuple(as_controls(scenario) for scenario in store.scenarios())
-        require(bool(found), "file", "one that holds a study", self.name)
-        return tuple(dict.fromkeys(found))
+        return self.contents()[0]
 
-    def unreadable(self) -> int:
-        """Return how many more studies are in the file: another version has begun them.
+    def contents(self) -> tuple[tuple[Scenario, ...], int]:
+        """Return the studies, and how many more there are that another version has begun.
 
         Raises
         ------
@@ -82,7 +79,10 @@ class Shelf:
             As `studies`.
         """
         with self._opened() as store:
-            return len(store.unknown())
+            found = tuple(as_controls(scenario) for scenario in store.scenarios())
+            unreadable = len(store.unknown())
+        require(bool(found), "file", "one that holds a study", self.name)
+        return tuple(dict.fromkeys(found)), unreadable
 
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what the file holds of a study, in the order of its cells.

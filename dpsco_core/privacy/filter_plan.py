@@ -122,28 +122,17 @@ def phase_plan(
     *,
     keep: RobustFilter,
     tuning: Tuning = USUAL,
+    advice: bool = True,
 ) -> FilterPlan:
     r"""Return the plan of a phase of T full-batch releases: Mode A of the note's section 2.2.
 
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
     \frac8{\varepsilon_1}\log\frac T\gamma`, and :math:`\sigma = \Delta\sqrt T g`. Coins fail at
-    every step, and their part of delta is shared among the steps.
+    every step, and their part of delta is shared among the steps. A refusal says how many points
+    would do unless `advice` is False: that takes a search.
     """
-    return _plan("sequence", count, steps, epsilon, delta, keep, tuning)
-
-
-def possible_phase_plan(
-    count: int,
-    steps: int,
-    epsilon: float,
-    delta: float,
-    *,
-    keep: RobustFilter,
-    tuning: Tuning = USUAL,
-) -> FilterPlan | None:
-    """As `phase_plan`; None where it refuses, without the search for the number that would do."""
-    return _attempt("sequence", count, steps, epsilon, delta, keep, tuning)
+    return _plan("sequence", count, steps, epsilon, delta, keep, tuning, advice)
 
 
 def least_phase_count(
@@ -187,6 +176,7 @@ def _plan(
     delta: float,
     keep: RobustFilter,
     tuning: Tuning,
+    advice: bool = True,
 ) -> FilterPlan:
     check_size(count)
     check_count("steps", steps)
@@ -197,10 +187,14 @@ def _plan(
 
     found = at(count)
     if found is None:
+        few = (
+            f"A test that hides one of {count} points leaves too few of them sure to be in the mean"
+        )
+        if not advice:
+            raise NotApplicable(f"{few}.")
         needed = _least(count, at)
         raise NotApplicable(
-            f"A test that hides one of {count} points leaves too few of them sure to be in the "
-            f"mean; it needs {'more than a billion' if needed is None else needed}.",
+            f"{few}; it needs {'more than a billion' if needed is None else needed}.",
             nearest="" if needed is None else f"{needed} points, or a larger epsilon",
         )
     return found

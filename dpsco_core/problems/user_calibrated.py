@@ -18,7 +18,6 @@ from dpsco_core.privacy.filter_plan import (
     Tuning,
     least_phase_count,
     phase_plan,
-    possible_phase_plan,
     recommended_count,
     single_test_plan,
 )
@@ -245,11 +244,9 @@ def full_batch(
         if users < 2:
             raise NotApplicable("A test of one user alone hides nothing.")
         tuning = phase_tuning(halt)
-        plan = possible_phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning)
-        if plan is None and not advice:
-            raise NotApplicable(f"A test that hides one of {users} users leaves too few of them.")
-        if plan is None:
-            plan = phase_plan(users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning)
+        plan = phase_plan(
+            users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning, advice=advice
+        )
         return 2 * tau * plan.release.noise_std / math.sqrt(steps)
 
     split = halving(at.n, phases)
