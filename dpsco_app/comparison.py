@@ -74,6 +74,7 @@ def draw_choice(scenario: Scenario) -> None:
     st.selectbox(
         "Compare with",
         SETS,
+        SETS.index(st.session_state[AGAINST]),
         format_func=set_name,
         key=AGAINST,
         disabled=is_pin,

@@ -151,6 +151,7 @@ class Panel:
                     st.segmented_control(
                         "Notion of privacy",
                         list(NOTIONS),
+                        default=st.session_state[self.notion],
                         format_func=lambda n: NOTIONS[n],
                         key=self.notion,
                         required=True,
@@ -239,6 +240,9 @@ class Panel:
     # -- one widget -------------------------------------------------------------------------
 
     def _draw_one(self, control: Control, key: str, scenario: Scenario) -> None:
+        # What the session holds is the default too. Streamlit sends it as a value in the first run
+        # alone; a browser that draws the control only when the next run has begun, as its code
+        # came late or somebody clicked fast, starts from the default.
         label, words = text(control.label, scenario), text(control.help, scenario)
         value = st.session_state[key]
         match control.kind:
@@ -250,7 +254,13 @@ class Panel:
                     options = _offsets(scenario, value)
                 changed = self.set_problem if control.field == "m" else None
                 st.select_slider(
-                    label, options, format_func=number_text, key=key, help=words, on_change=changed
+                    label,
+                    options,
+                    value,
+                    format_func=number_text,
+                    key=key,
+                    help=words,
+                    on_change=changed,
                 )
             case "problem":
                 self._select(label, self.problems, _problem_name, key, words, self.set_problem)
@@ -262,9 +272,11 @@ class Panel:
             case "method":
                 self._select(label, tuple(_offered(scenario)), _method_name, key, words)
             case "choice":
+                choices = _choices(control.field, scenario)
                 st.segmented_control(
                     label,
-                    _choices(control.field, scenario),
+                    choices,
+                    default=value if value in choices else None,
                     format_func=_choice_text,
                     key=key,
                     required=True,
@@ -275,6 +287,7 @@ class Panel:
                 st.pills(
                     label,
                     _offered(scenario),
+                    default=value,
                     format_func=_method_name,
                     selection_mode="multi",
                     key=key,
@@ -285,13 +298,14 @@ class Panel:
                 st.pills(
                     label,
                     _grid_values(scenario, value),
+                    default=value,
                     format_func=number_text,
                     selection_mode="multi",
                     key=key,
                     help=f"{words} At most {DASHBOARD.grid}.",
                 )
             case "integer":
-                st.number_input(label, 0, LARGEST_SEED, step=1, key=key, help=words)
+                st.number_input(label, 0, LARGEST_SEED, value, step=1, key=key, help=words)
 
     @staticmethod
     def _select(
@@ -302,7 +316,11 @@ class Panel:
         words: str,
         changed: Callable[[], None] | None = None,
     ) -> None:
-        st.selectbox(label, list(options), format_func=name, key=key, help=words, on_change=changed)
+        value = st.session_state[key]
+        first = options.index(value) if value in options else 0
+        st.selectbox(
+            label, options, first, format_func=name, key=key, help=words, on_change=changed
+        )
 
 
 EXPLORE = Panel(name="explore", prefix=PREFIX, groups=GROUPS, details=DETAILS)

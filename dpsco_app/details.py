@@ -48,7 +48,8 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     result, now = drawn.result, drawn.now
     scenario = result.scenario
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
-        st.pills("Show", VIEWS, selection_mode="multi", key=SHOW)
+        held = st.session_state[SHOW]
+        st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
         fold(
             "Export",
             lambda: _downloads(drawn, headline),

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app import words
 from dpsco_app.charts import error_figure, error_range
 from dpsco_app.comparison import curves, in_words, label
-from dpsco_app.figures import Places, figure_place, show
+from dpsco_app.figures import Place, Places, figure_place, show
 from dpsco_app.look import Look
 from dpsco_app.options import PIN, SHOW, SIDE
 from dpsco_app.pinning import differences, overlays, same_quantity
@@ -78,7 +78,7 @@ def places(result: Result) -> Places:
     st.html(PAIR_STYLE)
     with st.container(key=PAIR):
         columns = st.columns(2, gap="small")
-    return {f"{PAIR}_{i}": column.empty() for i, column in enumerate(columns)}
+    return {f"{PAIR}_{i}": Place(column) for i, column in enumerate(columns)}
 
 
 def say(said: words.Statement, result: Result, sentence: DeltaGenerator) -> None:

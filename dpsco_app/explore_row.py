@@ -11,10 +11,12 @@ from dpsco_app.arrival import arrive
 from dpsco_app.comparison import beside, others
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.explore_figure import Shown
+from dpsco_app.link import EXPLORE as ADDRESS
 from dpsco_app.open_study import read_only
 from dpsco_app.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, number_text
 from dpsco_app.pinning import in_short, overlays, pin_text, pinned
 from dpsco_app.problem_words import words_for
+from dpsco_app.restore import forgive
 from dpsco_app.running import Result, estimate
 from dpsco_core.allowed import nearest_allowed
 from dpsco_core.limits import DASHBOARD
@@ -24,7 +26,7 @@ from dpsco_core.scenario import Scenario
 def press_run() -> None:
     arrive()
     st.session_state["start"] = True
-    st.session_state["address_problems"] = []
+    forgive(ADDRESS)
 
 
 def _press_cancel() -> None:
@@ -122,7 +124,9 @@ def draw_second(scenario: Scenario | None, result: Result | None) -> None:
         if kept is not None:
             st.markdown(_pinned_in_words(kept, now, together=together))
         if together and other is not None:
-            st.toggle("Side by side", key=SIDE, help="Draws a figure for each, of one height.")
+            side = bool(st.session_state[SIDE])
+            words = "Draws a figure for each, of one height."
+            st.toggle("Side by side", side, key=SIDE, help=words)
         else:
             st.session_state[SIDE] = st.session_state[SIDE]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -13,8 +14,6 @@ from streamlit.delta_generator import DeltaGenerator
 from dpsco_app import teaching, window
 from dpsco_app.figure_export import draw_files
 from dpsco_app.look import Look
-
-Places = dict[str, DeltaGenerator]
 
 SHARED_STYLE = """<style>
 [class*="st-key-bare_"] .modebar-container { display: none; }
@@ -27,15 +26,37 @@ kbd { opacity: 0.85 !important; }
 </style>"""
 
 
+class Place:
+    """Where one figure after the other is drawn, each in place of the one before.
+
+    The figure of the page's last run stays until the first of this run has come: for an empty
+    place in between the browser would take it away.
+    """
+
+    def __init__(self, inside: DeltaGenerator) -> None:
+        self._inside = inside
+        self._drawn: DeltaGenerator | None = None
+
+    def draw(self, figure: go.Figure, key: str, *, bar: bool, **options: Any) -> None:
+        """Draw a figure with Plotly's bar of tools, or with the bar hidden."""
+        if self._drawn is None:
+            self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
+        after = self._drawn.plotly_chart(figure, key=key, **options)
+        if isinstance(after, DeltaGenerator):  # and not a selection of points
+            self._drawn = after
+
+
+Places = dict[str, Place]
+
+
 def figure_place(name: str = "") -> Places:
     """Return the place of a figure, under the kind that this window needs."""
     kind = window.kind()
-    with st.container(key=f"{name}figure_{kind}"):
-        return {kind: st.empty()}
+    return {kind: Place(st.container(key=f"{name}figure_{kind}"))}
 
 
 def show(
-    place: DeltaGenerator,
+    place: Place,
     figure: go.Figure,
     key: str,
     alt: str,
@@ -49,12 +70,12 @@ def show(
     """
     if teaching.held().large and not key.endswith("compact"):
         figure, bar = teaching.enlarged(figure), False  # the larger title needs the bar's place
-    where = place if bar else place.container(key=f"bare_{key}")
-    where.plotly_chart(
+    place.draw(
         figure,
+        key,
+        bar=bar,
         on_select="ignore" if on_click is None else on_click,
         selection_mode="points",
-        key=key,
         width="stretch",
         alt=alt,
         config={"displaylogo": False, "displayModeBar": True},

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.figure_export import draw_files
-from dpsco_app.figures import responsive, show
+from dpsco_app.figures import Place, responsive, show
 from dpsco_app.geometry_state import STATE, View
 from dpsco_app.look import Look
 
@@ -48,5 +48,5 @@ def figure_of(
     look = Look(dark=st.context.theme.type == "dark", title=title, compact=phone)
     with st.container(key=f"{name}_figure_space"):
         st.markdown(f"**{title}**")
-        show(st.empty(), draw(look), f"{name}_space", title, bar=False)
+        show(Place(st.container()), draw(look), f"{name}_space", title, bar=False)
     draw_files(name, title, draw, table)

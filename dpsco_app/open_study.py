@@ -9,7 +9,7 @@ from dpsco_app.link import EXPLORE as ADDRESS
 from dpsco_app.link import explore_extras
 from dpsco_app.options import AGAINST, NO_SET, PIN, SYMBOL, number_text
 from dpsco_app.problem_words import geometry_name, words_for
-from dpsco_app.restore import leave
+from dpsco_app.restore import forgive, leave
 from dpsco_app.running import Result
 from dpsco_app.stored import MEGABYTES, Shelf, require_showable, served
 from dpsco_core.allowed import refusal
@@ -126,7 +126,7 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     state[PROBLEM] = ""
     state[PIN], state[AGAINST] = "", NO_SET
     state["running"] = False
-    state["address_problems"] = []
+    forgive(ADDRESS)
     state["result"] = Result(scenario, outcomes, done=len(outcomes) == scenario.cells)
     state[OPENED] = scenario
     PANEL.load(scenario)

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from dpsco_app.visits import came_back, just_came_back
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.parsing import shorten, to_text
 
@@ -135,21 +136,34 @@ class PageState(Generic[V]):
         """Put the address into the widgets' state if it is new; return what is wrong with it.
 
         While another page is shown the state of the widgets is lost: an empty address brings the
-        page back as it was left.
+        page back as it was left. A run of a page may be stopped wherever it reads or writes the
+        session: what it has not finished, the next begins anew.
         """
         state = st.session_state
-        here = all(self.key(name) in state for name in self.names)
+        whole = state.get(f"{self.name}_whole", False)
+        here = whole and all(self.key(name) in state for name in self.names)
         query = {k: v for k, v in st.query_params.to_dict().items() if k in self.names}
-        left, wrong, written = f"{self.name}_left", f"{self.name}_wrong", f"{self.name}_written"
-        if not here and not query and left in state:
-            self.load(state[left])
-            state[wrong] = []
+        left, written = f"{self.name}_left", f"{self.name}_written"
+        if not query and left in state and (not here or self._unheard(state[left])):
+            if not here:
+                came_back(self.name)
+            self._put(state[left], [])
         elif not here or query != state.get(written):
-            view, state[wrong] = self.from_query(query)
-            self.load(view)
+            self._put(*self.from_query(query))
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
-        return list(state[wrong])
+        return list(state[f"{self.name}_wrong"])
+
+    def _put(self, view: V, problems: list[str]) -> None:
+        """Put a view into the widgets' state, and keep what is wrong with the address."""
+        st.session_state[f"{self.name}_whole"] = False
+        self.load(view)
+        st.session_state[f"{self.name}_wrong"] = problems
+        st.session_state[f"{self.name}_whole"] = True
+
+    def _unheard(self, left: V) -> bool:
+        """Whether the browser may not know yet what the page wrote when it came back."""
+        return just_came_back(self.name) and bool(self.to_query(left))
 
     def remember(self, view: V) -> None:
         """Write the view into the address, leaving other parameters alone, and keep it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -27,7 +27,7 @@ from dpsco_app.folding import fold_words
 from dpsco_app.look import COLOURS, GREY
 from dpsco_app.page_scripts import anatomy_script
 from dpsco_app.refusals import Refusal, changed, grouped
-from dpsco_app.restore import remember, restored
+from dpsco_app.restore import remember, restore
 from dpsco_app.running import Pace
 from dpsco_core.anatomy import (
     FACTORS,
@@ -56,7 +56,7 @@ HASHED = {Scenario: lambda s: str(s.to_query())}
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
-    problems = _restore()
+    problems = restore(ADDRESS, PANEL, _put)
     with st.sidebar:
         PANEL.draw(PANEL.read())
     scenario, wrong = _checked(PANEL.read())
@@ -75,14 +75,8 @@ def page() -> None:
     fold_words("How to read these figures", HOW_TO_READ, "anatomy_fold_reading")
 
 
-def _restore() -> list[str]:
-    found = restored(ADDRESS, PANEL)
-    if found is not None:
-        problems = list(found.problems)
-        PANEL.load(found.scenario)
-        st.session_state[RADIUS] = nearest_factor(found.extras[RADIUS], problems)
-        st.session_state["anatomy_problems"] = problems
-    return list(st.session_state["anatomy_problems"])
+def _put(extras: Mapping[str, str], problems: list[str]) -> None:
+    st.session_state[RADIUS] = nearest_factor(extras[RADIUS], problems)
 
 
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
@@ -185,6 +179,7 @@ def _radius_part(scenario: Scenario) -> bool:
     st.select_slider(
         "Clip radius R",
         list(FACTORS),
+        st.session_state[RADIUS],
         format_func=lambda factor: (
             radius_text(factor * chosen) + (" (chosen)" if factor == 1 else "")
         ),

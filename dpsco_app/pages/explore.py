@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -22,7 +23,7 @@ from dpsco_app.options import AGAINST, NO_SET, PIN, SHOW, SIDE
 from dpsco_app.pinning import read_pin
 from dpsco_app.presets import KINDS, PRESETS, Preset
 from dpsco_app.problem_words import MEAN, words_for
-from dpsco_app.restore import remember, restored
+from dpsco_app.restore import remember, restore
 from dpsco_app.running import (
     DRAW_EVERY_SECONDS,
     FIRST_DRAW_SECONDS,
@@ -64,7 +65,7 @@ def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     st.session_state[DRAWN] = 0
-    problems = _restore()
+    problems = restore(ADDRESS, PANEL, _put)
     PANEL.settle()
     set_now = PANEL.read()
     with st.sidebar:
@@ -92,7 +93,7 @@ def page() -> None:
     # The figure is what a visitor waits for: it comes before all else that is there already. On the
     # first page of a visit the head comes before, so that nothing jumps.
     first = not arrived()
-    if not first and not running:
+    if not first:
         draw(shown, said.headline, figure)
         if stale:
             time.sleep(HAND_OVER_SECONDS)
@@ -148,23 +149,16 @@ def _draw_controls(set_now: Scenario) -> None:
         PANEL.draw_fine_print(set_now)
 
 
-def _restore() -> list[str]:
-    """Load the address into the controls if it is new; return what is wrong with it."""
-    found = restored(ADDRESS, PANEL)
-    if found is not None:
-        problems = list(found.problems)
-        PANEL.load(found.scenario)
-        state, extras = st.session_state, found.extras
-        state[SHOW] = read_views(extras[SHOW], problems)
-        state[AGAINST] = read_against(extras[AGAINST], problems)
-        state[PIN] = read_pin(extras[PIN], problems)
-        state[SIDE] = read_side(extras[SIDE], problems)
-        if state[PIN] and state[AGAINST] != NO_SET:
-            problems.append(f"{AGAINST} must be left out beside {PIN}.")
-            state[AGAINST] = NO_SET
-        state["start"] = True
-        state["address_problems"] = problems
-    return list(st.session_state["address_problems"])
+def _put(extras: Mapping[str, str], problems: list[str]) -> None:
+    state = st.session_state
+    state[SHOW] = read_views(extras[SHOW], problems)
+    state[AGAINST] = read_against(extras[AGAINST], problems)
+    state[PIN] = read_pin(extras[PIN], problems)
+    state[SIDE] = read_side(extras[SIDE], problems)
+    if state[PIN] and state[AGAINST] != NO_SET:
+        problems.append(f"{AGAINST} must be left out beside {PIN}.")
+        state[AGAINST] = NO_SET
+    state["start"] = True
 
 
 def _result(scenario: Scenario | None) -> Result | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ from dpsco_app.regime_state import (
     planes_for,
 )
 from dpsco_app.regime_words import smallest_title, terms_title, where
-from dpsco_app.restore import remember, restored
+from dpsco_app.restore import remember, restore
 from dpsco_app.shown_bounds import rates
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.errors import InvalidInput
@@ -44,7 +45,7 @@ from dpsco_core.study import canonical
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
-    problems = _restore()
+    problems = restore(ADDRESS, PANEL, _put)
     with st.sidebar:
         PANEL.draw(PANEL.read())
     scenario, wrong = _checked(PANEL.read())
@@ -89,17 +90,11 @@ def _formulas(slugs: tuple[str, ...]) -> None:
         st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
 
-def _restore() -> list[str]:
-    found = restored(ADDRESS, PANEL)
-    if found is not None:
-        problems = list(found.problems)
-        PANEL.load(found.scenario)
-        known = tuple(PLANES)
-        st.session_state[PLANE] = known_or_first(PLANE, found.extras[PLANE], known, problems)
-        offered = (FIRST, *bounds_with_terms(found.scenario))
-        st.session_state[TERMS] = known_or_first(TERMS, found.extras[TERMS], offered, problems)
-        st.session_state["regimes_problems"] = problems
-    return list(st.session_state["regimes_problems"])
+def _put(extras: Mapping[str, str], problems: list[str]) -> None:
+    known = tuple(PLANES)
+    st.session_state[PLANE] = known_or_first(PLANE, extras[PLANE], known, problems)
+    offered = (FIRST, *bounds_with_terms(PANEL.read()))
+    st.session_state[TERMS] = known_or_first(TERMS, extras[TERMS], offered, problems)
 
 
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
@@ -120,6 +115,7 @@ def _plane_control(scenario: Scenario) -> str:
     name: str = st.segmented_control(
         "Plane",
         list(offered),
+        default=st.session_state[PLANE],
         format_func=lambda key: PLANES[key],
         key=PLANE,
         required=True,
@@ -139,7 +135,8 @@ def _terms_control(scenario: Scenario, slugs: tuple[str, ...]) -> None:
         st.session_state[TERMS] = first_terms(slugs)
     st.selectbox(
         "Bound whose terms are shown",
-        list(offered),
+        offered,
+        offered.index(st.session_state[TERMS]),
         format_func=lambda slug: bound(slug).card.name,
         key=TERMS,
     )

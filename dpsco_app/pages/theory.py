@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpsco_app.figures import SHARED_STYLE
 from dpsco_app.page_parts import fold_address
-from dpsco_app.restore import remember, restored
+from dpsco_app.restore import remember, restore
 from dpsco_app.theory_errata_part import errata_part
 from dpsco_app.theory_state import ADDRESS, PANEL, PARTS, chosen, keep, key, load, read
 from dpsco_app.theory_table_part import tables_part
@@ -15,7 +15,6 @@ from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
 
-WRONG = "theory_wrong"
 STYLE = """<style>
 .st-key-theory_filters { gap: 0.7rem; }
 .st-key-theory_said { min-height: 4.6rem; }
@@ -28,7 +27,7 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    wrong = _restore()
+    wrong = restore(ADDRESS, PANEL, load)
     keep()
     part = str(st.session_state[key("part")])
     if part == "tables":
@@ -58,16 +57,6 @@ def page() -> None:
     else:
         errata_part(extras)
     fold_address(ADDRESS.text(scenario, extras), "theory_link")
-
-
-def _restore() -> list[str]:
-    found = restored(ADDRESS, PANEL)
-    if found is not None:
-        problems = list(found.problems)
-        PANEL.load(found.scenario)
-        load(found.extras, problems)
-        st.session_state[WRONG] = problems
-    return list(st.session_state[WRONG])
 
 
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
