@@ -25,7 +25,17 @@ export default function ({ setTriggerValue }) {
     else setTriggerValue("there", true)
   }
   let waiting = setTimeout(look, 50)
-  return () => clearTimeout(waiting)
+  // Who clicks on a link is on the way to another page: asked for now, this one would come back.
+  const leave = (event) => {
+    if (!event.target.closest?.("a[href]")) return
+    clearTimeout(waiting)
+    waiting = setTimeout(look, 3000)
+  }
+  document.addEventListener("click", leave, true)
+  return () => {
+    clearTimeout(waiting)
+    document.removeEventListener("click", leave, true)
+  }
 }
 """
 

@@ -64,6 +64,23 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=10_000)
 
 
+def test_quick_clicks_from_page_to_page_lose_nothing(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + SMALL + "&seed=3")
+    anatomy, explore = (
+        page.get_by_role("link", name=name).first for name in ("Anatomy", "Explore")
+    )
+    for pause in (0, 100, 400):
+        ready(page)
+        for link in (explore, anatomy, explore, anatomy, anatomy):
+            link.click()
+            page.wait_for_timeout(pause)
+        page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
+        expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
+        expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
+
+
 @pytest.mark.slow
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + SMALL, ready, ("path", "norms", "parts"))
