@@ -233,8 +233,8 @@ def least_risk(evidence: Evidence) -> Finding:
     every = ", ".join(f"{names[k]} **{short(v)}**" for k, v in left.items())
     return Finding(
         answer=best,
-        headline=f"At n = {number_text(n)}, {names[best]} leaves the least risk; at "
-        f"n = {number_text(last)}, {names[near]}: {ratio} times that of the best fit",
+        headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(last)} "
+        f"{names[near]}: {ratio} times the best fit",
         said=f"The risk that is left at n = {number_text(n)}: {every}. At n = {number_text(last)}, "
         f"the least is that with {names[near]}: **{ratio} times** the risk of the best fit "
         "without privacy.",
