@@ -10,21 +10,16 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Hashable, Iterable
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Executor,
-    Future,
-    wait,
-)
+from collections.abc import Callable, Generator, Hashable, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
+from queue import Empty, SimpleQueue
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsco_core.errors import InvalidInput
+from dpsco_core.interrupts import uninterrupted
 
 Label = TypeVar("Label")
 Argument = TypeVar("Argument")
@@ -89,9 +84,9 @@ def finished(
             try:
                 if not calls.submit():
                     return
-                done = _some_done(executor, calls.running)
-                for future in sorted(done, key=_failed):  # what there is, before what failed
-                    result = future.result()
+                for future in calls.some_done():
+                    with uninterrupted():
+                        result = future.result()
                     in_a_row = 0
                     yield calls.running.pop(future).label, result
             except BrokenExecutor as problem:
@@ -101,8 +96,7 @@ def finished(
                 must = "executor must run what it is given"
                 raise _given_up(must, "calls that were dropped") from None
     finally:  # whoever stops reading has no use for the rest
-        for future in calls.running:
-            future.cancel()
+        calls.cancel()
 
 
 @dataclass(eq=False)
@@ -135,24 +129,51 @@ class _Calls(Generic[Label, Argument, Result]):
         self._ahead = ahead
         self._again: deque[_Call[Label, Argument]] = deque()
         self._aside: deque[_Call[Label, Argument]] = deque()
+        self._done: SimpleQueue[Future[Result]] = SimpleQueue()  # and maybe lost since
         self.running: dict[Future[Result], _Call[Label, Argument]] = {}
 
     def submit(self) -> bool:
         """Give the executor what it may hold; False if it holds nothing and nothing is left."""
         while len(self.running) < self._ahead and (call := self._next()):
             try:
-                future = self._executor.submit(self._function, call.argument)
+                with uninterrupted():
+                    future = self._executor.submit(self._function, call.argument)
+                    self.running[future] = call
+                    future.add_done_callback(self._done.put)
             except BrokenExecutor:
                 self._keep(call)
                 if not self.running:
                     raise
                 break  # those that run will say so, after what has finished
-            self.running[future] = call
         return bool(self.running)
+
+    def some_done(self) -> list[Future[Result]]:
+        """Wait for results; return what has finished, then what has failed."""
+        check = getattr(self._executor, "check", None)
+        while True:
+            try:  # a Ctrl-C may come here: this queue has no lock to lose
+                found = {self._done.get(timeout=CHECK_EVERY if check else None)}
+            except Empty:
+                assert check is not None
+                check()  # raises if nobody is left to wait for
+                continue
+            while not self._done.empty():
+                found.add(self._done.get())
+            with uninterrupted():
+                done = sorted(found & self.running.keys(), key=_failed)
+            if done:
+                return done
+
+    def cancel(self) -> None:
+        """Take back what has not begun."""
+        with uninterrupted():
+            for future in self.running:
+                future.cancel()
 
     def lose(self) -> int:
         """Keep the calls without a result for later; return how often one of them was lost."""
-        lost = [future for future in self.running if not future.done() or _failed(future)]
+        with uninterrupted():
+            lost = [future for future in self.running if not future.done() or _failed(future)]
         most = 0
         for future in lost:
             call = self.running.pop(future)
@@ -173,16 +194,6 @@ class _Calls(Generic[Label, Argument, Result]):
         (self._aside if call.losses > 1 else self._again).append(call)
 
 
-def _some_done(executor: Executor, waiting: Collection[Future[Result]]) -> set[Future[Result]]:
-    check = getattr(executor, "check", None)
-    while True:
-        done, _ = wait(waiting, CHECK_EVERY if check else None, return_when=FIRST_COMPLETED)
-        if done:
-            return done
-        assert check is not None
-        check()  # raises if nobody is left to wait for
-
-
 def _failed(future: Future[Result]) -> bool:
     return future.cancelled() or future.exception() is not None
 
@@ -196,7 +207,8 @@ def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecut
         raise _given_up(must, f"{in_a_row} deaths in a row") from None
     if same > RESTARTS:
         raise _given_up(must, f"{same} deaths with the same call") from None
-    restart()
+    with uninterrupted():
+        restart()
 
 
 def _given_up(must: str, found: str) -> WorkersLost:

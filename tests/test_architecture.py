@@ -25,6 +25,7 @@ LEVEL = {
     "errors": 0,
     "blas": 0,
     "dispatch": 0,
+    "interrupts": 0,
     "card": 0,
     "last": 0,
     "limits": 0,
@@ -76,6 +77,7 @@ PEERS = {
     ("limits", "errors"),
     ("dask_cluster", ""),  # the version, which its workers must have
     ("dispatch", "errors"),
+    ("dispatch", "interrupts"),
     ("parsing", "errors"),
     ("parsing", "seeds"),
     ("privacy", "geometry"),  # noise shaped to a norm

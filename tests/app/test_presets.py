@@ -106,6 +106,7 @@ def said_of(page: AppTest, slug: str) -> list[str]:
     return [i.value for i in page.info if method_card(slug).name in i.value.split("**")[1]]
 
 
+@pytest.mark.slow
 def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_near_the_grey() -> (
     None
 ):
@@ -137,6 +138,7 @@ def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_i
     assert "on this very loss and data" in sentence(page)
 
 
+@pytest.mark.slow
 def test_kinks_stop_phased_sgd_and_flatten_noisy_descent_only() -> None:
     errors = medians("Non-smooth: absolute")
     assert all(math.isnan(e) for e in errors["sco.phased-sgd"])

@@ -33,6 +33,7 @@ def test_a_method_is_told_turned_and_opened_in_explore(
     expect(page.locator(".st-key-sentence")).to_contain_text("clipped gradients", timeout=60_000)
 
 
+@pytest.mark.slow  # tests/app has the guide, test_every_page.py the phone
 def test_the_guide_narrows_and_a_phone_shows_its_own_figure(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

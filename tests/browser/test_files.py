@@ -142,6 +142,7 @@ def test_a_figure_in_space_has_the_page_behind_it(
         assert report.violations_count == 0, report.generate_report()
 
 
+@pytest.mark.slow
 def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size(PHONE)
     page.goto(dashboard + "/regimes")

@@ -339,6 +339,7 @@ def shuffled(steps: int, batch: int) -> Audit:
     return truncated(method, 1.5, 1, 300, steps, claim=SMALL_CLAIM, batch_size=batch)
 
 
+@pytest.mark.slow
 def test_the_noise_of_all_records_hides_one_of_a_batch_and_that_of_one_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
