@@ -58,8 +58,8 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     page.get_by_role("link", name="Anatomy").first.click()  # before Explore is whole
     expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
     ready(page)
-    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
-    page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=10_000)
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
+    page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
 
 
 @pytest.mark.slow  # the test above is quick too; tests/app/test_stopped.py has the cases one by one
