@@ -24,7 +24,6 @@ from dpsco_core.study import Cell, Outcome, canonical, cells, run_cell
 from dpsco_core.tables import frame, slopes, summary
 
 KEPT_CELLS = 20_000
-FIRST_DRAW_SECONDS = 0.25
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.2

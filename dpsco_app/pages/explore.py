@@ -26,7 +26,6 @@ from dpsco_app.problem_words import MEAN, words_for
 from dpsco_app.restore import remember, restore
 from dpsco_app.running import (
     DRAW_EVERY_SECONDS,
-    FIRST_DRAW_SECONDS,
     PAST_TO_PAUSE,
     WORK_TO_DRAWING,
     Pace,
@@ -99,22 +98,22 @@ def page() -> None:
             time.sleep(HAND_OVER_SECONDS)
     with head:
         status, sentence = _draw_head(problems, set_now, scenario, result, problem)
-    if running and first:
-        status.progress(result.finished / result.cells, text=so_far(result))
-        say(said, result, sentence)
-        draw(shown, said.headline, figure)
-        _draw_controls(set_now)
-        when_there()
-        return
     if running:
-        _draw_controls(set_now)
-        _run_and_draw(shown, status, sentence, figure)
-        st.session_state["running"] = False
-        st.rerun()
-    say_status(shown, status)
+        status.progress(result.finished / result.cells, text=so_far(result))
+    else:
+        say_status(shown, status)
     say(said, result, sentence)
     if first:
         draw(shown, said.headline, figure)
+    if running:
+        _draw_controls(set_now)
+        if first:
+            when_there()
+            return
+        _run_and_draw(shown, status, sentence, figure)
+        st.session_state["running"] = False
+        st.rerun()
+    if first:
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
     _draw_controls(set_now)
@@ -233,7 +232,7 @@ def _run_and_draw(
     shown: Shown, status: DeltaGenerator, sentence: DeltaGenerator, live: Places
 ) -> None:
     write = Pace(0.0)
-    draw_now = Pace(FIRST_DRAW_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+    draw_now = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
     total = shown.result.cells
     for done, left in run(shown.result):
         if write.due():
