@@ -130,6 +130,9 @@ def _experiment(entry: Erratum) -> None:
     with st.container(key="theory_found"):
         st.markdown(f"**{found.sentence}**")
     st.table(_numbers(found), hide_index=True)
+    if found.inside:
+        met = "; ".join(condition for condition, _ in found.conditions)
+        st.caption(f"These numbers lie inside the statement's range: {met}.")
     st.caption(f"The same numbers from the command line: `dpsco errata --slug {entry.slug}`")
 
 

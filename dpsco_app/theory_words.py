@@ -35,7 +35,8 @@ INTRODUCTION = (
 ERRATA_INTRODUCTION = (
     "What was found **wrong or missing** in the papers while they were worked out, and what is "
     "done here instead. Many entries come with an experiment: numbers that show it, computed when "
-    "you press the button. Most results survive, with other constants or with a condition more."
+    "you press the button. Most results survive, with other constants or with a condition more; "
+    "an entry that is *valid but loose* is true as printed, and needs less than it asks for."
 )
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "

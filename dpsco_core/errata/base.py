@@ -16,6 +16,7 @@ Severity = Literal[
     "missing condition",
     "gap in proof",
     "misprint",
+    "valid but loose",
 ]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
 Value = str | float | int
@@ -35,16 +36,25 @@ class Finding:
         One value a column: texts and finite or infinite numbers.
     shows : bool
         Whether the numbers show the error: computed, so that a test can hold it to account.
+    conditions : tuple of (str, bool)
+        The conditions of the statement in its own symbols, each with whether every row meets it:
+        computed from the paper's formulas.
     """
 
     sentence: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     shows: bool
+    conditions: tuple[tuple[str, bool], ...] = ()
 
     def __post_init__(self) -> None:
         fits = bool(self.rows) and all(len(row) == len(self.columns) for row in self.rows)
         require(fits, "rows", "one value a column, at least one row", len(self.rows))
+
+    @property
+    def inside(self) -> bool:
+        """Whether the demonstration is known to lie inside the range of the statement."""
+        return bool(self.conditions) and all(met for _, met in self.conditions)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,4 +124,5 @@ def finding_dict(finding: Finding) -> dict[str, Any]:
         "columns": list(finding.columns),
         "rows": rows,
         "shows": finding.shows,
+        "conditions": [{"condition": text, "met": met} for text, met in finding.conditions],
     }
