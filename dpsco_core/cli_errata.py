@@ -74,4 +74,6 @@ def _print(finding: Finding) -> None:
     lines = [[v if isinstance(v, str) else number(v) for v in row] for row in finding.rows]
     print(table(lines, list(finding.columns)))
     if finding.inside:
-        print("\nInside the statement's range: " + "; ".join(c for c, _ in finding.conditions) + ".")
+        print(
+            "\nInside the statement's range: " + "; ".join(c for c, _ in finding.conditions) + "."
+        )

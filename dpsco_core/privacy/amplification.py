@@ -6,7 +6,8 @@ k records sit in uniformly random, secret order; position j applies a randomiser
 
 For groups of m records the same holds with k the number of *groups*, provided that the assignment
 of records to the k x m slots is uniformly random, freshly drawn for this release, independent of
-the data, and never released (Zhao et al. 2024, Theorem 6, with the condition that it omits).
+the data, and never released. (The conclusion of Zhao et al. 2024, Theorem 6, whose own proof
+uses only that the estimate is symmetric in the groups: that is not enough.)
 """
 
 from __future__ import annotations
