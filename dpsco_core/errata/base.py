@@ -18,7 +18,7 @@ Severity = Literal[
     "misprint",
     "valid but loose",
 ]
-SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first; the last is no error
 Value = str | float | int
 
 
@@ -67,7 +67,7 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class Erratum:
-    """One statement that was found wrong, incomplete or misprinted.
+    """One statement that was found wrong, incomplete or misprinted, or valid but loose.
 
     Parameters
     ----------
