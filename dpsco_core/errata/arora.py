@@ -13,12 +13,13 @@ _entry = partial(Erratum, paper=ARORA_2020)
 ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="arora.one-step",
-        statement="Lemma 2, Theorem 5",
+        statement="Lemma 2",
         severity="not private as printed",
-        printed=r"Noise for sensitivity L makes one step "
-        r"$\big(\frac1n(e^{\tilde\epsilon}-1),\frac\delta n\big)$-private.",
-        wrong="Replacing a record moves its gradient by 2L: two gradients of size L may point "
-        "against each other. The lemma is false as stated.",
+        printed=r"Noise of deviation $\frac{L\sqrt{3\log(1/\delta)}}{\tilde\epsilon}$ makes one "
+        r"step $\big(\frac1n(e^{\tilde\epsilon}-1),\frac\delta n\big)$-private.",
+        wrong="Replacing a record can move its gradient by 2L, because two gradients of length L "
+        "may point in opposite directions. With noise for L the exact δ of the step exceeds the "
+        "claim.",
         instead="Sensitivity 2L. Theorem 6 survives: its constant 8 is more than twice √3.",
         modules=("dpsco_core.sco.private_sgd", "dpsco_core.bounds.sco_private_sgd"),
         experiment=Experiment(name="One step, exactly", run=runs.one_step),
@@ -47,35 +48,37 @@ ENTRIES: tuple[Erratum, ...] = (
     ),
     _entry(
         slug="arora.short-runs",
-        statement="Theorem 6",
+        statement="Proof of Theorem 6",
         severity="gap in proof",
         printed=r"Condition on $\tau\le2n$ and add $2e^{-n/16}$ to δ.",
-        wrong="Conditioning changes the law of the indices, and it is not argued that this is "
-        "harmless.",
+        wrong="Conditioning changes the law of the indices, and the proof does not say why that is "
+        "harmless. It is.",
         instead="No condition and no such term: steps without a gradient cost nothing.",
         modules=("dpsco_core.privacy.shuffled_steps", "dpsco_core.sco.private_sgd"),
     ),
     _entry(
         slug="arora.delta-sum",
-        statement="Theorem 6",
-        severity="wrong constant or rate",
-        printed=r"$\delta+\delta'+2e^{-n/16}$.",
-        wrong=r"Theorem 5 at $\tau=2n$ gives $2\delta+\delta'$. The constant 8 of the noise makes "
-        "up for it.",
+        statement="Proof of Theorem 6",
+        severity="misprint",
+        printed=r"Theorem 5 implies $\delta+\delta'$ at $\tau=2n$.",
+        wrong=r"Its $\frac\tau n\delta+\delta'$ is $2\delta+\delta'$ there. The theorem holds as "
+        "stated, because its noise has the constant 8 where Theorem 5 has √3.",
         instead="The printed guarantee is checked against the sound accountant at run time.",
         modules=("dpsco_core.sco.private_sgd",),
         experiment=Experiment(name="What the chain adds up to", run=runs.delta_sums),
     ),
     _entry(
         slug="arora.second-order",
-        statement="Theorem 5",
-        severity="wrong constant or rate",
+        statement="Proof of Theorem 5",
+        severity="gap in proof",
         printed=r"Second-order term $4\tau\tilde\epsilon^2/n^2$.",
-        wrong=r"The proof's inequalities give 8; 4 is right for $\tilde\epsilon\le1$ and fails by "
-        r"about 1 % at $\tilde\epsilon=1.256$.",
+        wrong=r"The proof's inequalities $\epsilon_0\le2\tilde\epsilon/n$ and "
+        r"$\epsilon_1\le2\epsilon_0$ give 8. A sharper bound on the divergence, "
+        r"$\epsilon_0\tanh(\epsilon_0/2)$, gives less than 4, so that the printed term is large "
+        "enough.",
         instead="Exact composition.",
         modules=("dpsco_core.privacy.shuffled_steps",),
-        experiment=Experiment(name="The exact second-order factor", run=runs.second_order),
+        experiment=Experiment(name="The second-order factor", run=runs.second_order),
     ),
     _entry(
         slug="arora.azuma",
@@ -90,22 +93,23 @@ ENTRIES: tuple[Erratum, ...] = (
     ),
     _entry(
         slug="arora.announced-renyi",
-        statement="Section 5",
+        statement="Abstract, Sections 1 and 5",
         severity="misprint",
-        printed="An analysis in Rényi privacy is announced; ε “inversely proportional to the "
-        "number of samples”; “noisy mirror descent”.",
-        wrong=r"The proof is classical advanced composition, $\epsilon=O(1/\sqrt n)$, and only the "
-        "Euclidean step is analysed.",
-        instead="Mirror descent with a general potential is a method of its own, with its own "
-        "bound.",
-        modules=("dpsco_core.sco.lp_noisy", "dpsco_core.bounds.lq_explicit"),
+        printed="ε is “inversely proportional to the number of samples”; privacy by “the standard "
+        "analysis for Rényi differential privacy”.",
+        wrong=r"Theorem 6 has $\epsilon\le\frac1{2\sqrt n}$; its proof is advanced composition of "
+        r"$(\epsilon_0,\delta_0)$ steps.",
+        instead="The theorem's regime is a hypothesis of its bounds; privacy is proven by the "
+        "accountant of shuffled steps.",
+        modules=("dpsco_core.bounds.rows_sco_private_sgd", "dpsco_core.privacy.shuffled_steps"),
     ),
     _entry(
         slug="arora.amplification-loses",
-        statement="Theorem 6 with Remark 1",
-        severity="wrong constant or rate",
+        statement="Theorem 6",
+        severity="valid but loose",
         printed=r"$\sigma=\frac{8L\sqrt{\log(1/\delta)}}{\sqrt n\,\epsilon}$.",
-        wrong="Below about 10,000 records it is more noise than no amplification asks for.",
+        wrong=r"Private, and below about 10,000 records (at $\delta=10^{-6}$) more noise than no "
+        "amplification asks for.",
         instead="The least noise that either accountant proves; the printed noise is calibration "
         "“paper”.",
         modules=("dpsco_core.privacy.shuffled_steps", "dpsco_core.bounds.sco_private_sgd"),
@@ -114,10 +118,11 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="arora.vacuous-remark",
         statement="Remark 1",
-        severity="missing condition",
+        severity="valid but loose",
         printed=r"$\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\log(3/\delta)}{\epsilon n}$.",
-        wrong=r"In its own regime of ε it is below the trivial LD only for more than "
-        r"$1600\,d\log(3/\delta)$ records.",
+        wrong="Within the remark's own range of ε it is above the trivial LD unless there are more "
+        r"than $400\,d\log(3/\delta)$ records; within that of Theorem 6, "
+        r"$1600\,d\log(3/\delta)$.",
         instead="The regime is a hypothesis, and a bound above the trivial one says so.",
         modules=("dpsco_core.bounds.rows_sco_private_sgd",),
         experiment=Experiment(name="The remark at its largest ε", run=runs.vacuous_remark),
@@ -127,18 +132,18 @@ ENTRIES: tuple[Erratum, ...] = (
         statement="Theorem 6, its proof, Remark 1",
         severity="misprint",
         printed=r"$\epsilon\le\frac1{2\sqrt n}$, $\frac{1.256}{\sqrt n}$, $\frac1{\sqrt n}$.",
-        wrong="Three different regimes for one statement.",
+        wrong="Remark 1 uses the theorem beyond its stated range, though within that of its proof.",
         instead=r"$\frac1{2\sqrt n}$ where the theorem is quoted; the sound accountant needs none.",
         modules=("dpsco_core.bounds.rows_sco_private_sgd",),
     ),
     _entry(
         slug="arora.utility-constants",
         statement="Corollary 1, Theorem 4, Theorem 6",
-        severity="wrong constant or rate",
+        severity="gap in proof",
         printed="Constants 2, 5/2 and 5.",
-        wrong="They do not follow from one another: with the proven number of steps the regret has "
-        "5/2 and the risk 5; with the exact one 1.193 and 1.693, so that all are true. Theorem 4 "
-        "gives 2.5 where Theorem 6 prints 5.",
+        wrong="All three are true, but not by the given proofs: with the number of steps that is "
+        "proven, the regret has 5/2 and the risk 5. With the exact number they are 1.193 and "
+        "1.693. Theorem 4 gives 2.5 where Theorem 6 prints 5.",
         instead="The sum over the steps that are really made, at its best step size.",
         modules=("dpsco_core.bounds.sco_private_sgd",),
         experiment=Experiment(name="The sharp constant", run=runs.utility_constants),
@@ -157,19 +162,22 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="arora.diameter",
         statement="Section 2 and Theorem 4 against Section 4 and Theorem 6",
-        severity="missing condition",
+        severity="misprint",
         printed="D.",
-        wrong="A bound on norms in one place, a diameter in the other.",
+        wrong="A bound on norms in one place, a diameter in the other. Both are right for the "
+        "first iterate of Theorem 3, the minimiser of the potential; for another one the first "
+        "is not.",
         instead="The distance from the first iterate to the minimiser, from the set's diameter.",
         modules=("dpsco_core.bounds.sco_private_sgd",),
     ),
     _entry(
         slug="arora.stopping-rule",
-        statement="Algorithm 1, prose, Lemma 1, appendix A",
+        statement="Algorithm 1, prose, Lemma 1, Appendix A",
         severity="misprint",
-        printed=r"Stop at $>n/2$, $\ge n/2$, $=n$; $E\tau=O(n+ne^{-n/16})$; "
-        r"$\Pr[q_T\le n/2]\le2e^{-T/16}$ “from the above”.",
-        wrong=r"Three rules; $2n+32e^{-n/8}$ by the quoted tail, which needs the union bound.",
+        printed=r"Stop at $>n/2$, $\ge n/2$, $=n$; "
+        r"$\Pr[q_T\le n/2]\le2e^{-T/16}$ for $T\ge2n$ “from the above derivation”.",
+        wrong="Three rules. McDiarmid's inequality gives that tail at T = 2n and not at T = 3n; "
+        "the union bound gives it for all.",
         instead="The pseudo-code's rule, and the exact mean number of steps.",
         modules=("dpsco_core.sco.private_sgd", "dpsco_core.bounds.sco_private_sgd"),
     ),
@@ -178,21 +186,22 @@ ENTRIES: tuple[Erratum, ...] = (
         statement="Sections 2 and 4, Theorem 3, (3)",
         severity="misprint",
         printed=r"A dual norm with min, Lipschitz “w.r.t. the dual norm”, "
-        r"$\frac1\alpha\|\cdot\|_*^2$, $\nabla f_t(w_t)$ inside $D_{\Phi^*}$, "
-        r"$\mathcal N(0,\sigma I)$.",
-        wrong=r"max; the primal norm; $\frac1{2\alpha}$; $\nabla\Phi(w_t)$; $\sigma^2$. (3) lacks "
-        "an expectation and loses a factor 2.",
+        r"$\nabla f_t(w_t)$ inside $D_{\Phi^*}$, $\mathcal N(0,\sigma I)$.",
+        wrong=r"max; the primal norm; $\nabla\Phi(w_t)$; $\sigma^2$. The middle of (3) lacks an "
+        "expectation.",
         instead="The corrected forms.",
         modules=("dpsco_core.geometry.mirror", "dpsco_core.sco.lp_noisy"),
     ),
     _entry(
         slug="arora.prior-rates",
-        statement="Sections 1, 3 and 6",
+        statement="Section 3",
         severity="misprint",
-        printed=r"Empirical risk $d/(\epsilon n)$ for Bassily et al. (2014), two population "
-        r"rates for the same work, $(n\epsilon)^2/\sqrt d$ gradients.",
-        wrong=r"$\sqrt d/(\epsilon n)$; only the form with max is meaningful; a plain balance "
-        r"gives $(n\epsilon)^2/d$.",
+        printed=r"For Bassily et al. (2014) an empirical risk $\frac d{\epsilon n}$, and "
+        r"population risks $\frac{d^{1/4}}{\sqrt n\,\epsilon}$ and $\max\big(\frac{d^{1/4}}{\sqrt "
+        r"n},\frac{\sqrt d}{\epsilon n}\big)$.",
+        wrong=r"$\frac d{\epsilon n}$ is the rate of pure privacy, beside rates of "
+        r"$(\epsilon,\delta)$-privacy, where it is $\frac{\sqrt d}{\epsilon n}$; and one result is "
+        "quoted with two rates.",
         instead="The original rates, each said to be quoted.",
         modules=("dpsco_core.bounds.sco_rates", "dpsco_core.bounds.rows_sco_prior"),
     ),
