@@ -14,10 +14,12 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="lowy.kept-points",
         statement="Algorithm 2, Lemma C.2",
-        severity="wrong constant or rate",
-        printed=r"One radius for score and filter, and at least $\frac23K$ points kept.",
-        wrong="False with equal radii: 40 % may be all that is kept. The sensitivity's constant "
-        "changes, its order does not.",
+        severity="gap in proof",
+        printed=r"Score and filter both have the radius $2\tau$; the lemma is “a direct "
+        "consequence” of one by Asi and Liu (2024), as Lemma B.2 is for Algorithm 1.",
+        wrong="In Algorithm 1 the filter's radius is twice the score's, and then a score of "
+        r"$\frac23C$ keeps that many points. With equal radii 40 % may be all that is kept. The "
+        "lemma's order survives, with another constant.",
         instead=r"What equal radii prove, $\frac{s-aK}{1-a}$, or a filter radius twice as large; "
         "either with its own sensitivity.",
         modules=("dpsco_core.privacy.filter_sensitivity", "dpsco_core.privacy.robust_filter"),
@@ -28,8 +30,9 @@ ENTRIES: tuple[Erratum, ...] = (
         statement="Algorithm 1, the number of groups C",
         severity="missing condition",
         printed=r"$C=\frac{100}\varepsilon\log(20nme^\varepsilon/\delta)$.",
-        wrong=r"The proof needs the test's noise in its range but for $\delta/(10e^\varepsilon)$; "
-        r"C gives that only if $(nm)^2\ge20e^\varepsilon/\delta$.",
+        wrong=r"The proof needs the test's noise below $\frac{2C}{15}$ but for a probability of "
+        r"$\frac\delta{10e^\varepsilon}$. This C gives that only if "
+        r"$(nm)^2\ge20e^\varepsilon/\delta$.",
         instead=r"At least $\frac{150}\varepsilon\log\frac{20e^\varepsilon}\delta$ groups, or a "
         "calibrated test.",
         modules=("dpsco_core.users.printed_groups", "dpsco_core.problems.user_requirements"),
@@ -49,44 +52,46 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="lowy.gaussian-definition",
         statement="Definition A.5, Lemma A.6",
-        severity="not private as printed",
+        severity="missing condition",
         printed=r"$\sigma=\Delta\sqrt{2\log(2/\delta)}/\varepsilon$ for every $\varepsilon>0$; "
-        "“Laplace”.",
-        wrong=r"Too small from ε of about 9 to 10 on. The proofs use it at $\varepsilon/4\le2.5$, "
-        "where it holds. The noise is Gaussian.",
+        "“the Laplace mechanism”.",
+        wrong=r"Too small for large ε: from about 6.4 on at $\delta=\frac12$, from about 9.7 on "
+        r"at $\delta=10^{-6}$. The proofs use it at $\varepsilon/4\le2.5$, where it holds. The "
+        "noise is Gaussian.",
         instead="The exact multiplier.",
         modules=("dpsco_core.problems.user_level", "dpsco_core.privacy.budget"),
         experiment=Experiment(name="Exact δ of the definition", run=runs.gaussian_definition),
     ),
     _entry(
         slug="lowy.batches",
-        statement="Algorithm 3, Theorem C.1",
+        statement="Algorithm 3, proof of Theorem C.3",
         severity="missing condition",
-        printed=r"$K_i\le n_i$ “ensured by the assumption”.",
-        wrong="Not with these constants: the last phases want hundreds of times the users that "
-        "they have.",
+        printed=r"“The assumption in the theorem ensures that $K_i\le n_i$ for all i”.",
+        wrong=r"Not with the printed $K_i$: the last phases, where $T_i$ is about $\ln(ndm)$, "
+        "want hundreds of times the users that they have.",
         instead="All users of the phase at every step, which needs no subsampling.",
         modules=("dpsco_core.problems.user_requirements", "dpsco_core.users.accelerated_printed"),
         experiment=Experiment(name="Users wanted over users there", run=runs.batch_too_large),
     ),
     _entry(
         slug="lowy.missing-logarithm",
-        statement="Algorithm 2",
-        severity="wrong constant or rate",
+        statement="Algorithm 2, proof of Theorem C.1",
+        severity="gap in proof",
         printed=r"$\sigma_i=1000\tau\sqrt{T_i}\log(nde^\varepsilon/\delta)/(\varepsilon n_i)$.",
-        wrong=r"The worst case needs $\log^2(1/\delta)$ with subsampling, $\log^{3/2}$ without. "
-        "The 1000 covers full batches; with subsampling it is too little for small δ.",
+        wrong=r"The proof's chain asks for two logarithms of $1/\delta$: one in the sensitivity "
+        "(8), and half a one each in Lemmas A.6 and A.7. No constant makes up for that at every "
+        "δ. A violation is not known.",
         instead="A calibrated noise; the printed one only where it is at least the required one.",
         modules=("dpsco_core.users.accelerated_printed", "dpsco_core.problems.user_requirements"),
-        experiment=Experiment(name="Printed over required noise", run=runs.missing_logarithm),
+        experiment=Experiment(name="Printed noise and the chain's", run=runs.missing_logarithm),
     ),
     _entry(
         slug="lowy.with-replacement",
         statement="Algorithm 2, line 3",
-        severity="missing condition",
+        severity="gap in proof",
         printed="Users are drawn “uniformly with replacement”.",
-        wrong="One user may fill several slots; Lemma A.8, the variance lemma and all "
-        "sensitivities are for sampling without replacement.",
+        wrong="One user may fill several slots. The sensitivity of the score, Lemma A.8 and the "
+        "variance in (12) are for sampling without replacement.",
         instead="Without replacement.",
         modules=("dpsco_core.privacy.subsampling", "dpsco_core.users.accelerated_batches"),
         experiment=Experiment(name="Users with several slots", run=runs.repeated_users),
@@ -115,8 +120,9 @@ ENTRIES: tuple[Erratum, ...] = (
         statement="Algorithm 2",
         severity="misprint",
         printed=r"One sequence $x^t$, output $x^{T_i}$, noise $\mathcal N(0,\sigma_i^2)$.",
-        wrong="The accelerated method has three sequences; gradients are taken at the middle one, "
-        r"and the aggregate is the answer; $\mathcal N(0,\sigma_i^2I_d)$.",
+        wrong="The accelerated method that is cited has three sequences; it takes gradients at "
+        "the middle one and returns the aggregate. (Remark C.5 says that its stages are left "
+        r"out.) The noise is $\mathcal N(0,\sigma_i^2I_d)$, and the last iterate $x^{T_i+1}$.",
         instead="The method of Ghadimi and Lan with its three sequences, in stages.",
         modules=("dpsco_core.users.accelerated_sgd",),
     ),
@@ -133,21 +139,22 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="lowy.unused-users",
         statement="Algorithm 1",
-        severity="wrong constant or rate",
+        severity="valid but loose",
         printed=r"Phases from $i=1$, with $n_i=(1-2^{-q})n2^{-iq}$.",
-        wrong=r"$n(1-2^{-q})$ users are never used, and the first step size is shrunk although the "
-        "proof has it whole: a constant $2^p$.",
+        wrong=r"$n(1-2^{-q})$ users are never used. The first step size is $\eta2^{-p}$ where the "
+        "proof has η: a constant $2^p$.",
         instead="Phases that halve the users, from the first on.",
         modules=("dpsco_core.users.phased_sgd", "dpsco_core.problems.user_calibrated"),
     ),
     _entry(
         slug="lowy.first-noise",
         statement="Algorithm 1 with its constants",
-        severity="wrong constant or rate",
-        printed=r"$\tau_i=1000\eta_iL\sqrt{T_i}\log(ndm)$, $\sigma_i=100\tau_i\log^2(n/\delta)/"
-        r"(\varepsilon C)$.",
-        wrong="The noise of the first phases is hundreds of diameters at every n, m and d: it is "
-        "clipped by the set.",
+        severity="valid but loose",
+        printed=r"$\tau_i=1000\eta_iL\sqrt{T_i}\log(ndm)$, "
+        r"$\sigma_i=100\tau_i\log^2(n/\delta)/(\varepsilon C)$.",
+        wrong="With the least J that Theorem B.1 allows, the noise of the first phase is "
+        "hundreds of diameters and does not fall with n; a larger J divides it by $2^J$ and "
+        "multiplies the sampling error by as much.",
         instead="Dimension-free radii with proven constants and an exact multiplier.",
         modules=("dpsco_core.problems.user_calibrated", "dpsco_core.privacy.filter_plan"),
         experiment=Experiment(name="Noise of the first phase", run=runs.first_phase_noise),
@@ -155,24 +162,12 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="lowy.power-of-epsilon",
         statement="Theorem 2.1 (B.1)",
-        severity="wrong constant or rate",
+        severity="valid but loose",
         printed=r"Private term with $\varepsilon^{-1}$.",
-        wrong=r"The proof gives $\varepsilon^{-1/2}$.",
+        wrong=r"The proof gives $\varepsilon^{-1/2}$, which is less for small ε.",
         instead="Both rates are rows.",
         modules=("dpsco_core.bounds.user_rates",),
         experiment=Experiment(name="Stated and proven rate", run=runs.power_of_epsilon),
-    ),
-    _entry(
-        slug="lowy.trivial-is-better",
-        statement="Footnote 3 against Theorem 2.1",
-        severity="missing condition",
-        printed="State of the art in linear time.",
-        wrong="Group privacy on an item-level method has a smaller rate whenever m is at most n "
-        "and ε at most 1.",
-        instead="Group privacy and clipped user gradients are methods to compare with; the page "
-        "Users shows where who is better.",
-        modules=("dpsco_core.users.group_privacy", "dpsco_core.bounds.user_rates"),
-        experiment=Experiment(name="Two rates as m grows", run=runs.trivial_is_better),
     ),
     _entry(
         slug="lowy.reversed-sandwich",
@@ -186,11 +181,12 @@ ENTRIES: tuple[Erratum, ...] = (
     ),
     _entry(
         slug="lowy.smoothed-regulariser",
-        statement="Theorem D.3",
-        severity="wrong constant or rate",
+        statement="Proof of Theorem D.3",
+        severity="gap in proof",
         printed=r"$\lambda=1/\sqrt{mn}$.",
-        wrong=r"The factor L/R and the private term are missing: optimal only for "
-        r"$d\lesssim\varepsilon^2n$.",
+        wrong="The factor L/R and the private term of Theorem C.3's λ are missing. By (18) the "
+        r"risk is optimal then only for $d\lesssim\varepsilon^2n$. With Theorem C.3's λ the "
+        "theorem stands.",
         instead="The regulariser of Theorem C.3.",
         modules=("dpsco_core.users.accelerated_nonsmooth", "dpsco_core.bounds.user_rates"),
         experiment=Experiment(name="Private error at both", run=runs.regulariser_without_privacy),
@@ -200,8 +196,9 @@ ENTRIES: tuple[Erratum, ...] = (
         statement="Theorem 4.1 (D.3)",
         severity="wrong constant or rate",
         printed=r"$mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})$ gradients.",
-        wrong=r"$n^{3/4}m^{3/2}\varepsilon^{-1/2}$ is dropped, and $\varepsilon^{1/4}$ should be "
-        r"$\varepsilon^{5/4}$.",
+        wrong=r"By the proof's $T_i$ and $K_i$ there is a term $n^{3/4}m^{3/2}\varepsilon^{-1/2}$ "
+        r"more, which is the largest for $m>n^{5/2}\varepsilon^3$; and $\varepsilon^{5/4}$ in the "
+        r"place of $\varepsilon^{1/4}$, which is less for ε below 1.",
         instead="The whole count; the printed one is a row of its own.",
         modules=("dpsco_core.bounds.user_complexity",),
         experiment=Experiment(name="Both counts", run=runs.gradient_count),
@@ -209,20 +206,21 @@ ENTRIES: tuple[Erratum, ...] = (
     _entry(
         slug="lowy.sum-for-minimum",
         statement="Theorem 3.2 (C.3)",
-        severity="wrong constant or rate",
+        severity="valid but loose",
         printed="A sum of two terms at the end of the count.",
-        wrong="Their minimum: either alone bounds the same number.",
+        wrong="Their minimum is enough: either alone bounds the same number.",
         instead="The minimum; the sum is a row of its own.",
         modules=("dpsco_core.bounds.user_complexity",),
         experiment=Experiment(name="Sum and minimum", run=runs.sum_for_minimum),
     ),
     _entry(
-        slug="lowy.small-epsilon",
-        statement="Lemma 3.5, Theorems 3.1, 3.2",
+        slug="lowy.omitted-condition",
+        statement="Theorem 3.2 (C.3)",
         severity="missing condition",
-        printed=r"$\varepsilon\le10$, “$(\varepsilon,\delta)$-DP”.",
-        wrong=r"The lemma has a constant $e^{2\varepsilon}$; Theorem 3.2 omits the condition on n; "
-        "user-level privacy is meant.",
+        printed=r"$\varepsilon\le10$ and $\delta<1/(mn)$.",
+        wrong="The condition on n of Theorem 3.1, "
+        r"$n^{1-q}>\frac{100\log(20nmde^\varepsilon/\delta)}{\varepsilon(1-2^{-q})}$, is needed "
+        "too: without it the algorithm is not known to be private.",
         instead="Conditions as hypotheses; results say what a neighbour replaces.",
         modules=("dpsco_core.bounds.user_conditions", "dpsco_core.bounds.rows_user_rates"),
     ),
@@ -236,15 +234,5 @@ ENTRIES: tuple[Erratum, ...] = (
         r"$L^2$ counts twice.",
         instead="Proofs of the notes with their own constants.",
         modules=("dpsco_core.bounds.user_rates", "dpsco_core.problems.user_level"),
-    ),
-    _entry(
-        slug="lowy.prior-conditions",
-        statement="Introduction and Remark 3.3",
-        severity="misprint",
-        printed=r"Bassily and Sun (2023) need $m\le\max(\sqrt d,n\varepsilon^2/\sqrt d)$, and "
-        r"$m<n$; smooth methods before took $(mn)^{3/2}$, and $mn^{3/2}$.",
-        wrong="Two versions of one condition, and of one count.",
-        instead="The rows quote the first, and say that they are quoted.",
-        modules=("dpsco_core.bounds.rows_user_rates", "dpsco_core.bounds.rows_user_gradients"),
     ),
 )
