@@ -112,8 +112,9 @@ def theorem_10(n: int, d: int, exponent: float, epsilon: float, delta: float) ->
 
     .. math:: 0,\ \frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}}
 
-    Without its :math:`\ln(1/\delta')`. The note proves it for Gaussian noise only: with the
-    generalized Gaussian noise of the algorithm, it gets :math:`\kappa^{3/4}` (section 3.6).
+    Without its :math:`\ln(1/\delta')`. The note proves it for Gaussian noise; with the
+    generalized Gaussian noise of the algorithm it gets :math:`\kappa^{3/4}` (section 3.6), a
+    difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
 
     Examples
     --------

@@ -277,8 +277,8 @@ LQ_RATES: tuple[Bound, ...] = (
             "Shuffled mirror descent, rate",
             "Theorem 10; Table 2",
             "The rate for gradients of finite variance, q between 1 and 2 and small epsilon, with "
-            "noise for every record and shuffling. It is proven for Gaussian noise; with the "
-            "paper's own, the power of kappa is 3/4. The theorem's logarithm of a failure "
+            "noise for every record and shuffling. The library's proof has this power of kappa "
+            "with Gaussian noise, and 3/4 with the paper's. The theorem's logarithm of a failure "
             "probability is dropped. " + _ONE,
             r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + KAPPA,
             method="lp.shuffled-mirror-descent",

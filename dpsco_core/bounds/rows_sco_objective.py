@@ -254,8 +254,8 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             slug="upper.sco.objective-perturbation-strong-paper",
             name="Objective perturbation, strongly convex, printed rate",
             statement="Theorem 4",
-            summary="The theorem as printed, with an epsilon in the first denominator that its "
-            "introduction and table do not have; constants are set to 1.",
+            summary="The theorem as printed, with an epsilon in the first denominator that the "
+            "introduction and Table 1 do not have; constants are set to 1.",
             latex=r"\frac{L^2D^2}{\Delta n\varepsilon}+"
             r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
             + _WIDTH

@@ -145,7 +145,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             name="Accelerated phased ERM for users on smoothed losses, printed gradients",
             statement="Theorem 4.1 (D.3), as printed",
             summary="The count as printed, which drops a term, and has the power 1/4 of epsilon "
-            "where its proof has 5/4: loose below 1, too small above. " + _ONE,
+            "where its proof has 5/4, which is loose below 1. " + _ONE,
             latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
         ),
         _printed_non_smooth,

@@ -50,7 +50,7 @@ def stray_epsilon() -> Finding:
     """Theorem 4 with and without the epsilon of its first denominator."""
     rows = []
     for epsilon in (0.9, 0.1, 0.01, 0.001):
-        at = Objective(n=10**8, lipschitz=1.0, diameter=2.0, width=2.0, epsilon=epsilon, delta=1e-6)
+        at = Objective(n=10**9, lipschitz=1.0, diameter=2.0, width=2.0, epsilon=epsilon, delta=1e-6)
         printed, corrected = rate_strong(at, 1.0, printed=True), rate_strong(at, 1.0)
         rows.append((epsilon, printed[0], corrected[0], corrected[1]))
     return Finding(

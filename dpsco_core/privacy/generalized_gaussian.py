@@ -216,7 +216,7 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
 
 
 def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | None:
-    r"""Return what Theorem 9's proof allows every one of `steps` shuffled records.
+    r"""Return what shuffling with Lemma 3, as in Theorem 9, allows each of `steps` records.
 
     The closed form of Feldman, McMillan and Talwar gives :math:`(\varepsilon_0, \delta_0)`, and
     Lemma 3 the noise: the theorem's :math:`\sigma_1^2` with its constant made explicit (note,

@@ -115,7 +115,8 @@ def gaussian_multiplier(epsilon: float, delta: float) -> float:
 def printed_multiplier(epsilon: float, delta: float) -> float:
     r"""Definition A.5: :math:`\sqrt{2\ln(2/\delta)}/\varepsilon`, claimed for every epsilon.
 
-    It is too small for epsilon of about 9 and above (note, 8.20).
+    It is too small for large epsilon, from 6.4 on at delta = 0.5 and from 9.7 on at delta = 1e-6,
+    and enough for every delta up to epsilon = 2.5, where the proofs use it (note, 8.20).
 
     Examples
     --------

@@ -55,8 +55,8 @@ class BatchedMirrorDescent:
         geometry="lq",
         problems=SCO_PROBLEMS,
         rate="upper.lp.batched-mirror-descent",
-        caveat="The paper states it in an appendix that is not public; the steps and the noise are "
-        "a reconstruction with the same rate.",
+        caveat="The paper states it in an appendix that was not at hand; the steps and the noise "
+        "are a reconstruction with the same rate.",
     )
 
     def plan(self, setting: Setting) -> MirrorPlan:

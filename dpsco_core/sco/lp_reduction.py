@@ -50,7 +50,7 @@ class EuclideanReduction:
         geometry="lq",
         problems=SCO_PROBLEMS,
         rate="upper.lp.euclidean-reduction",
-        caveat="The paper states it in an appendix that is not public; this is the simplest "
+        caveat="The paper states it in an appendix that was not at hand; this is the simplest "
         "algorithm with that reduction.",
     )
 

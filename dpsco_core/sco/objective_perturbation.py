@@ -67,9 +67,9 @@ class ObjectivePerturbation:
         privacy="approx",
         problems=SCO_PROBLEMS,
         rate="upper.sco.objective-perturbation",
-        caveat="Needs twice differentiable generalised linear or mean-type losses; for others the "
-        "paper's privacy is unproven. The rank in the ridge is doubled without the paper's minimum "
-        "with d, which would overspend. " + BOUNDED_CAVEAT,
+        caveat="Needs twice differentiable generalised linear or mean-type losses; for others no "
+        "proof of privacy is known here. The ridge is what the library's shares of the budget "
+        "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
     )
 
     def plan(self, setting: Setting) -> ObjectivePlan:
@@ -90,7 +90,8 @@ class ObjectivePerturbationStrong:
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
     norm at most :math:`\beta_f`, the ridge is
     :math:`\lambda = \max\{0, \frac12[\frac{\beta_f}{n(e^{\varepsilon/4}-1)} - \mu]\}` (note to
-    the paper, section 2.2; the printed rule subtracts moduli of two norms). For half the squared
+    the paper, section 2.2; the printed rule subtracts moduli of two norms, and is not private
+    on sets wider than the unit ball). For half the squared
     distance Hessians are the same for all records, so that :math:`\lambda = 0`: the result is the
     projection of the mean record plus noise. The modulus is an l2 one throughout, so that the set
     need not be symmetric: its Minkowski norm, the paper's, appears nowhere.
@@ -114,7 +115,8 @@ class ObjectivePerturbationStrong:
         problems=SCO_PROBLEMS,
         rate="upper.sco.objective-perturbation-strong",
         caveat="Needs a strong convexity that no record can change; the printed ridge mixes the "
-        "moduli of two norms and is corrected. " + BOUNDED_CAVEAT,
+        "moduli of two norms, which is not private on sets wider than the unit ball, and is "
+        "corrected. " + BOUNDED_CAVEAT,
     )
 
     def plan(self, setting: Setting) -> ObjectivePlan:

@@ -74,10 +74,11 @@ LP_STORIES: tuple[Story, ...] = (
         errata=(
             "The printed schedule of Theorem 7 regularises so much that the result stays near 0; "
             "the practical tuning regularises less.",
-            r"Its T needs $\sqrt\kappa$ inside the power, and its proof a proximal weight of "
-            r"$2\beta$ in place of $\beta$, n > T and $\alpha\le2\beta$; `tight` has all of them.",
-            "The printed index of the potential is not strongly convex as stated (undefined at "
-            "κ = 1); the library takes the one that the proof needs.",
+            r"Its T fits its rate with $\sqrt\kappa$ inside the power, and the weights of its "
+            r"output belong to a proximal weight of $2\beta$ in place of $\beta$; `tight` has "
+            r"both, with n > T and $\alpha\le2\beta$.",
+            "The printed index makes a potential that is not as strongly convex as stated; the "
+            "library takes the conjugate one.",
         ),
         example=replace(
             ON_L1, methods=("sco.erm", "lp.regularized-mirror-descent", "sco.noisy-gd")
@@ -164,8 +165,9 @@ LP_STORIES: tuple[Story, ...] = (
             "evaluates the amplification instead.",
             r"Its truncation level $\beta M$ bounds the mean gradient only if the risk is "
             "stationary somewhere in the set; the library uses the certified bound.",
-            "With generalized Gaussian noise a record, the rate of Theorem 10 gets κ^(3/4) in "
-            "place of its root; with Gaussian noise it holds.",
+            "The library's bound has the power of κ of Theorem 10's rate with Gaussian noise; with "
+            "generalized Gaussian noise it has κ^(3/4), a difference that the theorem's "
+            "logarithms may hide.",
             "The printed κ is up to e times too small; where the budget has no room for that, "
             "`paper` marks the release as flawed.",
         ),
@@ -205,7 +207,7 @@ LP_STORIES: tuple[Story, ...] = (
         "do.",
         pitfalls=("Truncation to 0 is a larger bias than clipping, where τ is small.",),
         errata=(
-            "The paper states it in an appendix that is not public: steps and noise are "
+            "The paper states it in an appendix that was not at hand: steps and noise are "
             "reconstructed such that they have the rate of its Table 2.",
             "The printed κ is up to e times too small, as for the shuffled version.",
         ),
@@ -241,8 +243,8 @@ LP_STORIES: tuple[Story, ...] = (
         "passes, usually errs less.",
         pitfalls=("On a cube the diameter is √d times its side: at large d noise dominates.",),
         errata=(
-            "The paper states it in an appendix that is not public; this is the simplest algorithm "
-            "with that reduction.",
+            "The paper states it in an appendix that was not at hand; this is the simplest "
+            "algorithm with that reduction.",
             "The first term of its row in Table 2 lacks the division by √n.",
         ),
         example=replace(ON_CUBE, methods=("sco.erm", "sco.clipped", "lp.euclidean-reduction")),

@@ -98,7 +98,8 @@ PLAIN_STORIES: tuple[Story, ...] = (
         errata=(
             r"The paper samples one record a step ($n^2$ steps); the library runs the full-batch "
             "version, at the same bound on the empirical risk, without amplification.",
-            "Arora et al. quote its empirical rate as d/(εn); it is √d/(εn).",
+            "Arora et al. quote its empirical rate as d/(εn), that of pure privacy; here it is "
+            "√d/(εn).",
         ),
         example=replace(LOGISTIC, methods=("sco.erm", "sco.noisy-gd", "sco.clipped")),
     ),
@@ -227,10 +228,9 @@ PLAIN_STORIES: tuple[Story, ...] = (
             "It serves (ε, δ) budgets only, not zCDP.",
         ),
         errata=(
-            "The printed rank min{d, 2 rank} in the ridge would overspend: the proof needs 2 rank.",
             r"Theorem 2's second cap on the accuracy has $n^{3/2}$ for $n^{5/2}$.",
-            "Privacy is claimed for every loss of the paper's class, and proven only for "
-            "generalised linear and mean-type ones; the library refuses the others.",
+            "Privacy is stated for every loss of the paper's class; the library has a proof for "
+            "generalised linear and mean-type ones only, and refuses the others.",
         ),
         example=replace(
             LOGISTIC,
@@ -271,8 +271,10 @@ PLAIN_STORIES: tuple[Story, ...] = (
         when="For a mean on a set: the quadratic loss with a set that is not the ball.",
         pitfalls=("It is a clipped mean: clip the records badly, and it is biased for good.",),
         errata=(
-            "The printed ridge subtracts moduli of two different norms; it must be the l2 modulus.",
-            "Theorem 4 prints an ε in its first term that the proof does not have.",
+            "The printed ridge subtracts moduli of two different norms, and is not private on sets "
+            "wider than the unit ball; it must be the l2 modulus.",
+            "Theorem 4 prints an ε in its first term that the introduction and Table 1 do not "
+            "have.",
         ),
         example=replace(
             QUADRATIC,

@@ -153,9 +153,9 @@ USER_STORIES: tuple[Story, ...] = (
         pitfalls=(FEW, "Below about a thousand items a user clipped means need less noise."),
         errata=(
             PRINTED,
-            "The filter uses the score's radius where its lemma needs twice that, so that two "
-            "thirds of the points need not be members; the constant is repaired.",
-            "The last sum of Theorem 3.2's number of gradients is a minimum.",
+            "The filter uses the score's radius, and not twice that as Algorithm 1's does, so that "
+            "two thirds of the points need not be kept; the constant is repaired.",
+            "The last sum of Theorem 3.2's number of gradients can be a minimum.",
         ),
         example=FILTERED,
     ),
@@ -230,7 +230,7 @@ USER_STORIES: tuple[Story, ...] = (
             PRINTED,
             "Lemma D.1's sandwich of the smoothed loss is reversed: it lies above the loss.",
             r"Theorem D.3 drops the term $n^{3/4}m^{3/2}\varepsilon^{-1/2}$ of its gradient count, "
-            r"and its regulariser lacks a factor $L/R$ and the private term.",
+            r"and its proof's regulariser lacks a factor $L/R$ and the private term.",
         ),
         example=replace(
             FILTERED,
@@ -272,8 +272,8 @@ USER_STORIES: tuple[Story, ...] = (
         when="With few users, or few items a user. At m = 1 it is phased SGD.",
         pitfalls=("More items a user do not lower its noise.", "Losses with kinks are refused."),
         errata=(
-            "The paper calls it trivial, in a footnote; by its rates it beats Algorithm 1 wherever "
-            "m is at most n and ε at most 1.",
+            "Not an error: the paper sets it aside as trivial, in a footnote; by the paper's rates "
+            "it beats Algorithm 1 wherever m is at most n and ε at most 1.",
         ),
         example=PLAIN,
     ),
