@@ -9,9 +9,9 @@ from dpsco_core.card import BoundCard, Quantity
 from dpsco_core.catalogue import (
     HARD_INSTANCES,
     LINEAR_MODELS,
-    STRONG,
     default_methods,
     method_card,
+    problem_card,
 )
 from dpsco_core.problems import MeanEstimation
 
@@ -151,12 +151,11 @@ def worst_case(card: BoundCard) -> str:
     """Return over what a lower bound is a worst case, as the end of a sentence."""
     if card.quantity != "excess risk":
         return "on its hardest input"
-    strongly = "strongly " if card.instance_problem in STRONG else ""
-    return f"in the worst case over {strongly}convex losses"
+    return f"in the worst case over {card.loss_class} losses"
 
 
 def hard_problem(problem: str) -> str:
     """Return the problem that with the hypercube makes the hard instance for `problem`."""
     if problem == MEAN:
         return MEAN
-    return "quadratic" if problem in STRONG else "linear"
+    return "quadratic" if problem_card(problem).loss_class.strongly_convex else "linear"

@@ -76,6 +76,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "Kind": e.bound.card.kind,
             "Value": e.value if math.isfinite(e.value) else math.nan,
             "Of": e.bound.card.quantity,
+            "Losses": str(e.bound.card.loss_class),
             "Constant": e.bound.card.constant,
             "Holds in": e.bound.card.guarantee,
             "Fails here because": " ".join(e.failures),

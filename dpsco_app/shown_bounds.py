@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from dpsco_app.problem_words import words_for
 from dpsco_core.card import BoundCard, Level
-from dpsco_core.catalogue import bounds_for, method_card
+from dpsco_core.catalogue import bounds_for, method_card, problem_card
 from dpsco_core.scenario import Scenario
 
 # One lower bound of each kind and privacy: their variants are in the table below the figure.
@@ -25,13 +25,14 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw.
 
-    Those of the smallest class that holds the problem: strongly convex losses before convex ones.
+    Those of the smallest class of losses that holds the problem: strongly convex ones, not convex
+    ones, where the problem is strongly convex.
     """
     found = [
         c for c in cards(problem, level) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug)
     ]
-    smallest = min((len(c.problems) for c in found), default=0)
-    return tuple(c for c in found if len(c.problems) == smallest)
+    own = problem_card(problem).loss_class
+    return tuple(c for c in found if not c.is_wider(own)) or tuple(found)
 
 
 @lru_cache

@@ -11,6 +11,7 @@ import pandas as pd
 from dpsco_app.options import number_text
 from dpsco_core.card import BoundCard, Quantity
 from dpsco_core.errata import Erratum
+from dpsco_core.loss_classes import MEAN
 from dpsco_core.views.theory_table import PaperTable, Row
 
 PART_NAMES = {"tables": "Tables of the papers", "errata": "Errata"}
@@ -99,7 +100,9 @@ def floor(rows: Sequence[Row]) -> Row | None:
     found = [
         r
         for r in rows
-        if r.holds and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
+        if r.holds
+        and r.applies
+        and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
     ]
     wide = [r for r in found if r.bound.card.privacy != "pure"]
     return max(wide or found, key=lambda r: r.value, default=None)
@@ -163,7 +166,9 @@ def card_line(card: BoundCard) -> str:
     proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
     sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
     kind = "Upper" if card.kind == "upper" else "Lower"
-    return f"{kind} bound on the {card.quantity} {sense}, {proven}. {card.paper}, {card.statement}."
+    losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
+    what = f"{kind} bound on the {card.quantity}{losses} {sense}, {proven}"
+    return f"{what}. {card.paper}, {card.statement}."
 
 
 def formula(latex: str) -> str:
@@ -210,6 +215,7 @@ def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.D
                 "Paper": r.bound.card.paper.key,
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
+                "Losses": str(r.bound.card.loss_class),
                 "What fails": r.failures[0] if r.failures else "",
             }
             for r, s in zip(rows, slopes, strict=True)

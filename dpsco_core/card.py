@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from dpsco_core.loss_classes import MEAN, LossClass
+
 Privacy = Literal["none", "pure", "zcdp", "approx"]
 Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
@@ -188,7 +190,7 @@ AMID_2022 = Paper(
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The catalogue's row for a problem or a distribution, and the base of the other cards.
+    """The catalogue's row for a distribution, and the base of the other cards.
 
     Parameters
     ----------
@@ -209,6 +211,19 @@ class Card:
     paper: Paper
     statement: str
     summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemCard(Card):
+    """The catalogue's row for a problem.
+
+    Parameters
+    ----------
+    loss_class : LossClass
+        What its loss has, whatever the law of its records.
+    """
+
+    loss_class: LossClass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +281,11 @@ class BoundCard(Card):
         Slug of the distribution on which a lower bound binds; empty if the catalogue has none.
     instance_problem : str
         Slug of the problem that makes the hard instance, with that distribution.
+    loss_class : LossClass
+        The losses that the statement is about: an upper bound holds for all of them, a lower one is
+        a worst case over them.
+    instance_class : LossClass
+        Lower bounds: the losses of the hard instance of the proof, a part of `loss_class`.
     level : {"item", "user"}
         What a neighbour replaces in the statement. A bound at item level sees the n m items of n
         users as records.
@@ -282,5 +302,29 @@ class BoundCard(Card):
     method: str = ""
     instance: str = ""
     instance_problem: str = "mean"
+    loss_class: LossClass = MEAN
+    instance_class: LossClass = MEAN
     level: Level = "item"
     problems: tuple[str, ...] = ("mean",)
+
+    def applies_to(self, problem: LossClass) -> bool:
+        """Whether the bound is about methods for a class of problems.
+
+        An upper bound is where its class contains the problems: one for convex losses holds for
+        strongly convex ones too. Their smoothness and Lipschitz constants depend on the law of the
+        records, and are among its hypotheses. A lower bound is where the problems' class contains
+        its hard instance: one that is proven with linear losses does not bind a method that may
+        rely on strong convexity, or on gradients bounded by 1.
+
+        Parameters
+        ----------
+        problem : LossClass
+            `ProblemCard.loss_class`.
+        """
+        if self.kind == "lower":
+            return self.instance_class.within(problem)
+        return problem.bends_as(self.loss_class)
+
+    def is_wider(self, problem: LossClass) -> bool:
+        """Whether losses of the statement need not have the curvature of those of a problem."""
+        return self.loss_class.curvature != problem.curvature

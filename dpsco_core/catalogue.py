@@ -13,7 +13,7 @@ from dpsco_core.bounds import (
     Bound,
     best_spike_probability,
 )
-from dpsco_core.card import Card, Level, MethodCard
+from dpsco_core.card import Card, Level, MethodCard, ProblemCard
 from dpsco_core.data import (
     DISTRIBUTIONS,
     Distribution,
@@ -127,7 +127,6 @@ PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
     GeometricMedian,
 )
 BOUNDS: tuple[Bound, ...] = (*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS)
-STRONG = (Quadratic.card.slug, LeastSquares.card.slug)  # strongly convex population risks
 DEFAULT_METHODS = (
     "mean.sample",
     "mean.clipped",
@@ -169,7 +168,7 @@ def bound(slug: str) -> Bound:
     return BOUNDS[BOUND_SLUGS.index(slug)]
 
 
-def problem_card(slug: str) -> Card:
+def problem_card(slug: str) -> ProblemCard:
     """Return the card of a problem; raises `InvalidInput` for an unknown slug."""
     require(slug in PROBLEM_SLUGS, "problem", f"one of {', '.join(PROBLEM_SLUGS)}", slug)
     return PROBLEMS[PROBLEM_SLUGS.index(slug)].card
@@ -188,12 +187,20 @@ def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
 
 
 def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
-    """Return the bounds that are drawn beside a problem, in order.
+    """Return the bounds that are drawn beside a problem: first those of its smallest class.
+
+    Those of convex losses come after those of strongly convex ones beside a strongly convex
+    problem, and lower bounds that do not bind the methods for the problem after those that do.
+    Otherwise they are in the order of the catalogue.
 
     At user level those of item level that hold there too, at n m records: lower bounds, because
     whoever hides a user hides each item, and upper bounds without privacy.
     """
-    fitting = (b for b in BOUNDS if problem in b.card.problems)
+    own = problem_card(problem).loss_class
+    fitting = sorted(
+        (b for b in BOUNDS if problem in b.card.problems),
+        key=lambda b: (b.card.is_wider(own), not b.card.applies_to(own)),
+    )
     if level == "item":
         return tuple(b for b in fitting if b.card.level == "item")
     return tuple(
@@ -379,7 +386,7 @@ def _hardest(
     kind = ("hypercube" if cube else "fano") + ("-pure" if pure else "-cdp")
     if problem == MeanEstimation.card.slug:
         cap = radius
-    elif problem in STRONG:
+    elif problem_card(problem).loss_class.strongly_convex:
         kind, cap = f"{kind}-squared", radius
     else:
         kind, cap = (kind if cube and not pure else f"{kind}-convex"), math.inf

@@ -129,9 +129,10 @@ def _catalogue(as_json: bool) -> None:
         return
     for title, rows in catalogue.items():
         print(f"{title.capitalize()}\n")
-        extra = ["privacy", "constant"] if title == "bounds" else ["privacy"]
+        extra = ["privacy", "constant", "loss_class"]
         columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
-        print(table([[str(row[c]) for c in columns] for row in rows], columns) + "\n")
+        header = ["losses" if c == "loss_class" else c for c in columns]
+        print(table([[str(row[c]) for c in columns] for row in rows], header) + "\n")
 
 
 def _run(scenario: Scenario, workers: int, as_json: bool) -> None:
@@ -207,7 +208,7 @@ def _bounds(scenario: Scenario, as_json: bool) -> None:
 
 
 def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
-    rows = []
+    rows, wider = [], list[str]()
     for e in evaluate_all(scenario):
         card = e.bound.card
         if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
@@ -219,13 +220,22 @@ def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> N
                 "" if e.x is None else number(e.x),
                 number(e.value),
                 card.constant,
+                str(card.loss_class),
                 card.quantity,
                 terms if len(e.terms) > 1 else "",
                 "; ".join(e.failures),
             ]
         )
-    header = ["bound", scenario.axis or "", "value", "constant", "of", "terms", "fails"]
+        if not e.applies:
+            wider.append(str(card.loss_class))
+    header = ["bound", scenario.axis or "", "value", "constant", "losses", "of", "terms", "fails"]
     print(table(rows, header))
+    own = problem_card(scenario.problem).loss_class
+    for name in dict.fromkeys(wider):
+        print(
+            f"note: the lower bounds for {name} losses do not bind methods for this problem: their "
+            f"hard losses are not {own}, as the losses here are."
+        )
 
 
 def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:

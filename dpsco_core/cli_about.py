@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.cli_tools import print_json
 from dpsco_core.stories import SMOOTH_WORDS, Story, story
@@ -40,7 +41,7 @@ def run_about(chosen: argparse.Namespace) -> None:
     else:
         _section("Privacy", [f"{title}: {text}" for title, text in found.privacy.steps])
     _section("Cost", [f"{found.cost} Time: {found.order}. Must be smooth: {_smooth(found)}."])
-    _section("Bounds", [f"{b.card.slug} ({b.card.constant}): {b.card.latex}" for b in _own(found)])
+    _section("Bounds", [_bound_line(b.card) for b in _own(found)])
     _section("When", [found.when])
     _section("Pitfalls", found.pitfalls)
     _section("Flaws in the paper", found.errata)
@@ -66,6 +67,7 @@ def about_json(found: Story) -> dict[str, Any]:
         "pitfalls": list(found.pitfalls),
         "errata": list(found.errata),
         "bounds": [b.card.slug for b in _own(found)],
+        "loss_class": {b.card.slug: str(b.card.loss_class) for b in _own(found)},
         "example": found.example.to_dict(),
         "gradients": done.gradients,
         "at_most": done.at_most,
@@ -75,6 +77,10 @@ def about_json(found: Story) -> dict[str, Any]:
 
 def _own(found: Story) -> list[Any]:
     return [b for b in BOUNDS if b.card.method == found.slug]
+
+
+def _bound_line(card: BoundCard) -> str:
+    return f"{card.slug} ({card.constant}, {card.loss_class}): {card.latex}"
 
 
 def _smooth(found: Story) -> str:

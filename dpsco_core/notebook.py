@@ -126,6 +126,8 @@ def _bounds() -> str:
         '        "bound": e.bound.card.name,\n'
         '        "kind": e.bound.card.kind,\n'
         '        "constant": e.bound.card.constant,\n'
+        '        "losses": str(e.bound.card.loss_class),\n'
+        '        "applies": e.applies,\n'
         '        "statement": f"{e.bound.card.paper}, {e.bound.card.statement}",\n'
         '        "x": e.x,\n'
         '        "value": e.value,\n'
@@ -164,7 +166,8 @@ def _figure(scenario: Scenario) -> str:
         + '            "arrayminus": rows["median_error"] - rows["q10"],\n'
         + "        },\n"
         + "    )\n"
-        + 'proven = bounds[(bounds["kind"] == "lower") & (bounds["constant"] == "explicit")]\n'
+        + 'lower = (bounds["kind"] == "lower") & bounds["applies"]\n'
+        + 'proven = bounds[lower & (bounds["constant"] == "explicit")]\n'
         + 'for name, rows in proven.groupby("bound", sort=False):\n'
         + '    figure.add_scatter(x=rows["x"], y=rows["value"], name=name, line_dash="dot")\n'
         + f'figure.update_xaxes(type="log", title="{scenario.axis}")\n'

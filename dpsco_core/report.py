@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound, bounds_for
+from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound, bounds_for, problem_card
 from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.parsing import to_plain
 from dpsco_core.problems import Setting
@@ -21,13 +21,18 @@ from dpsco_core.tables import QUANTILES, budget_fields
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A bound at one point: its value, its terms, and the hypotheses that fail there."""
+    """A bound at one point: its value, its terms, and the hypotheses that fail there.
+
+    `applies`: whether it is about methods for the problem's class of losses; of a lower bound of a
+    wider class, which does not bind them, it is false. See `BoundCard.applies_to`.
+    """
 
     bound: Bound
     x: float | None
     value: float
     terms: dict[str, float]
     failures: tuple[str, ...]
+    applies: bool = True
 
 
 def bound_setting(point: Scenario, which: Bound) -> Setting:
@@ -53,11 +58,15 @@ def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluatio
         value=which.combined(terms),
         terms=terms,
         failures=which.failures(setting),
+        applies=which.card.applies_to(problem_card(point.problem).loss_class),
     )
 
 
 def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
-    """Return every bound of the problem (or those in `slugs`) at every point of the scenario."""
+    """Return every bound of the problem (or those in `slugs`) at every point of the scenario.
+
+    Those of the problem's smallest class of losses come first; see `bounds_for`.
+    """
     own = bounds_for(scenario.problem, scenario.level)
     chosen = own if slugs is None else tuple(bound(s) for s in slugs)
     return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
@@ -87,6 +96,7 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
             "level": b.card.level,
             "method": b.card.method or None,
             "instance": b.card.instance or None,
+            "loss_class": str(b.card.loss_class),
             "problems": list(b.card.problems),
             "latex": b.card.latex,
             "hypotheses": [h.text for h in b.hypotheses],
@@ -95,7 +105,7 @@ def catalogue_json() -> dict[str, list[dict[str, Any]]]:
     ]
     return {
         "methods": methods,
-        "problems": [_common(p.card) for p in PROBLEMS],
+        "problems": [_common(p.card) | {"loss_class": str(p.card.loss_class)} for p in PROBLEMS],
         "distributions": [_common(d.card) for d in DISTRIBUTIONS],
         "bounds": bounds,
     }
@@ -121,6 +131,8 @@ def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
         "quantity": card.quantity,
         "constant": card.constant,
         "guarantee": card.guarantee,
+        "loss_class": str(card.loss_class),
+        "applies": evaluation.applies,
         "value": plain(evaluation.value),
         "terms": {name: plain(value) for name, value in evaluation.terms.items()},
         "failures": list(evaluation.failures),

@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.best import FORMS, largest_spike_probability
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
@@ -124,6 +125,8 @@ class _RiskRow:
                 privacy=self.privacy,
                 instance=self.instance,
                 instance_problem="quadratic" if self.strong else "linear",
+                instance_class=classes.SMOOTH_STRONG if self.strong else classes.LINEAR,
+                loss_class=classes.SMOOTH_STRONG if self.strong else classes.SMOOTH,
                 problems=STRONG_PROBLEMS if self.strong else SCO_PROBLEMS,
             ),
             evaluate=self.evaluate,

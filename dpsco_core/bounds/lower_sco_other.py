@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import gaussian, sco_objective, sco_rates
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
@@ -34,6 +35,7 @@ from dpsco_core.card import (
     Paper,
     Privacy,
 )
+from dpsco_core.loss_classes import LossClass
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -166,8 +168,10 @@ def _row(
     paper: Paper = KAMATH_2022,
     combine: Callable[[tuple[float, ...]], float] = math.fsum,
     losses: str = "",
+    loss_class: LossClass = classes.SMOOTH,
+    instance_class: LossClass = classes.LINEAR,
 ) -> Bound:
-    strong = slug.startswith("sco-strong")
+    strong = loss_class.strongly_convex
     card = BoundCard(
         slug=f"lower.{slug}",
         name=name,
@@ -179,6 +183,9 @@ def _row(
         constant=constant,
         latex=latex,
         privacy=privacy,
+        instance_problem="quadratic" if strong else "linear",
+        instance_class=instance_class,
+        loss_class=loss_class,
         problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
     )
     return Bound(card=card, evaluate=evaluate, combine=combine, hypotheses=hypotheses)
@@ -202,6 +209,8 @@ def _rate_row(strong: bool, pure: bool) -> Bound:
             privacy,
             evaluate,
             conditions,
+            loss_class=classes.SMOOTH_STRONG,
+            instance_class=classes.SMOOTH_STRONG,
         )
     return _row(
         f"sco.rate-{'pure' if pure else 'cdp'}",
@@ -265,6 +274,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
         (LIPSCHITZ, DIAMETER, L2_BALL),
         paper=ARORA_2020,
         combine=max,
+        loss_class=classes.LIPSCHITZ,
+        instance_class=classes.LIPSCHITZ_LINEAR,
         losses="A worst case over convex losses whose gradients are at most L for every record: "
         "on another loss a measured line may run below.",
     ),
@@ -282,6 +293,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _signs(strong=True),
         class_conditions(strong=True),
         constant="explicit",
+        loss_class=classes.SMOOTH_STRONG,
+        instance_class=classes.SMOOTH_STRONG,
     ),
     _row(
         "sco-strong.sampling-gaussian",
@@ -299,6 +312,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="parameter unrestricted", check=_unrestricted),
         ),
         constant="explicit",
+        loss_class=classes.SMOOTH_STRONG,
+        instance_class=classes.SMOOTH_STRONG,
     ),
     _row(
         "sco-strong.width",
@@ -322,6 +337,8 @@ OTHER_RISKS: tuple[Bound, ...] = (
         ),
         paper=SU_2023,
         combine=max,
+        loss_class=classes.LIPSCHITZ_STRONG,
+        instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
         losses="A worst case over data in the set: on another loss a measured line may run below.",
     ),
 )

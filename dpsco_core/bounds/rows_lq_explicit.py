@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import lq_explicit
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
@@ -98,6 +99,7 @@ _CARD = BoundCard(
     latex=r"\min_{T,\mu}" + _B3,
     privacy="zcdp",
     method="lp.regularized-mirror-descent",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 
@@ -162,6 +164,7 @@ _SHUFFLED = replace(
     "every batch. " + OTHER_PARAMETERS + " " + _GAUSSIAN,
     latex=r"\min_{T,\lambda,\gamma}" + _B4,
     method="lp.shuffled-mirror-descent",
+    loss_class=classes.SMOOTH,
 )
 _BATCHED = replace(
     _SHUFFLED,
@@ -337,6 +340,7 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
             r"\kappa L^2+S,(L+\sqrt S)^2\},\ S\ge E\|\xi\|_r^2,\ "
             r"m=\lfloor n/2\rfloor+1,\ " + _KAPPA,
             method="lp.noisy-mirror-descent",
+            loss_class=classes.LIPSCHITZ,
         ),
         _REGRET_TERMS,
         ("gaussian_rho", "lipschitz", "diameter"),

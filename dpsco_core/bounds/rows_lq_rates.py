@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import lq_rates
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.lq_conditions import (
@@ -33,6 +34,7 @@ from dpsco_core.bounds.sco_conditions import (
     named,
 )
 from dpsco_core.card import ARORA_2020, BASSILY_2021, SCO_PROBLEMS, SU_2023, BoundCard, Paper
+from dpsco_core.loss_classes import LossClass
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import DualConstants, dual_constants
@@ -155,6 +157,7 @@ def _card(
     statement: str,
     summary: str,
     latex: str,
+    losses: LossClass,
     paper: Paper = SU_2023,
     method: str = "",
 ) -> BoundCard:
@@ -170,6 +173,7 @@ def _card(
         latex=latex,
         privacy="approx",
         method=method,
+        loss_class=losses,
         problems=SCO_PROBLEMS,
     )
 
@@ -194,6 +198,7 @@ _BASSILY = _card(
     "diameter in the norm. " + _ONE,
     r"LM\Big(\sqrt{\tfrac\kappa n}+\tfrac{\kappa\sqrt d}{n\varepsilon}\Big)\ (q<2),\quad "
     r"LM\Big(\tfrac{d^{1/2-1/q}}{\sqrt n}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)\ (q\ge2),\ " + KAPPA,
+    losses=classes.LIPSCHITZ,
     paper=BASSILY_2021,
 )
 _THEOREM_8 = _card(
@@ -204,6 +209,7 @@ _THEOREM_8 = _card(
     "the norm of the minimiser, which the set bounds here. " + _ONE,
     r"L\big(1+d^{1-2/q}\|\theta^*\|_q^2\big)\Big(\frac1{\sqrt n}+"
     r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
+    losses=classes.SMOOTH_LIPSCHITZ,
     method="lp.phased-sgd",
 )
 _HEAVY_EUCLIDEAN = _card(
@@ -212,6 +218,7 @@ _HEAVY_EUCLIDEAN = _card(
     "Table 2, q of at least 2, first term over the root of n",
     "The rate for gradients of finite variance and q of at least 2, by reduction to l2. " + _ONE,
     r"\sigma M\Big(\frac{d^{3/2-1/q}}{\sqrt n}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
+    losses=classes.SMOOTH,
     method="lp.euclidean-reduction",
 )
 LQ_RATES: tuple[Bound, ...] = (
@@ -247,6 +254,7 @@ LQ_RATES: tuple[Bound, ...] = (
             "the set bounds here. " + _ONE,
             r"L\|\theta^*\|_q\,\kappa^{4/5}\Big(\frac{\sqrt{d\ln(1/\delta)}}{n\varepsilon}"
             r"\Big)^{2/5},\ " + KAPPA,
+            losses=classes.SMOOTH_LIPSCHITZ,
             method="lp.regularized-mirror-descent",
         ),
         _theorem_7,
@@ -281,6 +289,7 @@ LQ_RATES: tuple[Bound, ...] = (
             "with Gaussian noise, and 3/4 with the paper's. The theorem's logarithm of a failure "
             "probability is dropped. " + _ONE,
             r"\sigma M\,\frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}},\ " + KAPPA,
+            losses=classes.SMOOTH,
             method="lp.shuffled-mirror-descent",
         ),
         _heavy(lq_rates.theorem_10),
@@ -296,6 +305,7 @@ LQ_RATES: tuple[Bound, ...] = (
             "The rate for gradients of finite variance and q between 1 and 2, with noise for "
             "every batch and without shuffling. " + _ONE,
             r"\sigma M\,\frac{\kappa^{2/3}(d\ln(1/\delta))^{1/6}}{(n\varepsilon)^{1/3}},\ " + KAPPA,
+            losses=classes.SMOOTH,
             method="lp.batched-mirror-descent",
         ),
         _heavy(lq_rates.general_epsilon),
@@ -333,6 +343,7 @@ LQ_RATES: tuple[Bound, ...] = (
             "for any Lipschitz loss and small epsilon; for q above 2, in l2. " + _ONE,
             r"LM\Big(\sqrt{\frac\kappa n}+\frac{\kappa\sqrt d\,\ln(3/\delta)}{\varepsilon n}\Big)"
             r",\ " + KAPPA,
+            losses=classes.LIPSCHITZ,
             paper=ARORA_2020,
             method="lp.noisy-mirror-descent",
         ),

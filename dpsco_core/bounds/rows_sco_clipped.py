@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_rates, sco_uniform
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
@@ -114,6 +115,7 @@ _CARD = BoundCard(
     r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\Big]",
     privacy="zcdp",
     method="sco.clipped",
+    loss_class=classes.SMOOTH,
     problems=SCO_PROBLEMS,
 )
 _EXPLICIT_LATEX = (

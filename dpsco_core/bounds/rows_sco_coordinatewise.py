@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_rates, sco_uniform
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
@@ -120,6 +121,7 @@ CARD = BoundCard(
     latex=r"M\Big[\frac d{\sqrt n}+\sqrt d\Big(\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1-1/p}\Big]",
     privacy="zcdp",
     method="sco.cwme",
+    loss_class=classes.SMOOTH,
     problems=SCO_PROBLEMS,
 )
 _PRINTED_LATEX = (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_objective
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.lq_conditions import SYMMETRIC, finite_set, is_symmetric
@@ -180,6 +181,7 @@ _CARD = BoundCard(
     latex=r"\frac{LD}{\sqrt n}+\frac{L\,G\sqrt{\ln(1/\delta)}}{\varepsilon n},\ " + _WIDTH,
     privacy="approx",
     method="sco.objective-perturbation",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 _STRONG_CARD = replace(
@@ -193,6 +195,7 @@ _STRONG_CARD = replace(
     + _WIDTH
     + r",\ \Delta=\lambda C_{\min}^2",
     method="sco.objective-perturbation-strong",
+    loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
     problems=STRONG_PROBLEMS,
 )
 _STRONG_RATE_CONDITIONS = (

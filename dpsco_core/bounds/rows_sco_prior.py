@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_rates
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
@@ -153,6 +154,7 @@ _CARD = BoundCard(
     latex=_OPTIMAL,
     privacy="zcdp",
     method="sco.phased-sgd",
+    loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 
@@ -177,7 +179,7 @@ def _prior(
     )
 
 
-_STRONG_CARD = replace(_CARD, problems=STRONG_PROBLEMS)
+_STRONG_CARD = replace(_CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS)
 PRIOR_RISKS: tuple[Bound, ...] = (
     Bound(
         card=replace(
@@ -194,6 +196,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             r"E\|g\|^2\le\min\big(L^2,R^2+\mathrm{tr\,Cov}(g)\big)",
             privacy="none",
             method="sco.sgd",
+            loss_class=classes.CONVEX,
         ),
         evaluate=named(("sampling",), ("diameter",), _sgd),
         hypotheses=(
@@ -202,7 +205,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         ),
     ),
     Bound(
-        card=_CARD,
+        card=replace(_CARD, loss_class=classes.SMOOTH_LIPSCHITZ),
         evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
@@ -264,6 +267,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             ),
             paper=CHAUDHURI_2011,
             privacy="pure",
+            loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
         evaluate=named(
             ("sampling", "privacy", "smoothness"),
@@ -313,6 +317,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             ),
             paper=KASIVISWANATHAN_2016,
+            loss_class=classes.GENERALISED_LINEAR,
         ),
         evaluate=named(("privacy",), _NEEDS, _kasiviswanathan),
         hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),

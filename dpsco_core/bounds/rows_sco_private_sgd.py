@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_private_sgd
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
@@ -144,6 +145,7 @@ _CARD = BoundCard(
     latex=r"\frac{LD}{\sqrt n}+\frac{LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
     privacy="approx",
     method="sco.private-sgd",
+    loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 PRIVATE_SGD_RISKS: tuple[Bound, ...] = (

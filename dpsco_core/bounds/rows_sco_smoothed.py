@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_rates, sco_uniform
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import (
@@ -116,6 +117,7 @@ _CARD = BoundCard(
     latex=r"2M\sqrt{\frac{d^2}n+\frac{d^{3/2}}{\sqrt\rho\,n}}",
     privacy="zcdp",
     method="sco.smoothed",
+    loss_class=classes.SMOOTH,
     problems=SCO_PROBLEMS,
 )
 _WANG_CONDITIONS = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, DIAMETER, SAMPLE_SMOOTH)
@@ -199,6 +201,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
             "and the moment and the strong convexity give its units.",
             latex=r"\frac1\lambda\,\frac{d^3}{\rho\,n}",
             method="",
+            loss_class=classes.SMOOTH_STRONG,
             problems=STRONG_PROBLEMS,
         ),
         evaluate=named(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import sco_rates, sco_strong
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import (
@@ -141,6 +142,7 @@ _STRONG_CARD = replace(
     latex=r"\frac{(M+1)^2(\lambda+L)^2}{\lambda^2L}"
     r"\Big[\frac dn+d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{2-2/p}\Big]",
     method="sco.cwme-strong",
+    loss_class=classes.SMOOTH_STRONG,
     problems=STRONG_PROBLEMS,
 )
 _STRONG_CONDITIONS = (

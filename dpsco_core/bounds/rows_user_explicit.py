@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import user_explicit
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
@@ -97,6 +98,7 @@ _CARD = BoundCard(
     privacy="zcdp",
     method="user.group-privacy",
     level="user",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 _PLAIN = (GAUSSIAN_BUDGET, *LOSSES, SAMPLE_SMOOTH)

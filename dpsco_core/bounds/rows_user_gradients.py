@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import user_complexity
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.rows_user_rates import (
@@ -86,6 +87,7 @@ _SMOOTH = BoundCard(
     privacy="approx",
     method="user.accelerated",
     level="user",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 _NON_SMOOTH = replace(
@@ -97,6 +99,7 @@ _NON_SMOOTH = replace(
     + _ONE,
     latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}",
     method="user.accelerated-nonsmooth",
+    loss_class=classes.LIPSCHITZ,
 )
 _LINEAR = replace(
     _SMOOTH,
@@ -161,6 +164,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             summary="How many gradients of items it evaluates on strongly convex and smooth "
             "losses: as many as on convex ones. " + _ONE,
             method="user.accelerated-strong",
+            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
             problems=ITEMS_STRONG,
         ),
         user_complexity.smooth,
@@ -198,6 +202,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             paper=GHAZI_2023,
             summary="No count: the method does not run in polynomial time.",
             latex=r"(nmd)^{\omega(1)}",
+            loss_class=classes.LIPSCHITZ,
         ),
         user_complexity.super_polynomial,
         (
@@ -216,6 +221,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             summary="How many gradients of items the earlier optimal algorithm evaluates for any "
             "Lipschitz loss. " + _ONE,
             latex=r"(nm)^3+(nm)^2\sqrt d",
+            loss_class=classes.LIPSCHITZ,
         ),
         user_complexity.asi_liu_non_smooth,
         ASI_LIU_NEEDS,
@@ -229,6 +235,7 @@ USER_GRADIENTS: tuple[Bound, ...] = (
             statement="as quoted by Lowy et al. 2024, Remark 3.6",
             summary="How many gradients of items the earlier optimal algorithm evaluates on "
             "strongly convex and smooth losses. " + _ONE,
+            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
             problems=ITEMS_STRONG,
         ),
         user_complexity.asi_liu,

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsco_core import loss_classes as classes
 from dpsco_core.bounds import user_rates
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.lq_conditions import EVERYWHERE, L2_BALL
@@ -167,6 +168,7 @@ _THEOREM_3_2 = BoundCard(
     privacy="approx",
     method="user.accelerated",
     level="user",
+    loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 _THEOREM_2_1 = replace(
@@ -199,6 +201,7 @@ _PRIOR = replace(
     summary="The optimal rate at user level with few users, for smooth losses or any. " + _NO_LOGS,
     latex=_QUOTED,
     method="",
+    loss_class=classes.LIPSCHITZ,
 )
 USER_RATES: tuple[Bound, ...] = (
     Bound(
@@ -213,6 +216,7 @@ USER_RATES: tuple[Bound, ...] = (
             latex=r"\frac{LR}{\sqrt{nm}}",
             privacy="none",
             method="",
+            loss_class=classes.LIPSCHITZ,
         ),
         evaluate=named(("sampling",), NEEDS, _non_private),
         hypotheses=LOSSES,
@@ -242,6 +246,7 @@ USER_RATES: tuple[Bound, ...] = (
             summary="The optimal rate at user level for any Lipschitz losses, averaged over a "
             "small ball first. " + _ONE,
             method="user.accelerated-nonsmooth",
+            loss_class=classes.LIPSCHITZ,
         ),
         user_rates.optimal,
         THEOREM_4_1,
@@ -256,6 +261,7 @@ USER_RATES: tuple[Bound, ...] = (
             "reduction of Feldman et al. 2020, section 5.1. " + _ONE,
             latex=r"\frac{L^2}\mu\Big(\frac1{nm}+\frac{d\ln(1/\delta)}{\varepsilon^2n^2m}\Big)",
             method="user.accelerated-strong",
+            loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
             problems=ITEMS_STRONG,
         ),
         user_rates.strong,
@@ -284,6 +290,7 @@ USER_RATES: tuple[Bound, ...] = (
             paper=BASSILY_SUN_2023,
             summary="The optimal rate at user level for very smooth losses and few items a user. "
             + _NO_LOGS,
+            loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
         _quoted_optimal,
         BASSILY_SUN_NEEDS,
@@ -311,6 +318,7 @@ USER_RATES: tuple[Bound, ...] = (
             summary="The rate of one pass under local privacy, where the server sees no user's "
             "data; it takes many users a round. " + _NO_LOGS,
             latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
+            loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
         _quoted_linear,
         LOCAL_NEEDS,
@@ -331,7 +339,9 @@ _LOWER = BoundCard(
     latex=r"LR\min\Big\{1,\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big\}",
     privacy="approx",
     instance_problem="linear",
+    instance_class=classes.LIPSCHITZ_LINEAR,
     level="user",
+    loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
 USER_LOWER: tuple[Bound, ...] = (
@@ -349,6 +359,8 @@ USER_LOWER: tuple[Bound, ...] = (
             latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
             r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
             instance_problem="quadratic",
+            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+            loss_class=classes.LIPSCHITZ_STRONG,
             problems=ITEMS_STRONG,
         ),
         _lower_strong,

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import AbsoluteLink
@@ -31,12 +32,13 @@ class Absolute(LinearModelProblem):
     the second derivative of the conditional risk is :math:`2f(s)`, f the noise's density.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="absolute",
         name="Median regression",
         paper=FOLKLORE,
         statement="Absolute loss",
         summary="Fit a linear model to heavy-tailed data with the absolute loss, which has kinks.",
+        loss_class=CONVEX,
     )
 
     @property

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import Card
+from dpsco_core.card import ProblemCard
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -193,7 +193,7 @@ class ExcessRisk:
 class OptimisationProblem(Protocol):
     """A loss, a law of the records and a constraint set."""
 
-    card: ClassVar[Card]
+    card: ClassVar[ProblemCard]
 
     @property
     def constants(self) -> Constants:

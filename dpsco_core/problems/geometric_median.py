@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
@@ -18,6 +18,7 @@ from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
+from dpsco_core.loss_classes import LIPSCHITZ
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
@@ -57,12 +58,13 @@ class GeometricMedian(PointProblem):
     risk is at most :math:`E\|w-Z\|^{-1}`, see `_smoothness`.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="geometric-median",
         name="Geometric median",
         paper=FOLKLORE,
         statement="Distance loss",
         summary="Find the point with the least expected distance to heavy-tailed records.",
+        loss_class=LIPSCHITZ,
     )
 
     def __post_init__(self) -> None:

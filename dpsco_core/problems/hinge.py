@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HingeLink
@@ -31,12 +32,13 @@ class Hinge(LinearModelProblem):
     The smoothness of the population risk is not certified.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="hinge",
         name="Support vector machine",
         paper=FOLKLORE,
         statement="Hinge loss",
         summary="Predict a label from heavy-tailed features with the hinge loss, which has a kink.",
+        loss_class=CONVEX,
     )
 
     @property

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import HuberLink
@@ -31,13 +32,14 @@ class Huber(LinearModelProblem):
     with :math:`\Psi''(s) = P(|N-s|\le1)`, bounded by `huber_curvature`.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="huber",
         name="Huber regression",
         paper=FOLKLORE,
         statement="Huber loss, threshold 1",
         summary="Fit a linear model to heavy-tailed data with a loss that is square near 0 and "
         "linear far out.",
+        loss_class=CONVEX,
     )
 
     @property

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.errors import require
+from dpsco_core.loss_classes import STRONG
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import (
     centring_factor,
@@ -59,12 +60,13 @@ class LeastSquares(LinearModelProblem):
     convexity are the extreme eigenvalues of :math:`E XX^\top`.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="least-squares",
         name="Least squares",
         paper=FOLKLORE,
         statement="Squared loss",
         summary="Fit a linear model to heavy-tailed data with the squared loss.",
+        loss_class=STRONG,
     )
 
     def __post_init__(self) -> None:

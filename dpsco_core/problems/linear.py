@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.card import KAMATH_2022, ProblemCard
+from dpsco_core.loss_classes import LINEAR
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import class_moment, mean_norm, raw_direction, record_norm
 from dpsco_core.problems.point_losses import NegativeProduct
@@ -29,13 +30,14 @@ class Linear(PointProblem):
     mean has norm :math:`\|\mu\|`, and the Hessian is 0.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="linear",
         name="Linear loss",
         paper=KAMATH_2022,
         statement="Theorem 6.4, hard instance",
         summary="Find the direction of the mean of heavy-tailed records: the hard convex loss of "
         "the lower bounds.",
+        loss_class=LINEAR,
     )
 
     @property

@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import Card
+from dpsco_core.card import ProblemCard
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.hard import TwoPoint
@@ -69,7 +69,7 @@ class LinearModelProblem(ABC):
     offset: float
     geometry: Geometry = L2
 
-    card: ClassVar[Card]
+    card: ClassVar[ProblemCard]
 
     def __post_init__(self) -> None:
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.laws import (
     fourth_moment_trace,
@@ -47,12 +48,13 @@ class Logistic(LinearModelProblem):
     where the last term needs fourth moments (`fourth_moment_trace`).
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="logistic",
         name="Logistic regression",
         paper=FOLKLORE,
         statement="Logistic loss",
         summary="Predict a label from heavy-tailed features with the logistic loss.",
+        loss_class=CONVEX,
     )
 
     @property

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.card import KAMATH_2022, ProblemCard
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import TwoPoint
@@ -16,6 +16,7 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.loss_classes import MEAN
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.laws import mean_inside
@@ -42,12 +43,13 @@ class MeanEstimation:
     mean_bound: float
     geometry: Geometry = L2
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="mean",
         name="Mean estimation",
         paper=KAMATH_2022,
         statement="Section 4",
         summary="Estimate the mean of heavy-tailed records; the error is the distance to it.",
+        loss_class=MEAN,
     )
 
     def __post_init__(self) -> None:

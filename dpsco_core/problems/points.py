@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import Card
+from dpsco_core.card import ProblemCard
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import draw_key
 from dpsco_core.data.rows import DenseRows
@@ -48,7 +48,7 @@ class PointProblem(ABC):
     radius: float
     geometry: Geometry = L2
 
-    card: ClassVar[Card]
+    card: ClassVar[ProblemCard]
 
     def __post_init__(self) -> None:
         require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.card import KAMATH_2022, ProblemCard
+from dpsco_core.loss_classes import SMOOTH_STRONG
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import (
     central_direction,
@@ -38,13 +39,14 @@ class Quadratic(PointProblem):
     identity.
     """
 
-    card: ClassVar[Card] = Card(
+    card: ClassVar[ProblemCard] = ProblemCard(
         slug="quadratic",
         name="Squared distance",
         paper=KAMATH_2022,
         statement="Lemma 6.2, Theorem 6.1",
         summary="Minimise half the expected squared distance to heavy-tailed records: mean "
         "estimation as optimisation.",
+        loss_class=SMOOTH_STRONG,
     )
 
     @property

@@ -151,6 +151,8 @@ class Row:
         What fails: hypotheses, or that it is about something else.
     here : bool
         Whether it is about the scenario's problem and what the scenario hides.
+    applies : bool
+        Whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`.
     """
 
     bound: Bound
@@ -158,6 +160,7 @@ class Row:
     terms: tuple[tuple[str, float], ...]
     failures: tuple[str, ...]
     here: bool
+    applies: bool = False
 
     @property
     def holds(self) -> bool:
@@ -205,6 +208,7 @@ def _row(point: Scenario, slug: str) -> Row:
         terms=tuple(found.terms.items()),
         failures=found.failures,
         here=True,
+        applies=found.applies,
     )
 
 

@@ -139,7 +139,6 @@ def disorder(point: Scenario) -> tuple[list[str], int]:
 
 def comparable(lower: Bound, upper: Bound, budget: Budget) -> bool:
     """Whether a lower bound is about algorithms and losses that an upper bound covers."""
-    strong = upper.card.problems == ("quadratic", "least-squares")
     same = upper.card.quantity in lower.card.quantity  # of a squared error too
     bound = lower.card.privacy in class_of(upper, budget)
-    return same and bound and (not strong or "sco-strong" in lower.card.slug)
+    return same and bound and lower.card.instance_class.bends_as(upper.card.loss_class)

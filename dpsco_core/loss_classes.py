@@ -1,0 +1,91 @@
+r"""The classes of losses that the papers' statements are about, and which of them hold which.
+
+A class is named by what every loss in it has: smooth, Lipschitz, and convex, strongly convex or
+linear. Its order decides where a bound applies. An upper bound for a class holds on every problem
+in it. A lower bound is a worst case: it binds the methods for a class of problems only if its hard
+instance is in that class. Therefore Theorem 6.4 of Kamath et al. (2022), whose hard loss is linear,
+does not bind a method that is run on, and may be made for, strongly convex losses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Curvature = Literal["mean", "linear", "convex", "strongly convex"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LossClass:
+    """A class of losses: the words of a statement.
+
+    Parameters
+    ----------
+    curvature : {"mean", "linear", "convex", "strongly convex"}
+        ``"mean"``: the estimation of a mean, which has no loss.
+    smooth, lipschitz : bool
+        Whether the loss of every record is, or in some statements the population risk, with
+        constants that the statement knows. Of a problem: whatever the law of its records.
+    generalised_linear : bool
+        Whether a loss depends on the parameter by its product with the features only.
+
+    Examples
+    --------
+    >>> str(SMOOTH_STRONG), SMOOTH_STRONG.within(CONVEX), LINEAR.within(SMOOTH_STRONG)
+    ('smooth strongly convex', True, False)
+    """
+
+    curvature: Curvature
+    smooth: bool = False
+    lipschitz: bool = False
+    generalised_linear: bool = False
+
+    def __str__(self) -> str:
+        """Return the words of the class; linear losses are smooth and generalised linear."""
+        if self.curvature == "mean":
+            return "mean estimation"
+        own = self.curvature != "linear"
+        words = (
+            ("smooth", self.smooth and own),
+            ("Lipschitz", self.lipschitz),
+            (self.curvature, True),
+            ("generalised linear", self.generalised_linear and own),
+        )
+        return " ".join(word for word, said in words if said)
+
+    @property
+    def strongly_convex(self) -> bool:
+        """Whether its losses are strongly convex."""
+        return self.curvature == "strongly convex"
+
+    def bends_as(self, other: LossClass) -> bool:
+        """Whether a loss with the curvature of this class has that of `other`."""
+        if self.curvature == other.curvature:
+            return True
+        return other.curvature == "convex" and self.curvature != "mean"
+
+    def within(self, other: LossClass) -> bool:
+        """Whether `other` contains this class."""
+        linear = self.curvature == "linear"
+        return (
+            self.bends_as(other)
+            and (self.smooth or linear or not other.smooth)
+            and (self.lipschitz or not other.lipschitz)
+            and (self.generalised_linear or linear or not other.generalised_linear)
+        )
+
+
+MEAN = LossClass(curvature="mean")
+LINEAR = LossClass(curvature="linear", smooth=True, generalised_linear=True)
+LIPSCHITZ_LINEAR = LossClass(
+    curvature="linear", smooth=True, lipschitz=True, generalised_linear=True
+)
+CONVEX = LossClass(curvature="convex")
+SMOOTH = LossClass(curvature="convex", smooth=True)
+LIPSCHITZ = LossClass(curvature="convex", lipschitz=True)
+SMOOTH_LIPSCHITZ = LossClass(curvature="convex", smooth=True, lipschitz=True)
+GENERALISED_LINEAR = LossClass(curvature="convex", lipschitz=True, generalised_linear=True)
+STRONG = LossClass(curvature="strongly convex")
+SMOOTH_STRONG = LossClass(curvature="strongly convex", smooth=True)
+LIPSCHITZ_STRONG = LossClass(curvature="strongly convex", lipschitz=True)
+SMOOTH_LIPSCHITZ_STRONG = LossClass(curvature="strongly convex", smooth=True, lipschitz=True)
