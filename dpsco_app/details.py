@@ -258,12 +258,18 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
         label = "Run the hardest input instead"
     else:
         st.markdown(
-            "A line may run **below** the shaded region here. A lower bound is a worst case over "
-            "all convex losses and distributions with the same moments; this loss on these data "
-            "is easier than the worst."
+            "A line may run **below** the shaded region here. The lower bounds hold in the worst "
+            f"case over {_worst_losses(scenario)} losses and distributions with the same moments; "
+            "this loss on these data is easier than the worst."
         )
         label = "Run the hard instance instead"
     st.button(label, icon=":material/arrow_forward:", on_click=start, args=(hard,), key="hardest")
+
+
+def _worst_losses(scenario: Scenario) -> str:
+    """Return over which losses the lower bounds of the figure are worst cases."""
+    cards = lower_cards(scenario.problem, scenario.level)
+    return " and ".join(dict.fromkeys(c.loss_class.curvature for c in cards)) or "all"
 
 
 def _hardest(scenario: Scenario) -> Scenario:

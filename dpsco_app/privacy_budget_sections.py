@@ -30,6 +30,7 @@ from dpsco_app.privacy_words import (
     KIND_NAMES,
     LOOK_AT_TOOL,
     TOOL_NAMES,
+    said_advanced,
     said_composed,
     said_conversions,
     said_shuffled,
@@ -45,6 +46,7 @@ from dpsco_core.views.budgets import (
     Curves,
     Point,
     Shuffled,
+    advanced_range,
     composed,
     conversions,
     epsilon_curves,
@@ -141,21 +143,22 @@ def _convert(view: View) -> None:
 def _compose(view: View) -> None:
     choose_budget()
     slider(STATE, "Releases k", "releases", RELEASE_OPTIONS)
-    rho = view.rho if view.kind == "zcdp" else conversions(_approximate(view))[-1].rho
-    at = composed(rho, view.releases, view.delta)
-    _said(said_composed(view, rho, at))
-    rows = _composed_rows(rho, view.delta, max(1000, view.releases))
+    at, most = composed(view.point, view.releases), max(1000, view.releases)
+    rows, better = _composed_rows(view.point, most)
+    _said(f"{said_composed(view, at)} {said_advanced(better, most)}")
+    pure = view.kind == "pure"
     responsive(
         "privacy_compose",
         title_composed(at),
-        lambda look: composed_figure(rows, at, look),
-        table=lambda: tables.composed_table(rows),
+        lambda look: composed_figure(rows, at, look, pure=pure),
+        table=lambda: tables.composed_table(rows, pure=pure),
     )
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
-def _composed_rows(rho: float, delta: float, most: int) -> list[Composed]:
-    return [composed(rho, k, delta) for k in release_counts(most)]
+@st.cache_data(max_entries=200, show_spinner=False, hash_funcs={Point: repr})
+def _composed_rows(point: Point, most: int) -> tuple[list[Composed], tuple[int, int] | None]:
+    rows = [composed(point, k) for k in release_counts(most)]
+    return rows, advanced_range(point, most)
 
 
 def _shuffle(view: View) -> None:

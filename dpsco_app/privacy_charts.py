@@ -22,7 +22,7 @@ from dpsco_app.look import (
     place_labels,
 )
 from dpsco_app.options import number_text
-from dpsco_app.privacy_words import ACCOUNTING_NAMES, CONVERSION_NAMES, ROUTE_NAMES
+from dpsco_app.privacy_words import CONVERSION_NAMES, ROUTE_NAMES, accounting_names
 from dpsco_core.views.budgets import Composed, Curves, Shuffled
 
 CONVERSION_COLOURS = {"paper": ORANGE, "tight": PURPLE, "gaussian": BLUE}
@@ -68,12 +68,14 @@ def conversions_figure(
     return _figure(lines, marks, look, "zCDP parameter ρ (log)", "ε at the chosen δ (log)")
 
 
-def composed_figure(rows: Sequence[Composed], at: Composed, look: Look) -> go.Figure:
+def composed_figure(
+    rows: Sequence[Composed], at: Composed, look: Look, *, pure: bool = False
+) -> go.Figure:
     """Return epsilon over the number of releases; `at` is marked."""
     x = np.array([float(row.releases) for row in rows])
     lines: list[Line] = []
     marks = []
-    for key, name in ACCOUNTING_NAMES.items():
+    for key, name in accounting_names(pure=pure).items():
         y = np.array([getattr(row, key) for row in rows])
         lines.append((key, name, x, y, ACCOUNTING_COLOURS[key], "releases"))
         marks.append((float(at.releases), float(getattr(at, key)), ACCOUNTING_COLOURS[key]))

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from dpsco_app.privacy_words import (
-    ACCOUNTING_NAMES,
     CONVERSION_NAMES,
     ROUTE_NAMES,
+    accounting_names,
 )
 from dpsco_core.audits import Found
 from dpsco_core.views.budgets import Composed, Conversion, Curves, Shuffled, noise_multiplier
@@ -41,11 +41,12 @@ def curves_table(curves: Curves) -> pd.DataFrame:
     )
 
 
-def composed_table(rows: Sequence[Composed]) -> pd.DataFrame:
+def composed_table(rows: Sequence[Composed], *, pure: bool = False) -> pd.DataFrame:
     """Return epsilon over the number of releases by the four accountings."""
+    names = accounting_names(pure=pure)
     return pd.DataFrame(
         {"Releases k": [r.releases for r in rows]}
-        | {f"ε, {name}": [getattr(r, key) for r in rows] for key, name in ACCOUNTING_NAMES.items()}
+        | {f"ε, {name}": [getattr(r, key) for r in rows] for key, name in names.items()}
     )
 
 

@@ -42,6 +42,7 @@ ACCOUNTING_NAMES = {
     "zcdp": "add ρ, convert (zCDP)",
     "exact": "add ρ, exact for Gaussian",
 }
+PURE_NAMES = ACCOUNTING_NAMES | {"basic": "basic: add ε", "exact": "optimal for pure DP"}
 ROUTE_NAMES = {
     "none": "no shuffling",
     "printed": "printed (Zhao et al., eq. 24)",
@@ -61,10 +62,12 @@ ABOUT_TOOL = {
     "Δ has ρ = Δ²/(2σ²). A report needs ε and δ. The same ρ gives three different ε: by the "
     "formula that the papers print (Bun and Steinke), by the best formula for every zCDP mechanism "
     "(Canonne, Kamath and Steinke), and by the exact curve of Gaussian noise (Balle and Wang).",
-    "compose": "k Gaussian releases of the same data, each of the same ρ. **Basic** composition "
-    "adds their ε and their δ; **advanced** composition (Dwork, Rothblum and Vadhan) is here for "
-    "reference; **zCDP** adds ρ and converts once; the **exact** curve of Gaussian noise is that "
-    "of the sum of ρ. All four are true: the lowest is the best proof of the same thing.",
+    "compose": "k releases of the same data, each at the same budget. **Basic** composition adds "
+    "their ε and their δ; **advanced** composition (Dwork, Rothblum and Vadhan) is here for "
+    "reference; **zCDP** adds ρ and converts once. The fourth line is **exact**: for Gaussian "
+    "releases the curve of Gaussian noise at the sum of ρ, for releases of pure DP the optimal "
+    "composition (Kairouz, Oh and Viswanath). All four are true: the lowest is the best proof of "
+    "the same thing.",
     "shuffle": "Every record gets noise of its own, and nobody learns in which order the records "
     "came. Hiding among the others, each record may use less noise. Four arguments for how much "
     "less, at the (ε, δ) of all of them together: the formula that Zhao et al. print; that of the "
@@ -78,8 +81,8 @@ ABOUT_TOOL = {
 LOOK_AT_TOOL = {
     "convert": "**Look for:** the gap between the lines. At a fixed budget it is noise that can be "
     "saved, without a new algorithm.",
-    "compose": "**Look for:** basic composition grows like k, the others like √k, until ρ·k is "
-    "large. Advanced composition is above basic composition while k is small.",
+    "compose": "**Look for:** basic composition grows like k; adding ρ grows like √k until ρ·k is "
+    "large.",
     "shuffle": "**Look for:** where the printed formula starts, and how far above the others it "
     "is; and that few records gain nothing from shuffling.",
     "subsample": "**Look for:** the straight line is the bound that is often quoted, q(e^ε − 1) "
@@ -176,10 +179,34 @@ def title_composed(at: Composed) -> str:
     )
 
 
-def said_composed(view: View, rho: float, at: Composed) -> str:
+def accounting_names(*, pure: bool) -> dict[str, str]:
+    """Return what the accountings are called, of Gaussian releases or of pure ones."""
+    return PURE_NAMES if pure else ACCOUNTING_NAMES
+
+
+def said_advanced(better: tuple[int, int] | None, most: int) -> str:
+    """Return for which numbers of releases up to `most` advanced composition beats basic."""
+    if better is None:
+        return (
+            "At this budget advanced composition is above basic composition for every k up to "
+            f"{most:,}."
+        )
+    first, last = better
+    where = f"from k = {first:,} on" if last == most else f"from k = {first:,} to {last:,}"
+    return f"At this budget advanced composition is below basic composition {where}."
+
+
+def said_composed(view: View, at: Composed) -> str:
     """Return the sentence on k equal releases."""
+    if view.kind == "pure":
+        return (
+            f"{at.releases:,} releases, each {number_text(view.epsilon)}-DP, are together "
+            f"**{at.basic:.4g}**-DP by basic composition. At δ = {number_text(view.delta)} they "
+            f"are (ε, δ)-DP with ε = **{at.exact:.4g}** by the optimal composition of pure DP, "
+            f"**{at.zcdp:.4g}** by zCDP and **{at.advanced:.4g}** by advanced composition."
+        )
     return (
-        f"{at.releases:,} Gaussian releases of ρ = {rho:.4g} each are, at δ = "
+        f"{at.releases:,} Gaussian releases of ρ = {at.rho:.4g} each are, at δ = "
         f"{number_text(view.delta)}, (ε, δ)-DP with ε = **{at.exact:.4g}** by the exact curve, "
         f"**{at.zcdp:.4g}** by zCDP, **{at.advanced:.4g}** by advanced and **{at.basic:.4g}** by "
         "basic composition."

@@ -151,7 +151,12 @@ def worst_case(card: BoundCard) -> str:
     """Return over what a lower bound is a worst case, as the end of a sentence."""
     if card.quantity != "excess risk":
         return "on its hardest input"
-    return f"in the worst case over {card.loss_class} losses"
+    return f"in the worst case over {card.loss_class.curvature} losses"
+
+
+def losses_text(card: BoundCard, applies: bool) -> str:
+    """Return the class of losses of a bound, and whether it is another one than the problem's."""
+    return str(card.loss_class) if applies else f"{card.loss_class} (does not bind here)"
 
 
 def hard_problem(problem: str) -> str:

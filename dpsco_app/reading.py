@@ -24,8 +24,9 @@ HOW_TO_READ_RISKS = """
   parameter in the constraint set. At 0 nothing is lost.
 - **Dotted**: what is left by the starting point, the centre of the constraint set, which needs no
   data and has perfect privacy. A method above it has made things worse.
-- A lower bound is a worst case over convex losses and distributions: it binds on the linear loss
-  (for strongly convex losses: the squared distance) with the data of the hypercube, not on yours.
+- A lower bound is a worst case over a class of losses and distributions. The figure draws those
+  of the smallest class that your problem is in: convex losses, where they bind on the linear loss
+  with the data of the hypercube, or strongly convex ones, where they bind on the squared distance.
 """
 HOW_TO_READ_USERS = """
 - **Lower bounds at user level**: whoever hides all items of a user hides each of them, so that the

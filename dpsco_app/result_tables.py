@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from dpsco_app.options import SYMBOL, number_text
-from dpsco_app.problem_words import words_for
+from dpsco_app.problem_words import losses_text, words_for
 from dpsco_app.refusals import with_names
 from dpsco_app.running import Result, evaluations
 from dpsco_core.catalogue import bounds_for, method_card
@@ -76,7 +76,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "Kind": e.bound.card.kind,
             "Value": e.value if math.isfinite(e.value) else math.nan,
             "Of": e.bound.card.quantity,
-            "Losses": str(e.bound.card.loss_class),
+            "Losses": losses_text(e.bound.card, e.applies),
             "Constant": e.bound.card.constant,
             "Holds in": e.bound.card.guarantee,
             "Fails here because": " ".join(e.failures),

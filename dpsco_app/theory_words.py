@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from dpsco_app.options import number_text
+from dpsco_app.problem_words import losses_text
 from dpsco_core.card import BoundCard, Quantity
 from dpsco_core.errata import Erratum
 from dpsco_core.loss_classes import MEAN
@@ -215,7 +216,7 @@ def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.D
                 "Paper": r.bound.card.paper.key,
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
-                "Losses": str(r.bound.card.loss_class),
+                "Losses": losses_text(r.bound.card, r.applies or not r.here),
                 "What fails": r.failures[0] if r.failures else "",
             }
             for r, s in zip(rows, slopes, strict=True)

@@ -220,7 +220,8 @@ class ProblemCard(Card):
     Parameters
     ----------
     loss_class : LossClass
-        What its loss has, whatever the law of its records.
+        What its loss has, whatever the law of its records; least squares is strongly convex where
+        the features fill the space, which those of a hard instance do not.
     """
 
     loss_class: LossClass

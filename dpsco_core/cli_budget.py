@@ -21,7 +21,7 @@ FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",
     "delta": "delta; 0 is pure DP, read at 1e-06 (default 1e-06)",
     "rho": "zCDP budget, instead of epsilon; epsilon is then read at delta",
-    "releases": "compose so many equal Gaussian releases of the budget",
+    "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
     "batch": "subsample so many of the records",
 }
@@ -72,11 +72,14 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
             for c in conversions(point)
         ],
     }
-    rho = conversions(point)[-1].rho
     if given["releases"] is not None:
-        at = composed(rho, _whole("releases", given["releases"]), point.delta)
+        at = composed(point, _whole("releases", given["releases"]))
         found["composition"] = [
-            {"accounting": name, "epsilon": _finite(getattr(at, name))}
+            {
+                "accounting": name,
+                "epsilon": _finite(getattr(at, name)),
+                "delta": at.basic_delta if name == "basic" else point.delta,
+            }
             for name in ("basic", "advanced", "zcdp", "exact")
         ]
     records = given["records"]

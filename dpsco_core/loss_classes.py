@@ -25,7 +25,7 @@ class LossClass:
         ``"mean"``: the estimation of a mean, which has no loss.
     smooth, lipschitz : bool
         Whether the loss of every record is, or in some statements the population risk, with
-        constants that the statement knows. Of a problem: whatever the law of its records.
+        constants that the statement knows. Of a problem: for every law of its records.
     generalised_linear : bool
         Whether a loss depends on the parameter by its product with the features only.
 

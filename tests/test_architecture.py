@@ -29,6 +29,7 @@ LEVEL = {
     "card": 0,
     "last": 0,
     "limits": 0,
+    "loss_classes": 0,
     "parsing": 0,  # text to numbers and back
     "seeds": 0,
     "geometry": 1,
@@ -74,6 +75,7 @@ LEVEL = {
 # Who may use whom on the same level; anything else there is a mistake.
 PEERS = {
     ("card", "errors"),
+    ("card", "loss_classes"),
     ("limits", "errors"),
     ("dask_cluster", ""),  # the version, which its workers must have
     ("dispatch", "errors"),

@@ -130,7 +130,8 @@ def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem
         if problem in row["problems"] and row["level"] == "item"
     }
     assert chosen
-    assert [row["slug"] for row in found] == [s for s in BOUND_SLUGS if s in chosen]
+    assert [row["slug"] for row in found] == [b.card.slug for b in bounds_for(problem)]
+    assert {row["slug"] for row in found} == chosen
     quantity = {row["quantity"] for row in found}
     assert quantity == ({"l2 error", "squared l2 error"} if problem == "mean" else {"excess risk"})
     assert all(row["value"] is None or row["value"] >= 0 for row in found)

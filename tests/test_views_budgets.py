@@ -7,17 +7,25 @@ import math
 
 import numpy as np
 import pytest
+from dp_accounting.pld import common
+from dp_accounting.pld import privacy_loss_distribution as pld
 
 from dpsco_core.catalogue import method_card
 from dpsco_core.cli import main
 from dpsco_core.errors import InvalidInput
 from dpsco_core.privacy import ApproxDP, Ledger, PureDP
-from dpsco_core.privacy.budget import gaussian_delta
+from dpsco_core.privacy.budget import (
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_rho,
+    zcdp_epsilon,
+)
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import cells, run_cell
 from dpsco_core.views.audit_samples import samples
 from dpsco_core.views.budgets import (
     Point,
+    advanced_range,
     composed,
     conversions,
     epsilon_curves,
@@ -55,18 +63,95 @@ def test_the_curves_are_ordered_and_rise() -> None:
         assert (np.diff(getattr(curves, name)) > 0).all()
 
 
+def _zcdp(rho: float) -> Point:
+    return Point(kind="zcdp", rho=rho)
+
+
 def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> None:
-    alone = composed(0.01, 1, 1e-6)
+    alone = composed(_zcdp(0.01), 1)
     assert alone.basic == pytest.approx(alone.exact) and alone.zcdp > alone.exact
     for k in (2, 10, 100, 1000):
-        found = composed(0.01, k, 1e-6)
+        found = composed(_zcdp(0.01), k)
         assert found.exact < found.zcdp < min(found.basic, found.advanced)
     # Order k against order sqrt(k): a hundred times the releases.
-    few, many = composed(1e-5, 10, 1e-6), composed(1e-5, 1000, 1e-6)
+    few, many = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
     assert many.basic / few.basic > 90
     assert 9 < many.exact / few.exact < 12
-    assert math.isinf(composed(1e6, 1000, 1e-6).advanced)
+    assert math.isinf(composed(_zcdp(1e6), 1000).advanced)
     assert release_counts(150) == (1, 2, 5, 10, 20, 50, 100, 150)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-2])
+def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) -> None:
+    found = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
+    assert (found.basic, found.basic_delta, found.rho) == (10.0, 0.0, 0.5)
+    # Only ten true answers of ten randomised responses have a loss above 8.
+    all_true = (math.e / (1 + math.e)) ** 10
+    assert found.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
+    by_hand = math.sqrt(20 * math.log(1 / delta)) + 10 * (math.e - 1)
+    assert found.advanced == pytest.approx(by_hand, rel=1e-12)
+    assert found.zcdp == zcdp_epsilon(5.0, delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "releases", "delta"),
+    [(1.0, 10, 1e-6), (0.1, 100, 1e-6), (0.1, 1000, 1e-3), (0.5, 300, 1e-8), (2.0, 3, 1e-2)],
+)
+def test_dp_accounting_agrees_on_releases_of_pure_dp(
+    epsilon: float, releases: int, delta: float
+) -> None:
+    one = common.DifferentialPrivacyParameters(epsilon, 0)
+    width = epsilon / 1000  # a divisor: the losses are on its grid, so that nothing is rounded
+    loss = pld.from_privacy_parameters(one, value_discretization_interval=width)
+    oracle = loss.self_compose(releases).get_epsilon_for_delta(delta)
+    found = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
+    assert found.exact == pytest.approx(oracle, rel=1e-5)
+    assert found.exact <= min(found.basic, found.advanced, found.zcdp) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 1), (1.0, 10), (0.1, 200)])
+def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
+    epsilon: float, releases: int
+) -> None:
+    point = Point(kind="approx", epsilon=epsilon)
+    found = composed(point, releases)
+    assert found.rho == gaussian_rho(epsilon, 1e-6)
+    assert found == composed(_zcdp(found.rho), releases)
+    assert found.exact == gaussian_epsilon(releases * found.rho, 1e-6)
+    assert found.basic_delta == 1e-6
+    sigma = 1 / math.sqrt(2 * found.rho)
+    loss = pld.from_gaussian_mechanism(sigma, value_discretization_interval=epsilon / 1000)
+    oracle = loss.self_compose(releases).get_epsilon_for_delta(1e-6)
+    assert found.exact == pytest.approx(oracle, rel=5e-3)
+    if releases == 1:
+        assert found.basic == pytest.approx(epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point(kind="pure", epsilon=1.0),
+        Point(kind="pure", epsilon=0.1),
+        Point(kind="pure", epsilon=0.5),
+        Point(kind="approx", epsilon=1.0),
+        Point(kind="approx", epsilon=0.4),
+        Point(kind="zcdp", rho=1e-3),
+    ],
+)
+def test_where_advanced_composition_beats_basic_is_what_trying_every_number_finds(
+    point: Point,
+) -> None:
+    every = {k: composed(point, k) for k in range(1, 501)}
+    below = [k for k, at in every.items() if at.advanced < at.basic]
+    found = advanced_range(point, 500)
+    assert found == ((below[0], below[-1]) if below else None)
+    assert len(below) == (0 if found is None else found[1] - found[0] + 1)
+    # A pure budget: sqrt(2 ln(1/delta)/k) + e^epsilon - 1 < 1, so never from ln 2 on.
+    if point.epsilon == 1.0 and point.kind != "zcdp":
+        assert found is None
+    if point.kind == "pure" and point.epsilon == 0.5:
+        least = 2 * math.log(1e6) / (2 - math.exp(0.5)) ** 2
+        assert found == (math.floor(least) + 1, 500)
 
 
 def test_the_exact_composition_is_what_a_ledger_says() -> None:
@@ -75,7 +160,7 @@ def test_the_exact_composition_is_what_a_ledger_says() -> None:
         ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.02, rng=rng)
     spent = ledger.spent()
     assert isinstance(spent, ApproxDP)
-    assert spent.epsilon == pytest.approx(composed(0.02, 20, 1e-6).exact, rel=1e-9)
+    assert spent.epsilon == pytest.approx(composed(_zcdp(0.02), 20).exact, rel=1e-9)
 
 
 def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
@@ -174,14 +259,27 @@ def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture
     assert list(found) == ["budget", "conversions", "composition", "shuffling", "subsampling"]
     rows = conversions(Point(kind="approx"))
     assert [c["rho"] for c in found["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]
-    exact = composed(rows[-1].rho, 10, 1e-6).exact
-    assert found["composition"][-1] == {"accounting": "exact", "epsilon": exact}  # type: ignore[index]
+    exact = {"accounting": "exact", "epsilon": composed(Point(kind="approx"), 10).exact}
+    assert found["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
     pure = printed(capsys, "--epsilon", "2", "--delta", "0")
     assert pure["budget"] == {"kind": "pure", "delta": 1e-6, "epsilon": 2.0}
     assert printed(capsys, "--rho", "0.5")["budget"] == {"kind": "zcdp", "delta": 1e-6, "rho": 0.5}
     assert main(["budget", "--rho", "0.5", "--releases", "3"]) == 0
     text = capsys.readouterr().out
     assert "Conversions" in text and "Composition" in text
+
+
+def test_the_command_adds_the_epsilons_of_ten_pure_releases(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    at = composed(Point(kind="pure"), 10)
+    assert printed(capsys, "--delta", "0", "--releases", "10")["composition"] == [
+        {"accounting": "basic", "epsilon": 10.0, "delta": 0.0},
+        {"accounting": "advanced", "epsilon": at.advanced, "delta": 1e-6},
+        {"accounting": "zcdp", "epsilon": at.zcdp, "delta": 1e-6},
+        {"accounting": "exact", "epsilon": at.exact, "delta": 1e-6},
+    ]
+    assert at.exact < 10 < at.zcdp
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from dpsco_core.privacy.budget import (
     ApproxDP,
     gaussian_epsilon,
     gaussian_rho,
+    repeated_pure_epsilon,
     zcdp_epsilon,
     zcdp_rho,
 )
@@ -153,11 +154,24 @@ def epsilon_curves(delta: float, low: float = 1e-4, high: float = 10.0, count: i
 
 @dataclass(frozen=True, kw_only=True)
 class Composed:
-    """Epsilon at one delta of k equal Gaussian releases, by four accountings.
+    """Epsilon at one delta of k equal releases, by four accountings.
 
-    `basic` adds epsilons and deltas; `advanced` is the theorem of Dwork, Rothblum and Vadhan
-    (2010), for reference; `zcdp` adds rho and converts it by the best formula; `exact` is the curve
-    of Gaussian noise at the sum of rho. One release is `rho`-zCDP.
+    Parameters
+    ----------
+    releases : int
+    basic : float
+        Adds epsilons and deltas.
+    advanced : float
+        The theorem of Dwork, Rothblum and Vadhan (2010), for reference.
+    zcdp : float
+        Adds rho and converts the sum by the best formula for every zCDP mechanism.
+    exact : float
+        The smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that
+        are pure the optimal composition of `repeated_pure_epsilon`.
+    rho : float
+        Of one release.
+    basic_delta : float
+        Where `basic` is read: 0 for pure releases, whose epsilons add up without a delta.
     """
 
     releases: int
@@ -165,34 +179,81 @@ class Composed:
     advanced: float
     zcdp: float
     exact: float
+    rho: float
+    basic_delta: float
 
 
-def composed(rho: float, releases: int, delta: float) -> Composed:
-    r"""Return what `releases` Gaussian releases of `rho` each cost together at `delta`.
+def composed(point: Point, releases: int) -> Composed:
+    r"""Return what `releases` releases, each at the budget of `point`, cost together at its delta.
 
-    Basic: each is :math:`(\varepsilon_0, \delta/k)`-DP. Advanced: each is
+    A pure budget is that of any :math:`\varepsilon`-DP releases. Basic:
+    :math:`k\varepsilon`, at a delta of 0. Advanced:
+    :math:`\varepsilon\sqrt{2k\ln(1/\delta)} + k\varepsilon(e^\varepsilon-1)`. zCDP: each has
+    :math:`\rho=\varepsilon^2/2`.
+
+    Any other budget is that of Gaussian releases, which have the largest rho that it allows. Basic:
+    each is :math:`(\varepsilon_0, \delta/k)`-DP. Advanced: each is
     :math:`(\varepsilon_0, \delta/2k)`-DP, and all are
     :math:`\varepsilon_0\sqrt{2k\ln(2/\delta)} + k\varepsilon_0(e^{\varepsilon_0}-1)`. The
     :math:`\varepsilon_0` are those of the exact Gaussian curve.
 
     Examples
     --------
-    >>> found = composed(0.001, 100, 1e-6)
+    >>> found = composed(Point(kind="zcdp", rho=0.001), 100)
     >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
     [21.23, 17.09, 2.14, 1.99]
+    >>> found = composed(Point(kind="pure", epsilon=1.0), 10)
+    >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
+    [10.0, 33.81, 20.55, 10.0]
     """
-    real("rho", rho, 1e-12, RHO_MAX)
     whole("k", releases, 1, MOST_RELEASES)
-    one = gaussian_epsilon(rho, delta / releases)
-    other = gaussian_epsilon(rho, delta / (2 * releases))
+    rho, delta = conversions(point)[-1].rho, point.delta
+    if point.kind == "pure":
+        one = other = point.epsilon
+        slack, basic_delta = delta, 0.0
+        exact = repeated_pure_epsilon(one, releases, delta)
+    else:
+        one = gaussian_epsilon(rho, delta / releases)
+        other = gaussian_epsilon(rho, delta / (2 * releases))
+        slack, basic_delta = delta / 2, delta
+        exact = gaussian_epsilon(releases * rho, delta)
     growth = math.expm1(other) if other < 700 else math.inf
-    advanced = other * math.sqrt(2 * releases * math.log(2 / delta)) + releases * other * growth
     return Composed(
         releases=releases,
         basic=releases * one,
-        advanced=advanced,
+        advanced=other * math.sqrt(2 * releases * math.log(1 / slack)) + releases * other * growth,
         zcdp=zcdp_epsilon(releases * rho, delta),
-        exact=gaussian_epsilon(releases * rho, delta),
+        exact=exact,
+        rho=rho,
+        basic_delta=basic_delta,
+    )
+
+
+def advanced_range(point: Point, most: int) -> tuple[int, int] | None:
+    """Return the smallest and largest k up to `most` where advanced composition is below basic.
+
+    None if it is above for all of them. It is below on one interval only: for few releases its
+    root of the logarithm of 1/delta is too large, for many the epsilon of each.
+    """
+
+    def below(k: int) -> bool:
+        found = composed(point, k)
+        return found.advanced < found.basic
+
+    def edge(inside: int, outside: int) -> int:
+        while abs(inside - outside) > 1:
+            middle = (inside + outside) // 2
+            inside, outside = (middle, outside) if below(middle) else (inside, middle)
+        return inside
+
+    counts = release_counts(most)
+    kept = [i for i, k in enumerate(counts) if below(k)]
+    if not kept:
+        return None
+    first, last = kept[0], kept[-1]
+    return (
+        counts[first] if first == 0 else edge(counts[first], counts[first - 1]),
+        counts[last] if last == len(counts) - 1 else edge(counts[last], counts[last + 1]),
     )
 
 

@@ -22,6 +22,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.loss_classes import MEAN
 from dpsco_core.parsing import one_of
 from dpsco_core.report import evaluate
 from dpsco_core.scenario import Scenario
@@ -215,12 +216,13 @@ def _row(point: Scenario, slug: str) -> Row:
 def _elsewhere(point: Scenario, card: BoundCard) -> str:
     """Return a sentence if the bound is not about the point, otherwise nothing."""
     if point.problem not in card.problems:
+        problem = problem_card(point.problem)
         whom = "the mean of heavy-tailed records"
-        if card.problems != ("mean",):
-            several = len(card.problems) > 2
-            names = ", ".join(problem_card(p).name.lower() for p in card.problems)
-            whom = "stochastic convex optimisation" if several else f"{names} only"
-        return f"It is about {whom}, and the problem here is {problem_card(point.problem).name}."
+        if card.loss_class != MEAN:
+            whom = f"{card.loss_class} losses"
+            if problem.loss_class.bends_as(card.loss_class):  # not the loss of every record
+                whom += ", record by record"
+        return f"It is about {whom}, and the problem here is {problem.name}."
     hides_items = card.kind == "upper" and card.level == "item" and card.privacy != "none"
     if point.m > 1 and hides_items:
         return f"It hides one item, and a user has m={point.m} of them."

@@ -98,6 +98,21 @@ def test_the_title_names_the_smallest_rate_and_whom_the_floor_binds() -> None:
     assert "no row" not in title.lower()
 
 
+def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -> None:
+    here = found(Scenario(problem="quadratic", methods=()), "kamath")
+    least = words.floor(here)
+    assert least is not None and least.bound.card.loss_class.strongly_convex
+    wider = [r for r in here if r.holds and not r.applies]
+    assert max(r.value for r in wider) > least.value
+    column = words.table_frame(here, [{}] * len(here))["Losses"]
+    assert set(column) == {
+        "smooth convex",
+        "smooth strongly convex",
+        "smooth convex (does not bind here)",
+        "mean estimation",
+    }
+
+
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     only = [r for r in found(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
     assert words.title(only).startswith("No ε-DP algorithm stays below")

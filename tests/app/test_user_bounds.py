@@ -39,6 +39,14 @@ def test_the_lower_rate_for_users_is_drawn_beside_private_methods_at_their_level
     assert not any("user" in c.slug for c in lower_cards("quadratic", "user"))
 
 
+def test_the_table_has_the_bounds_of_the_smallest_class_first() -> None:
+    table = bounds_table(replace(USERS, problem="quadratic", m=1, methods=()))
+    strong = table["Losses"].str.contains("strongly").tolist()
+    assert strong == sorted(strong, reverse=True)
+    wider = table["Losses"].str.endswith("(does not bind here)")
+    assert set(table["Kind"][wider]) == {"lower"} and wider.any()
+
+
 def test_the_table_has_the_counts_and_says_of_what_they_are() -> None:
     table = bounds_table(replace(USERS, axis="n", grid=(500, 1000)))
     counts = table[table["Of"] == "item gradients"]
