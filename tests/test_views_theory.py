@@ -79,7 +79,7 @@ def test_a_row_about_something_else_says_about_what() -> None:
     assert (
         linear["upper.sco.cwme-strong"]
         .failures[0]
-        .startswith("It is about squared distance, least squares only")
+        .startswith("It is about smooth strongly convex losses, and the problem here")
     )
     several = {r.bound.card.slug: r for r in rows(USERS, EVERY)}
     assert several["upper.sco.clipped"].failures == (
