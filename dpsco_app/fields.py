@@ -186,9 +186,10 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
                 field="seed",
                 kind="integer",
                 label="Seed",
-                help="The same scenario and seed give the same numbers everywhere. Whoever knows "
-                "the seed can subtract the noise: a seeded result is for study, never for "
-                "publication of real data.",
+                help="The same scenario and seed give the same numbers: to the last bit on one "
+                "machine, while another processor may change the last digits. Whoever knows the "
+                "seed can subtract the noise: a seeded result is for study, never for publication "
+                "of real data.",
             ),
         ),
     ),

@@ -1,7 +1,8 @@
 """Cells on a Dask cluster: its executor, and a sentence for whatever may be wrong with it.
 
-The workers need this package in the same version. Dask sends pickled objects between all of them:
-use a cluster whose network you trust.
+The workers need this package in the same version; with another processor or linear algebra library
+they may differ in the last digits. Dask sends pickled objects between all of them: use a cluster
+whose network you trust.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Where cells run: here, or in processes of this machine; `dask_cluster` has the third place.
 
-Every cell's numbers follow from its scenario alone, so that all of these give the same frame.
+Every cell's numbers follow from its scenario alone, so that all of these give the same frame: to
+the last bit where they have the same linear algebra library and the same kind of processor. Workers
+inherit the environment, which may choose the library's kernels (``OPENBLAS_CORETYPE``).
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dpsco_core.errors import require
 from dpsco_core.scenario import Scenario
+from dpsco_core.seeds import SAME
 
 CELL = "# %%"
 WORDS = "# %% [markdown]"
@@ -24,7 +25,8 @@ def run_script(scenarios: Sequence[Scenario]) -> str:
     """
     _check(scenarios)
     return (
-        '"""Made by DP-SCO Explorer: the same scenario gives the same numbers.\n\n'
+        '"""Made by DP-SCO Explorer.\n\n'
+        f"{SAME}\n\n"
         "`python dpsco_run.py cells.csv` also writes every trial to a file.\n"
         '"""\n\n'
         "import sys\n\n"
@@ -49,7 +51,7 @@ def run_notebook(scenarios: Sequence[Scenario]) -> str:
             "# A run of DP-SCO Explorer\n\n"
             f"The problem `{first.problem}` on `{first.distribution}` data with {first.n:,} "
             f"records in {first.d:,} dimensions{swept}, under the budget {first.budget}.\n\n"
-            "The same scenario gives the same numbers. Neighbouring data sets differ by "
+            f"{SAME} Neighbouring data sets differ by "
             f"replacing one {'user' if first.level == 'user' else 'record'}; the data are "
             "synthetic. It needs `dpsco-explorer`, and `plotly` for the figure.",
         ),

@@ -28,6 +28,7 @@ from dpsco_core.parsing import (
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.problems.user_sample import check_size
+from dpsco_core.seeds import SAME
 
 Axis = Literal["n", "d", "m", "epsilon", "p", "q"]
 AXES: tuple[str, ...] = ("n", "d", "m", "epsilon", "p", "q")
@@ -332,13 +333,11 @@ class Scenario:
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
         return (
-            '"""Made by DP-SCO Explorer: the same scenario gives the same numbers."""\n\n'
+            f'"""Made by DP-SCO Explorer.\n\n{SAME}\n"""\n\n'
             "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
             f"scenario = {self.to_code()}\n\n"
-            "cells = frame(study(scenario))\n"
-            "print(summary(cells).to_string(index=False))\n"
-            "if scenario.axis:\n"
-            "    print(slopes(scenario, cells).to_string(index=False))\n"
+            "cells = frame(study(scenario))\nprint(summary(cells).to_string(index=False))\n"
+            "if scenario.axis:\n    print(slopes(scenario, cells).to_string(index=False))\n"
         )
 
     @classmethod

@@ -13,6 +13,10 @@ COST = (
     "whoever knows the seed can subtract the noise: a seeded result is for study, never for "
     "publication of real data"
 )
+SAME = (
+    "The same scenario gives the same numbers: to the last bit on one machine with one linear\n"
+    "algebra library. On another machine the last digits may differ."
+)
 
 
 def fresh_seed() -> int:

@@ -2,7 +2,8 @@
 
 A cell is one repetition of one method at one point of the grid. Its random streams follow from the
 seed, the point and the trial, never from the order of work, so that the same scenario gives the
-same numbers on one worker and on many. The data of a trial are the same for all methods.
+same numbers on one worker and on many: to the last bit on one machine with one linear algebra
+library. The data of a trial are the same for all methods.
 """
 
 from __future__ import annotations
@@ -269,7 +270,8 @@ def study(
     scenario : Scenario
         Validated here against the library's limits.
     executor : concurrent.futures.Executor, optional
-        Where cells run; the same numbers come out, in the order in which they finish. See
+        Where cells run; the same numbers come out, in the order in which they finish. (Machines
+        with other processors may differ in the last digits.) See
         `dpsco_core.executors.processes` and `dpsco_core.dask_cluster.cluster`. None: here, in the
         order of `cells`.
     store : Store, optional

@@ -37,7 +37,8 @@ class SpreadRows:
     much as the centre is.
 
     The sum is added in the order of the pieces, whatever finishes first: it is that of `rows` to
-    the last bit. A piece whose worker dies is worked on again.
+    the last bit, where the workers have the same linear algebra library and kind of processor. A
+    piece whose worker dies is worked on again.
 
     Parameters
     ----------
