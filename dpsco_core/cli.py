@@ -30,7 +30,15 @@ from dpsco_core.cli_study import (
     run_export,
     run_study_command,
 )
-from dpsco_core.cli_tools import Parser, add_fields, given_fields, number, print_json, table
+from dpsco_core.cli_tools import (
+    Parser,
+    add_fields,
+    given_fields,
+    number,
+    print_every_character,
+    print_json,
+    table,
+)
 from dpsco_core.costing import cost
 from dpsco_core.errors import InvalidInput, NotApplicable, require
 from dpsco_core.executors import run_study
@@ -58,6 +66,7 @@ FURTHER = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status: 0, or 2 on bad input."""
+    print_every_character()
     parser = _build_parser()
     chosen = parser.parse_args(arguments)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import math
 import sys
@@ -64,6 +65,15 @@ def add_fields(command: argparse.ArgumentParser, *, defaults: bool = True) -> No
         command.add_argument(
             *names, dest=field.name, metavar="VALUE", help=HELP[field.name] + shown
         )
+
+
+def print_every_character() -> None:
+    """Escape what standard output's encoding lacks: in Latin-1 an en dash becomes ``\\u2013``.
+
+    Python does so for standard error, and otherwise ends with `UnicodeEncodeError`.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def print_json(value: object) -> None:
