@@ -1,13 +1,17 @@
 # One command for each chore; `make help` lists them.
 
 # The first of these that runs and is new enough; override with `make PYTHON=...`.
-PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+PYTHON = $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-# One BLAS thread for each worker: two workers on two cores, and sums in the same order everywhere.
+# One BLAS thread for each worker: two workers on two cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-WORKERS ?= 2
+# What the shell, pip, Python and pytest read before tests/conftest.py can see to the rest.
+unexport CDPATH MYPYPATH PIP_PREFIX PIP_TARGET PIP_USER
+unexport PYTEST_ADDOPTS PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_PLUGINS
+unexport PYTHONDEVMODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
+WORKERS = 2
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help

@@ -95,7 +95,7 @@ def show(title: str, values: dict[str, float], last: Table) -> None:
 
 def main(quick: bool) -> None:
     """Run everything, print, compare with the last run, and keep the result."""
-    last: Table = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    last: Table = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     result: Table = {}
 
     def keep(title: str, values: dict[str, float]) -> None:
@@ -119,7 +119,7 @@ def main(quick: bool) -> None:
     if not quick:
         result |= logistic_task()
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(last | result, indent=2))
+    RESULTS.write_text(json.dumps(last | result, indent=2), encoding="utf-8")
     print(f"\nWritten to {RESULTS}. On a busy machine only the ratios mean something.")
 
 

@@ -42,7 +42,7 @@ def server(
         "--server.address=127.0.0.1",
         "--server.headless=true",
     ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
     address = f"http://127.0.0.1:{port}"
@@ -62,4 +62,6 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
                 return
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             time.sleep(0.1)
-    raise RuntimeError(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
+    raise RuntimeError(
+        f"The dashboard did not start:\n{log.read_text(encoding='utf-8', errors='replace')}"
+    )

@@ -1,14 +1,46 @@
-"""Prints the list of deliberate faults with the checks that have found them."""
+"""The environment that every test and its children start from, and the list of deliberate faults.
+
+Children inherit `os.environ` as it stands here; `tests/test_environment.py` keeps it so.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
+# Settings that somebody may have made for his own use of Python, Streamlit, Dask, a terminal, the
+# dashboard or a browser. A test that is about one of them sets it. Whatever is not named here (the
+# libraries of linear algebra and their threads, language, time zone, HOME) the tests must bear.
+STRAY = re.compile(
+    r"""
+    PYTHON(?!PATH$|HOME$|DONTWRITEBYTECODE$|PYCACHEPREFIX$|HASHSEED$|UTF8$|COERCECLOCALE$|IOENCODING$).*
+    | PYTEST_(?!CURRENT_TEST$|XDIST_).* | PY_COLORS
+    | STREAMLIT_.* | DASK_.* | PWDEBUG | PLOTLY_.*
+    | DPSCO_(?!SCREENSHOTS$).*
+    | NO_COLOR | FORCE_COLOR | CLICOLOR(_FORCE)? | COLUMNS | LINES
+    | \w+_proxy | \w+_PROXY
+    | GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX)
+    """,
+    re.VERBOSE,
+)
 FOUND = "deliberate fault"
-LIST = Path(__file__).parent.parent / "test-results" / "mutants.txt"
+LIST = ROOT / "test-results" / "mutants.txt"
+
+
+def settle(environment: dict[str, str] | os._Environ[str]) -> None:
+    """Take out what is stray, and let a child find this checkout before any other."""
+    for name in [name for name in environment if STRAY.fullmatch(name)]:
+        del environment[name]
+    paths = [str(ROOT), *environment.get("PYTHONPATH", "").split(os.pathsep)]
+    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(filter(None, paths)))
+
+
+settle(os.environ)  # before a test imports what reads it
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

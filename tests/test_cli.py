@@ -421,13 +421,12 @@ def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
-    wrong = os.environ | {"DPSCO_LIMITS": "foo"}
     for module, status in (("dpsco_core.cli", 0), ("dpsco_app", 2)):
         arguments = ["--version"] if status == 0 else []
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments],
             cwd=ROOT,
-            env=wrong,
+            env=os.environ | {"DPSCO_LIMITS": "foo"},
             capture_output=True,
             text=True,
             check=False,

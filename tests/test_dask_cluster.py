@@ -58,11 +58,7 @@ class Local:
         self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
     ) -> None:
         self.folder = folder
-        self.environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "DASK_TEMPORARY_DIRECTORY": ".",
-            **variables,
-        }
+        self.variables = {"DASK_TEMPORARY_DIRECTORY": ".", **variables}
         self.place = ("127.0.0.1", free_port())
         self.address = "{}:{}".format(*self.place)
         self.url = f"{protocol}://{self.address}"
@@ -82,7 +78,7 @@ class Local:
         return subprocess.Popen(
             [*command, *arguments],
             cwd=self.folder,
-            env=self.environment,
+            env=os.environ | self.variables,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

@@ -195,7 +195,6 @@ except KeyboardInterrupt:
 def test_busy_workers_end_at_once_with_the_process_that_started_them(way: signal.Signals) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", BUSY],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(
     results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def torn(_: pd.DataFrame, path: Path, **__: object) -> None:
-        Path(path).write_text("study,meth")
+        Path(path).write_text("study,meth", encoding="utf-8")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     good = results.with_name("good.csv")

@@ -69,7 +69,6 @@ def test_a_script_writes_every_cell_of_the_study(tmp_path: Path) -> None:
         [sys.executable, "-W", "error", str(script), str(file)],
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": ":".join(p for p in sys.path if p), "OMP_NUM_THREADS": "1"},
         timeout=60,
         check=False,
     )

@@ -149,7 +149,7 @@ def test_no_study_needs_more_than_was_predicted(
     run = subprocess.run(
         [sys.executable, "-c", PEAK, scenario.to_json()],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
         check=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -53,8 +54,8 @@ KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 @pytest.fixture
-def ran(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
-    """Run no cell of a study; return those that would have run."""
+def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
+    """Run no cell of a study; return those that would have run, and keep no made-up outcome."""
     cells: list[Cell] = []
 
     def instead(cell: Cell) -> Outcome:
@@ -65,7 +66,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
 
     monkeypatch.setattr(running, "run_cell", instead)
     monkeypatch.setattr(folding, "is_open", lambda _: True)  # what folds away is drawn, too
-    return cells
+    yield cells
+    running.cached_cell.clear()
+    running._trials.cache_clear()
 
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:

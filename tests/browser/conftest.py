@@ -7,7 +7,6 @@ exception, raised no error and asked no other host for anything.
 
 from __future__ import annotations
 
-import os
 import shutil
 import socket
 import subprocess
@@ -85,11 +84,8 @@ def dashboard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "--server.fileWatcherType=none",
         "--browser.gatherUsageStats=false",
     ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with log.open("wb") as output:
-        server = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
-        )
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
     address = f"http://127.0.0.1:{port}"
     try:
         wait_for_health(address, server, log)
@@ -115,7 +111,9 @@ def wait_for_health(
                     return
         except (urllib.error.URLError, TimeoutError, ConnectionError):
             time.sleep(0.1)
-    pytest.fail(f"The dashboard did not start:\n{log.read_text(errors='replace')}")
+    pytest.fail(
+        f"The dashboard did not start:\n{log.read_text(encoding='utf-8', errors='replace')}"
+    )
 
 
 @pytest.fixture(scope="session")

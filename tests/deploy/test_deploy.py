@@ -29,6 +29,8 @@ DEPLOY = ROOT / "deploy"
 BIN = Path(sys.executable).parent
 DOCKERFILE = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
 PATIENCE = 90.0
+# As Docker hands its own settings on to every container; nothing listens there.
+PROXIES = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy"), "http://127.0.0.1:9")
 
 Instruction = tuple[str, str]
 
@@ -195,17 +197,16 @@ def read(name: str) -> str:
 # -- the start commands -----------------------------------------------------------------------
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return the environment of the image; its folder for writing is `folder`."""
+def variables(folder: Path) -> dict[str, str]:
+    """Return what the image sets in its environment; its folder for writing is `folder`."""
     pairs = dict(
         pair.split("=", 1) for name, rest in instructions(DOCKERFILE) if name == "ENV"
         for pair in shlex.split(rest)
     )  # fmt: skip
     assert pairs.pop("PATH").startswith("/opt/dpsco/bin")
     found = {name: value.replace("/tmp", str(folder)) for name, value in pairs.items()}
-    return {"PATH": f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin", "PYTHONPATH": str(ROOT), **found} | {
-        "TMPDIR": str(folder)
-    }
+    path = f"{BIN}:/usr/bin:/bin:/usr/sbin:/sbin"
+    return found | {"PATH": path, "TMPDIR": str(folder), **PROXIES}
 
 
 def read_only(folder: Path) -> list[str]:
@@ -232,13 +233,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def started(command: Sequence[str], log: Path, env: dict[str, str]) -> Iterator[subprocess.Popen]:
+def started(
+    command: Sequence[str], log: Path, changes: dict[str, str]
+) -> Iterator[subprocess.Popen]:
     """Start a command in an empty folder; end it, and what it has started."""
     cwd = log.with_suffix(".cwd")
     cwd.mkdir()
     with log.open("wb") as output:
         process = subprocess.Popen(
-            command, cwd=cwd, env=env, stdout=output, stderr=output, start_new_session=True
+            command,
+            cwd=cwd,
+            env=os.environ | changes,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     try:
         yield process
@@ -251,14 +259,23 @@ def started(command: Sequence[str], log: Path, env: dict[str, str]) -> Iterator[
             process.wait()
 
 
-def wait_until(check: Sequence[str], process: subprocess.Popen, log: Path, env: Any) -> None:
+def healthy(check: Sequence[str], changes: dict[str, str]) -> bool:
+    """Whether a health check succeeds, as it runs in the image."""
+    return subprocess.run(check, env=os.environ | changes, capture_output=True).returncode == 0
+
+
+def wait_until(
+    check: Sequence[str], process: subprocess.Popen, log: Path, changes: dict[str, str]
+) -> None:
     """Wait until a health check succeeds."""
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and process.poll() is None:
-        if subprocess.run(check, env=env, capture_output=True).returncode == 0:
+        if healthy(check, changes):
             return
         time.sleep(0.3)
-    pytest.fail(f"{shlex.join(check)} failed:\n{log.read_text(errors='replace')[-3000:]}")
+    pytest.fail(
+        f"{shlex.join(check)} failed:\n{log.read_text(encoding='utf-8', errors='replace')[-3000:]}"
+    )
 
 
 @pytest.mark.slow
@@ -269,17 +286,17 @@ def test_the_dashboard_starts_as_the_image_starts_it_and_draws(tmp_path: Path) -
     command = [part.replace("8501", port) for part in json.loads(last(DOCKERFILE, "CMD"))]
     check_text = last(DOCKERFILE, "HEALTHCHECK").partition(" CMD ")[2]
     check = [part.replace("8501", port) for part in json.loads(check_text)]
-    env = environment(folder)
+    changes = variables(folder)
     prefix = read_only(folder)
     if not prefix:
-        env |= {"HOME": f"{os.devnull}/nowhere"}
-    assert subprocess.run(check, env=env, capture_output=True).returncode != 0  # it can fail
+        changes["HOME"] = f"{os.devnull}/nowhere"
+    assert not healthy(check, changes)  # it can fail
     log = tmp_path / "dashboard.log"
-    with started([*prefix, *command], log, env) as process:
-        wait_until(check, process, log, env)
+    with started([*prefix, *command], log, changes) as process:
+        wait_until(check, process, log, changes)
         answer = asyncio.run(first_page(f"http://127.0.0.1:{port}"))
     assert answer
-    text = log.read_text(errors="replace")
+    text = log.read_text(encoding="utf-8", errors="replace")
     assert "Traceback" not in text and "usage statistics" not in text, text
 
 
@@ -299,7 +316,7 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     (tmp_path / "study.toml").write_text('methods = ["mean.clipped"]\nn = 500\ntrials = 6\n')
     folder = tmp_path / "writable"
     folder.mkdir()
-    env = environment(folder)
+    changes = variables(folder)
     results = tmp_path / "results.sqlite"
     swaps = {  # in this order, each once
         "8786": port,
@@ -311,19 +328,26 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
 
     def command(service: str) -> list[str]:
         words = [*services[service].get("entrypoint", []), *services[service]["command"]]
-        if words[0] == "dpsco" and shutil.which("dpsco", path=env["PATH"]) is None:
+        if words[0] == "dpsco" and shutil.which("dpsco", path=changes["PATH"]) is None:
             words[:1] = [sys.executable, "-m", "dpsco_core.cli"]  # a checkout that is not installed
         return [swapped(word, swaps) for word in words]
 
     check = [swapped(word, swaps) for word in services["scheduler"]["healthcheck"]["test"][1:]]
     logs = [tmp_path / f"{name}.log" for name in ("scheduler", "worker-0", "worker-1")]
-    with started(command("scheduler"), logs[0], env) as scheduler:
-        wait_until(check, scheduler, logs[0], env)
-        with started(command("worker"), logs[1], env), started(command("worker"), logs[2], env):
+    with started(command("scheduler"), logs[0], changes) as scheduler:
+        wait_until(check, scheduler, logs[0], changes)
+        with (
+            started(command("worker"), logs[1], changes),
+            started(command("worker"), logs[2], changes),
+        ):
             done = subprocess.run(
-                command("study"), env=env, capture_output=True, text=True, timeout=PATIENCE
+                command("study"),
+                env=os.environ | changes,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
             )
-    assert done.returncode == 0, done.stderr + logs[0].read_text(errors="replace")
+    assert done.returncode == 0, done.stderr + logs[0].read_text(encoding="utf-8", errors="replace")
     assert "6 cells" in done.stdout
     with closing(sqlite3.connect(results)) as base:
         assert base.execute("SELECT count(*) FROM cells").fetchone() == (6,)
