@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 import yaml
 
+from benchmarks.load import enter
 from benchmarks.visitor import Visitor
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -303,7 +304,7 @@ def test_the_dashboard_starts_as_the_image_starts_it_and_draws(tmp_path: Path) -
 async def first_page(address: str) -> bool:
     """Return whether the first page of a dashboard ends its run with a figure."""
     async with Visitor(address) as visitor:
-        answer = await visitor.open()
+        answer = await enter(visitor)
     return answer.says("Finished:") and answer.figure is not None
 
 
