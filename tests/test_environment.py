@@ -19,7 +19,10 @@ from pathlib import Path
 
 import pytest
 
+from dpsco_app.fields import GROUPS
+from dpsco_core import Scenario
 from dpsco_core.cli import main
+from dpsco_core.notebook import run_notebook, run_script
 from tests.conftest import ROOT, STRAY, settle
 
 Changes = dict[str, str | None]
@@ -236,6 +239,20 @@ def test_workers_and_scripts_have_the_bits_of_their_parent(
     assert parent == worker
     # Where numpy's library is OpenBLAS it has obeyed, so that the test is about something.
     assert kernel is None or kernel in parent or "None" in parent
+
+
+def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
+    scenario = Scenario()
+    (seed,) = [c for _, group in GROUPS for c in group if c.field == "seed"]
+    pages = [ROOT / "README.md", ROOT / "docs" / "scaling.md", ROOT / "docs" / "hosting.md"]
+    texts = [path.read_text(encoding="utf-8") for path in pages]
+    assert isinstance(seed.help, str)
+    texts += [seed.help, scenario.to_python(), run_script([scenario]), run_notebook([scenario])]
+    assert all(re.search(r"one\s+machine|last digits", text) for text in texts)
+    for text in texts:
+        for line in text.split("\n\n"):
+            assert "last bit" not in line or "machine" in line, line
+        assert "same numbers everywhere" not in text
 
 
 # -- the suite itself, in other environments ---------------------------------------------------
