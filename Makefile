@@ -12,7 +12,8 @@ unexport CDPATH MYPYPATH PIP_PREFIX PIP_TARGET PIP_USER
 unexport PYTEST_ADDOPTS PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_PLUGINS
 unexport PYTHONDEVMODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
 WORKERS = 2
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
+# In UTF-8, whatever the language: a library of the browser tests reads its own files in the locale's.
+PYTEST := PYTHONUTF8=1 $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
 .PHONY: help app test test-slow audit lint format bench bench-app wheel clean chromium

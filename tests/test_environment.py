@@ -283,7 +283,7 @@ STRAYS = {
     "PYTHONWARNINGS": "always",
     "PYTHONSAFEPATH": "1",
     "PYTHONUNBUFFERED": "1",
-    "PYTEST_ADDOPTS": "--quiet",
+    "PYTEST_ADDOPTS": "--exitfirst",
     "FORCE_COLOR": "1",
     "NO_COLOR": "1",
     "COLUMNS": "40",
@@ -316,8 +316,7 @@ SETTINGS: dict[str, Changes] = {
     },
     "a path with a space, ASCII, a home that cannot be written": {
         "LC_ALL": "C",
-        "PYTHONCOERCECLOCALE": "0",
-        "PYTHONUTF8": "0",
+        "PYTHONIOENCODING": "ascii",
         "TZ": "America/St_Johns",
         "HOME": f"{os.devnull}/nowhere",
     },
@@ -356,4 +355,3 @@ def test_the_suite_passes_in(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     )
     text = done.stdout.decode(errors="replace")
     assert done.returncode == 0, text[-5000:]
-    assert re.search(r"\d+ passed", text) and "failed" not in text.splitlines()[-1]
