@@ -53,7 +53,7 @@ class RiskPath:
         That of the point that is released, which may be an average.
     """
 
-    steps: NDArray[np.intp]
+    steps: NDArray[np.int64]
     risks: Vector
     final: float
 
@@ -158,7 +158,7 @@ def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     release = optimiser.release(sample, setting, Ledger(point.budget), noise)
     final = problem.excess_risk(release.value).value
     if release.iterates is None or release.iterate_steps is None:
-        ends = np.array([0, 1], dtype=np.intp)
+        ends = np.array([0, 1], dtype=np.int64)
         start = problem.excess_risk(problem.constraint.centre).value
         return RiskPath(steps=ends, risks=np.array([start, final]), final=final)
     return _evaluate(problem, release.iterate_steps, release.iterates, final)
@@ -278,7 +278,7 @@ def _gradient(sample: Sample, w: Vector, radius: float | None) -> Vector:
 
 
 def _evaluate(
-    problem: OptimisationProblem, steps: NDArray[np.intp], points: Vector, final: float
+    problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, final: float
 ) -> RiskPath:
     shown = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
     chosen = shown.astype(np.intp)

@@ -23,6 +23,7 @@ Rule = Callable[[str, str], list[str]]
 # -> problems -> data -> geometry, privacy.
 LEVEL = {
     "errors": 0,
+    "arrays": 0,
     "blas": 0,
     "dispatch": 0,
     "interrupts": 0,
@@ -74,6 +75,7 @@ LEVEL = {
 }
 # Who may use whom on the same level; anything else there is a mistake.
 PEERS = {
+    ("arrays", "errors"),
     ("card", "errors"),
     ("card", "loss_classes"),
     ("limits", "errors"),

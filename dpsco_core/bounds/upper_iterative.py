@@ -125,7 +125,7 @@ def general_quantile(
         return math.inf, math.inf, 8
     bias = directional_bias(d, moment_order, moment)
     tau = 0.5 * (1 - 1e-9)
-    k = np.unique(np.geomspace(8, min(120, n), 40).astype(int))
+    k = np.unique(np.geomspace(8, min(120, n), 40).astype(np.int64))
     k = k[tau > np.sqrt(-math.log(beta) / (2 * k))]
     if not len(k):
         return math.inf, math.inf, 8

@@ -70,11 +70,14 @@ class Source(ABC, Generic[Block]):
             first = number * self.size
             yield number, max(start - first, 0), min(stop - first, self.size)
 
-    def chosen(self, indices: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
-        """Yield the number of every block that holds one of the indices, and where these are."""
-        numbers = indices // self.size
+    def chosen(
+        self, places: NDArray[np.int64]
+    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield every block that holds some of the places: its number, which ones, and its rows."""
+        numbers, rows = np.divmod(places, self.size)
         for number in np.unique(numbers):
-            yield int(number), np.flatnonzero(numbers == number)
+            which = np.flatnonzero(numbers == number)
+            yield int(number), which, rows[which].astype(np.intp, copy=False)
 
 
 class RowSource(Source[Vector]):
@@ -139,13 +142,13 @@ class Range(Generic[AnySource]):
         require(0 <= start <= stop <= self.n, "stop", f"from start to {self.n}", stop)
         return self.start + start, self.start + stop
 
-    def places(self, indices: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return indices of this range as those of the source."""
+    def places(self, indices: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return indices of this range as places in the source, which may be beyond 2^31."""
         if len(indices):
             low, high = int(indices.min()), int(indices.max())
             outside = low if low < 0 else high
             require(0 <= low <= high < self.n, "indices", f"from 0 to {self.n - 1}", outside)
-        return self.start + indices.astype(np.intp, copy=False)  # short integers would wrap around
+        return self.start + indices.astype(np.int64, copy=False)  # short integers would wrap around
 
     def _parts(self, start: int, stop: int | None) -> Iterator[tuple[int, int, int]]:
         """Yield ``(number, low, high)`` for every block that holds some of the records."""
@@ -187,9 +190,8 @@ class GeneratedRows(Range[RowSource]):
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         rows = np.empty((len(indices), self.d))
-        places = self.places(indices)
-        for number, where in self.source.chosen(places):
-            rows[where] = self.source.block(number)[places[where] - number * self.source.size]
+        for number, which, inside in self.source.chosen(self.places(indices)):
+            rows[which] = self.source.block(number)[inside]
         return rows
 
     def factors(self) -> Iterator[Factors]:

@@ -129,7 +129,8 @@ class TwoPoint(DrawnInBlocks):
         spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
         count = rng.binomial(len(out), self.spike_probability)
         out.fill(0.0)
-        out[rng.choice(len(out), size=count, replace=False, shuffle=False)] = spike
+        spiked = rng.choice(len(out), size=count, replace=False, shuffle=False)
+        out[spiked.astype(np.intp, copy=False)] = spike
 
     @property
     def _mean_size(self) -> float:
@@ -184,7 +185,8 @@ class Spike(TwoPoint):
     def draw(self, rng: np.random.Generator) -> Self:
         """Return a copy with a fresh pattern, uniform over the vectors of weight floor(d/2)."""
         pattern = np.zeros(self.d, dtype=np.int8)
-        pattern[rng.choice(self.d, size=self.weight, replace=False, shuffle=False)] = 1
+        support = rng.choice(self.d, size=self.weight, replace=False, shuffle=False)
+        pattern[support.astype(np.intp, copy=False)] = 1
         return replace(self, pattern=tuple(pattern.tolist()))
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
@@ -75,6 +76,12 @@ class Factors:
     coefficients: Vector | None = None
     norms: Vector | None = None
 
+    def __post_init__(self) -> None:
+        for name in ("base", "coefficients", "norms"):
+            held = getattr(self, name)
+            if held is not None:
+                object.__setattr__(self, name, real_array(name, held))
+
 
 def total_of(pieces: Iterable[Rows], part: Callable[[Rows], Vector]) -> Vector:
     """Return the sum of ``part(piece)`` over pieces, one after another; there is one at least."""
@@ -93,14 +100,16 @@ class DenseRows:
     ----------
     x : array of shape (n, d)
         n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody may write
-        into it afterwards: norms are kept, and sensitivities rest on them. Of float64, or of
-        float32 for half the memory: then blocks are converted to float64 as they are read, and
-        everything but the rounding of the entries is exact.
+        into it afterwards: norms are kept, and sensitivities rest on them. Booleans, integers and
+        other floating-point numbers are converted to float64 here, see `real_array`; float32 stays,
+        for half the memory: then rows are converted as they are read (`read`), and everything but
+        the rounding of the entries is exact.
     """
 
     x: Vector
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "x", real_array("x", self.x, keep_single=True))
         require(self.x.ndim == 2, "x", "an array of shape (n, d)", self.x.shape)
         require(min(self.x.shape) > 0, "x", "an array with rows and columns", self.x.shape)
 
@@ -114,16 +123,20 @@ class DenseRows:
         """Dimension."""
         return int(self.x.shape[1])
 
+    def read(self, rows: int | slice | NDArray[np.intp]) -> Vector:
+        """Return some of the rows as float64, or one of them: a view where it can be."""
+        return real_array("x", self.x[rows])
+
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
         """Yield views of about `BLOCK_BYTES` that cover rows `start` to `stop`."""
         stop = self.n if stop is None else stop
         size = rows_per_block(self.d)
         for low in range(start, stop, size):
-            yield _double(self.x[low : min(low + size, stop)])
+            yield self.read(slice(low, min(low + size, stop)))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
-        return _double(self.x[indices])
+        return self.read(indices)
 
     def factors(self) -> Iterator[Factors]:
         """Yield the blocks themselves."""
@@ -153,8 +166,7 @@ class DenseRows:
 
     def weighted_mean(self, weights: Vector) -> Vector:
         """Return ``sum_i weights[i] x_i / n``, shape (d,); `weights` has shape (n,)."""
-        total = np.zeros(self.d)
-        low = 0
+        weights, total, low = real_array("weights", weights), np.zeros(self.d), 0
         for block in self.blocks():
             total += weights[low : low + len(block)] @ block
             low += len(block)
@@ -180,6 +192,10 @@ class ScaledRows:
     x: DenseRows
     coefficients: Callable[[Vector, slice | NDArray[np.intp]], Vector]
 
+    def coefficients_of(self, base: Vector, rows: slice | NDArray[np.intp]) -> Vector:
+        """Return the coefficients of some rows, given their features, shape (rows,)."""
+        return real_array("coefficients", self.coefficients(base, rows))
+
     @property
     def n(self) -> int:
         """Number of rows."""
@@ -194,13 +210,13 @@ class ScaledRows:
         """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
         low = start
         for block in self.x.blocks(start, stop):
-            yield _scaled(block, self.coefficients(block, slice(low, low + len(block))))
+            yield _scaled(block, self.coefficients_of(block, slice(low, low + len(block))))
             low += len(block)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         chosen = self.x.take(indices)
-        return _scaled(chosen, self.coefficients(chosen, indices))
+        return _scaled(chosen, self.coefficients_of(chosen, indices))
 
     def factors(self) -> Iterator[Factors]:
         """Yield coefficients, features and their norms, block by block."""
@@ -208,18 +224,12 @@ class ScaledRows:
         low = 0
         for block in self.x.blocks():
             rows = slice(low, low + len(block))
-            yield Factors(block, self.coefficients(block, rows), norms[rows])
+            yield Factors(block, self.coefficients_of(block, rows), norms[rows])
             low += len(block)
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
         """Return ``part`` of all rows: they are one piece."""
         return part(self)
-
-
-def _double(block: NDArray[np.floating]) -> Vector:
-    """Return a block as float64: itself if it is."""
-    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one
-        return block.astype(np.float64, copy=False)
 
 
 def _scaled(block: Vector, coefficients: Vector) -> Vector:
@@ -257,11 +267,11 @@ class MappedRows:
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
         """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
         for block in self.x.blocks(start, stop):
-            yield self.function(block)
+            yield real_array("rows", self.function(block))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
-        return self.function(self.x.take(indices))
+        return real_array("rows", self.function(self.x.take(indices)))
 
     def factors(self) -> Iterator[Factors]:
         """Yield the blocks themselves."""

@@ -174,8 +174,9 @@ class Ziggurat:
         The generator must give words of 64 bits: see `random_words`.
         """
         widths = self.widths * scale
-        layer, sure = np.empty((2, min(out.size, PART)), dtype=np.int64)
-        unsure = np.empty(layer.size, dtype=bool)
+        size = min(out.size, PART)
+        layer, sure = np.empty(size, dtype=np.intp), np.empty(size, dtype=np.int64)
+        unsure = np.empty(size, dtype=bool)
         places, layers = [], []
         for low in range(0, out.size, PART):
             part = out[low : low + PART]
@@ -199,7 +200,7 @@ class Ziggurat:
         self,
         out: Vector,
         places: NDArray[np.intp],
-        layers: NDArray[np.int64],
+        layers: NDArray[np.intp],
         scale: float,
         rng: np.random.Generator,
     ) -> None:

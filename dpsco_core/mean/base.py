@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.card import MethodCard
 from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.errors import NotApplicable, require
@@ -58,7 +59,7 @@ class Release:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     iterates: Vector | None = None
-    iterate_steps: NDArray[np.intp] | None = None
+    iterate_steps: NDArray[np.int64] | None = None
 
 
 class MeanEstimator(Protocol):
@@ -89,11 +90,17 @@ def check_level(name: str, value: float) -> None:
     require(SMALLEST_LEVEL <= value <= LARGEST_LEVEL, name, must, value)
 
 
+def check_kind(name: str, value: object, reader: str, such_as: str) -> None:
+    """Refuse what is not read through `reader`: a bare array, which may hold anything."""
+    require(hasattr(value, reader), name, f"an object such as {such_as}", type(value).__name__)
+
+
 def check_rows(rows: Rows, setting: Setting) -> None:
     """Check that `rows` have the setting's size: the sensitivity of a plan holds for that n and d.
 
     Both are public, so that a refusal tells nothing about a record.
     """
+    check_kind("rows", rows, "blocks", "DenseRows(x) of an array x")
     require(rows.n == setting.n, "n", f"the number of rows, {rows.n}", setting.n)
     require(rows.d == setting.d, "d", f"the dimension of the rows, {rows.d}", setting.d)
 
@@ -149,7 +156,7 @@ def sum_of_all(rows: Rows) -> Vector:
 def _sum_of_blocks(blocks: Iterable[Vector], d: int) -> Vector:
     total = np.zeros(d)
     for block in blocks:
-        total += np.add.reduce(block, axis=0)
+        total += np.add.reduce(real_array("rows", block), axis=0)
     return total
 
 
@@ -160,6 +167,7 @@ def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
     row, a fixed vector inside the ball, so that the sensitivity holds for every record. `radius`
     is a level that `check_level` allows.
     """
+    block = real_array("rows", block)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.vecdot(block, block)
     # Most blocks hold no wild row; the largest square, which a NaN would be, tells so at once. A
@@ -263,7 +271,7 @@ def sum_of_clipped_entries(rows: Rows, limit: float) -> Vector:
 
 def _sum_of_clipped(blocks: Iterable[Vector], d: int, limit: float) -> Vector:
     total, space = np.zeros(d), np.empty((0, d))
-    for block in blocks:
+    for block in (real_array("rows", block) for block in blocks):
         if len(space) < len(block):
             space = np.empty_like(block)
         clipped = np.clip(block, -limit, limit, out=space[: len(block)])

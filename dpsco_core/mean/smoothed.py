@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from dpsco_core.arrays import real_array
 from dpsco_core.card import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.mean.base import (
@@ -76,7 +77,7 @@ def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[n
     total = np.zeros(rows.d)
     step = max(1, PIECE // rows.d)
     ones, inverse = np.ones(step), 1 / tau
-    for block in rows.blocks():
+    for block in (real_array("rows", block) for block in rows.blocks()):
         for low in range(0, len(block), step):
             with np.errstate(over="ignore", under="ignore"):
                 u = block[low : low + step] * inverse

@@ -122,7 +122,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     mean, std = trials * q, math.sqrt(trials * q * (1 - q))
     low = max(0, math.floor(mean - 10 * std - 80))
     high = min(trials, math.ceil(mean + 10 * std + 80))
-    clones = np.arange(low, high + 1)
+    clones = np.arange(low, high + 1, dtype=np.int64)
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
     start = clones + 2 - np.ceil((clones + 1) * (first / (first + second)))

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.errors import require
 
 
@@ -22,8 +23,9 @@ def check_count(name: str, value: int) -> None:
 
 
 def check_release(value: NDArray[np.float64], noise: float) -> None:
-    """Refuse what noise cannot hide: a NaN or an infinity, and noise that is no number."""
-    require(bool(np.isfinite(value).all()), "value", "finite in every entry", "not finite")
+    """Refuse what noise cannot hide: entries that are not finite real numbers, or such noise."""
+    finite = bool(np.isfinite(real_array("value", value)).all())
+    require(finite, "value", "finite in every entry", "not finite")
     check_noise(noise)
 
 

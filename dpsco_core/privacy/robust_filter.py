@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from dpsco_core.arrays import real_array
 from dpsco_core.errors import require
 
 Vector = NDArray[np.float64]
@@ -124,8 +125,8 @@ class RobustFilter:
         pair is within :math:`\rho_s`: then s = K, every h is K and every p is 1, in O(Kd).
         Otherwise all K^2 distances, at most 1 MB of them at once (or one row).
         """
-        count = check_points(points)
-        broken = self._broken(points)
+        points = checked_points(points)
+        count, broken = len(points), self._broken(points)
         if not broken.any() and self._concentrated(points):
             counts = np.full(count, count, dtype=np.int64)
             return Examined(score=float(count), counts=counts, inclusion=np.ones(count))
@@ -154,6 +155,7 @@ class RobustFilter:
 
         The weights are the inclusions, or the members that coins have chosen.
         """
+        points, weights = real_array("points", points), real_array("weights", weights)
         used = np.flatnonzero(weights)
         if not len(used):
             return np.zeros(points.shape[1])
@@ -213,8 +215,9 @@ class RobustFilter:
         return near, within
 
 
-def check_points(points: Matrix) -> int:
-    """Return K; refuse what is not at least two points of at least one coordinate."""
+def checked_points(points: Matrix) -> Matrix:
+    """Return points as float64; refuse what is not at least two of at least one coordinate."""
+    points = real_array("points", points)
     ok = points.ndim == 2 and points.shape[0] >= 2 and points.shape[1] >= 1
     require(ok, "points", "of shape (K, d), K at least 2", points.shape)
-    return len(points)
+    return points

@@ -177,10 +177,8 @@ class GeneratedGradients:
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
         rows, source = np.empty((len(indices), self.d)), self.sample.source
-        places = self.sample.places(indices)
-        for number, where in source.chosen(places):
-            gradients = source.block(number).gradients(self.w)
-            rows[where] = gradients.take(places[where] - number * source.size)
+        for number, which, inside in source.chosen(self.sample.places(indices)):
+            rows[which] = source.block(number).gradients(self.w).take(inside)
         return rows
 
     def factors(self) -> Iterator[Factors]:

@@ -142,7 +142,7 @@ class LinearModelProblem(ABC):
         streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
         targets = np.concatenate(
             [
-                self._block_targets(features.x[i * size : (i + 1) * size], streams.at(i))
+                self._block_targets(features.read(slice(i * size, (i + 1) * size)), streams.at(i))
                 for i in range(-(-features.n // size))
             ]
         )
@@ -154,7 +154,7 @@ class LinearModelProblem(ABC):
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:
         """Return records with given features; their targets are drawn."""
-        return self._with_targets(rows, self._block_targets(rows.x, rng))
+        return self._with_targets(rows, self._block_targets(rows.read(slice(None)), rng))
 
     def _block_targets(self, features: Vector, rng: np.random.Generator) -> Vector:
         return self.targets(features @ self.minimiser, rng)

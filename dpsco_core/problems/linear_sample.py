@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
@@ -71,6 +72,9 @@ class LinearSample:
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "targets", real_array("targets", self.targets))
+        if self.shrink is not None:
+            object.__setattr__(self, "shrink", real_array("shrink", self.shrink))
         fits = self.targets.shape == (self.features.n,)
         require(fits, "targets", f"of shape ({self.features.n},)", self.targets.shape)
 
@@ -99,7 +103,7 @@ class LinearSample:
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
-        x = self.features.x[i]
+        x = self.features.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             margin, target = float(x.dot(w)), float(self.targets[i])
             factor = 1.0 if self.shrink is None else float(self.shrink[i])

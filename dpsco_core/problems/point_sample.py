@@ -84,7 +84,7 @@ class PointSample:
 
     def gradient(self, w: Vector, i: int) -> Vector:
         """Return the gradient of record `i` at `w`."""
-        point = self.points.x[i]
+        point = self.points.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
                 norm = float(self.points.norms()[i])

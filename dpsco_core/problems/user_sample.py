@@ -116,8 +116,8 @@ class ItemSample:
                 high = min(low + step, self.users)
                 chosen = slice(low * m, high * m)
                 if isinstance(rows, ScaledRows):
-                    base = rows.x.x[chosen]
-                    slopes = rows.coefficients(base, chosen).reshape(-1, 1, m)
+                    base = rows.x.read(chosen)
+                    slopes = rows.coefficients_of(base, chosen).reshape(-1, 1, m)
                     sums = np.matmul(slopes, base.reshape(-1, m, d))[:, 0]
                 else:
                     blocks = list(rows.blocks(low * m, high * m))
@@ -177,7 +177,7 @@ class MeanSample:
     def user_gradients(self, w: Vector) -> Vector:
         """Return the users' mean gradients: those at their mean items."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.loss.gradients(w, self.means.x)
+            return self.loss.gradients(w, self.means.read(slice(None)))
 
     def part(self, start: int, stop: int) -> MeanSample:
         """Return users `start` to `stop` alone."""
@@ -190,7 +190,8 @@ class MeanSample:
         """
         require(0 < radius < math.inf, "radius", "finite and above 0", radius)
         norms = self.means.norms()
-        safe = np.where((norms <= FARTHEST)[:, None], self.means.x, 0.0)
+        means = self.means.read(slice(None))
+        safe = np.where((norms <= FARTHEST)[:, None], means, 0.0)
         factors = radius / np.maximum(np.where(norms <= FARTHEST, norms, 0.0), radius)
         return replace(self, means=DenseRows(factors[:, None] * safe))
 

@@ -118,7 +118,7 @@ def _linear(
         for low in range(0, users, step):
             high = min(low + step, users)
             rows = slice(low * m, high * m)
-            base = records.features.x[rows]
+            base = records.features.read(rows)
             margins = base @ w + radius * norms[rows] * ball_coordinates(len(base), d, rng)
             if records.shrink is None:
                 slopes = records.link.slope(margins, records.targets[rows])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.card import MethodCard
 from dpsco_core.errors import NotApplicable, require
-from dpsco_core.mean.base import Release
+from dpsco_core.mean.base import Release, check_kind
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
@@ -44,6 +44,7 @@ class Optimiser(Protocol):
 
 def check_sample(sample: Sample, setting: Setting) -> None:
     """Check that `sample` has the setting's size: a plan's sensitivity holds for that n and d."""
+    check_kind("sample", sample, "gradients", "PointSample or LinearSample")
     require(sample.n == setting.n, "n", f"the number of records, {sample.n}", setting.n)
     require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)
 
@@ -61,7 +62,7 @@ class Path:
 
     def __init__(self, start: Vector, steps: int) -> None:
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
-        self._wanted = set(np.unique(spread).astype(int).tolist())
+        self._wanted = set(np.unique(spread).astype(np.int64).tolist())
         self._steps = [0]
         self._points = [start.copy()]
 
@@ -72,9 +73,9 @@ class Path:
             self._points.append(w.copy())
 
     @property
-    def steps(self) -> NDArray[np.intp]:
+    def steps(self) -> NDArray[np.int64]:
         """The steps that are kept, shape (k,)."""
-        return np.array(self._steps, dtype=np.intp)
+        return np.array(self._steps, dtype=np.int64)
 
     @property
     def points(self) -> Vector:

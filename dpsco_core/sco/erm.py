@@ -112,7 +112,7 @@ class Erm:
                 "gradient_calls": float(found.gradient_calls * setting.n),
             },
             iterates=np.array([sample.constraint.centre, found.value]),
-            iterate_steps=np.array([0, found.gradient_calls], dtype=np.intp),
+            iterate_steps=np.array([0, found.gradient_calls], dtype=np.int64),
         )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.data.rows import Rows
 from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Tuning, check_level, clip_to_ball, gaussian_share
@@ -164,7 +165,7 @@ def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vec
 
     Call it under ``np.errstate(over="ignore", invalid="ignore")``: a record may be anything.
     """
-    g = sample.gradient(w, i)
+    g = real_array("gradient", sample.gradient(w, i))
     if g.dot(g) <= lipschitz**2:
         return g
     rows, weights = clip_to_ball(g[None, :], lipschitz)

@@ -25,6 +25,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
 from dpsco_core.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
@@ -379,13 +380,13 @@ def truncated_sum(
         for low in range(0, len(batch), size):
             part = batch[low : low + size]
             if lengths is None:
-                block = rows.take(part)
+                block = real_array("rows", rows.take(part))
                 kept = row_norms(block, exponent) <= threshold  # a NaN is not
                 weights = np.ones(len(part))
             else:
                 scaled = cast(ScaledRows, rows)
                 block, norms = scaled.x.take(part), lengths[part]
-                weights = scaled.coefficients(block, part)
+                weights = scaled.coefficients_of(block, part)
                 sizes = np.abs(weights)
                 kept = (sizes * norms <= threshold) & (norms <= LARGEST_LEVEL)
                 kept &= sizes <= LARGEST_LEVEL

@@ -156,7 +156,7 @@ def run(
             "output_noise_std": plan.output_std,
         },
         iterates=np.array([start, value]),
-        iterate_steps=np.array([0, 1], dtype=np.intp),
+        iterate_steps=np.array([0, 1], dtype=np.int64),
     )
 
 

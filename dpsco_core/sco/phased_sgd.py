@@ -215,7 +215,7 @@ def run_phases(
             "gradient_calls": float(last.stop),
         },
         iterates=np.array(points),
-        iterate_steps=np.array(ends, dtype=np.intp),
+        iterate_steps=np.array(ends, dtype=np.int64),
     )
 
 

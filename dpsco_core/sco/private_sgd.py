@@ -177,7 +177,7 @@ class PrivateSgd:
 
 def fresh_order(
     n: int, plan: PrivateSgdPlan, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return the secret order of the records, shape (m,), and the idle steps before each, (m,).
 
     Where k of n records have been seen, the next draw is fresh with probability (n-k)/n.
@@ -185,7 +185,7 @@ def fresh_order(
     calls = plan.gradient_calls
     order = rng.permutation(n)[:calls]
     if not plan.idle:
-        return order, np.zeros(calls, dtype=np.intp)
+        return order, np.zeros(calls, dtype=np.int64)
     return order, rng.geometric((n - np.arange(calls)) / n) - 1
 
 
@@ -193,7 +193,7 @@ def run_steps(
     plan: PrivateSgdPlan,
     sample: Sample,
     order: NDArray[np.intp],
-    idle: NDArray[np.intp],
+    idle: NDArray[np.int64],
     steps: Steps,
     rng: np.random.Generator,
     *,

@@ -97,7 +97,8 @@ def run_phase(
             path.add(done + step, query)
         rows = gradients(users, query, rng)
         if drawn < phase.users:
-            rows = rows[rng.choice(phase.users, size=drawn, replace=False)]
+            chosen = rng.choice(phase.users, size=drawn, replace=False)
+            rows = rows[chosen.astype(np.intp, copy=False)]
         found = means.next(rows)
         return None if found is None else found + phase.regulariser * (query - start)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.card import LOWY_2024, MethodCard
 from dpsco_core.errors import NotApplicable, require
-from dpsco_core.mean.base import Release
+from dpsco_core.mean.base import Release, check_kind
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -65,6 +65,7 @@ class Boundable(Protocol):
 
 def check_users(sample: UserSample, setting: Setting) -> None:
     """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
+    check_kind("sample", sample, "user_gradients", "ItemSample or MeanSample")
     require(sample.users == setting.n, "n", f"the number of users, {sample.users}", setting.n)
     require(sample.items == setting.m, "m", f"the items of a user, {sample.items}", setting.m)
     require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -180,7 +181,7 @@ def _linear(sample: LinearSample, run: Pass) -> Gradients:
     shrink = None if sample.shrink is None else _split(sample.shrink, run)
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
-        part = x[:, low:high]
+        part = real_array("features", x[:, low:high])
         margins = np.vecdot(part, w[:, None, :])
         if shrink is None:
             slopes = sample.link.slope(margins, y[:, low:high])
@@ -199,7 +200,8 @@ def _points(sample: PointSample, run: Pass) -> Gradients:
 
     def gradients(w: Matrix, low: int, high: int) -> Matrix:
         at = w if high - low == 1 else np.repeat(w, high - low, axis=0)
-        return sample.gradients(at).function(x[:, low:high].reshape(len(at), -1))
+        points = real_array("points", x[:, low:high])
+        return sample.gradients(at).function(points.reshape(len(at), -1))
 
     return gradients
 

@@ -157,7 +157,7 @@ class UserGroupPrivacy:
                 "gradient_calls": float(last.stop * setting.m),
             },
             iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.intp),
+            iterate_steps=np.array(ends, dtype=np.int64),
         )
 
 

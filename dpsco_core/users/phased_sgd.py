@@ -203,7 +203,7 @@ class UserPhasedSgd:
             diagnostics=plan.losses.diagnostics | _diagnostics(plan, done, halted),
             notes=_notes(plan, halted),
             iterates=np.array(points),
-            iterate_steps=np.array(ends, dtype=np.intp),
+            iterate_steps=np.array(ends, dtype=np.int64),
         )
 
 

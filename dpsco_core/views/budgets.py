@@ -310,7 +310,7 @@ def subsampled(epsilon: float, delta: float, drawn: int, count: int) -> ApproxDP
 
 def subsampling_curve(epsilon: float, delta: float, count: int) -> tuple[Vector, Vector, Vector]:
     r"""Return batch sizes, epsilon on a batch, and its linear bound :math:`q(e^\varepsilon-1)`."""
-    sizes = np.unique(np.geomspace(1, count, 40).round().astype(int))
+    sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]
     with np.errstate(over="ignore"):
         linear = sizes / count * np.expm1(epsilon)

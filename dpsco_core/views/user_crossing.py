@@ -195,7 +195,7 @@ def crossing(falling: Errors, flat: Errors, seed: int = 0) -> Crossing | None:
     count = first.shape[1]
     draws = []
     for _ in range(RESAMPLES if count > 1 else 0):
-        chosen = rng.integers(0, count, size=count)
+        chosen = rng.integers(0, count, size=count).astype(np.intp, copy=False)
         again = _last_crossing(items, first[:, chosen].mean(axis=1), second[:, chosen].mean(axis=1))
         draws.append(math.inf if again is None else again[0])
     tail = (1 - COVERAGE) / 2
