@@ -302,7 +302,7 @@ def _let_out(release: Release) -> Vector:
     if path is None:
         return release.value
     rows = max(1, MOST_NUMBERS // path.shape[1])
-    kept = np.unique(np.linspace(0, len(path) - 1, min(rows, len(path))).round().astype(int))
+    kept = np.unique(np.linspace(0, len(path) - 1, min(rows, len(path))).round().astype(np.intp))
     return np.concatenate([release.value, path[kept].ravel()])
 
 

@@ -233,7 +233,7 @@ def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd
     for name in (f.name for f in fields(Scenario) if f.name not in NOT_OF_CELLS):
         value = getattr(scenario, name)
         if name == scenario.axis:
-            table[name] = table["x"].astype(int) if name in INTEGERS else table["x"]
+            table[name] = table["x"].astype("int64") if name in INTEGERS else table["x"]
         elif name in NUMBERS:
             table[name] = math.nan if value is None else float(value)
         else:

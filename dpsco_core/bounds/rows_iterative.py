@@ -21,6 +21,7 @@ from dpsco_core.bounds.row_tools import (
     enough_records,
 )
 from dpsco_core.card import ZHAO_2024, BoundCard
+from dpsco_core.mean.directions import EXACT_DIMENSIONS
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
@@ -84,6 +85,20 @@ def _not_vacuous(evaluate: Callable[[Setting], Terms]) -> Hypothesis:
     return Hypothesis(text="4 r_0 < M", check=check)
 
 
+def _solved(setting: Setting) -> str:
+    if setting.d <= EXACT_DIMENSIONS:
+        return ""
+    return (
+        "The proof needs the direction of every step to solve the program (27) exactly. The method "
+        f"does so for d <= {EXACT_DIMENSIONS}; at d={setting.d} its search is a heuristic."
+    )
+
+
+SOLVED_EXACTLY = Hypothesis(
+    text=f"directions that solve (27) exactly: d <= {EXACT_DIMENSIONS}", check=_solved
+)
+
+
 def _amplification(setting: Setting) -> str:
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
@@ -125,7 +140,7 @@ ITERATIVE_BOUNDS = (
     Bound(
         card=_ITERATIVE_CARD,
         evaluate=_iterative_rate_terms,
-        hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS),
+        hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, SOLVED_EXACTLY),
     ),
     Bound(
         card=replace(
@@ -144,6 +159,7 @@ ITERATIVE_BOUNDS = (
         hypotheses=(
             DIRECTIONAL_MOMENT,
             _GROUPS,
+            SOLVED_EXACTLY,
             Hypothesis(
                 text="epsilon <= 8e^2 sqrt(ln(4/delta)/k), k >= 16 e ln(4/delta)",
                 check=_amplification,
@@ -164,7 +180,12 @@ ITERATIVE_BOUNDS = (
             r"40\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}",
         ),
         evaluate=_iterative_paper_terms,
-        hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, _not_vacuous(_iterative_paper_terms)),
+        hypotheses=(
+            *DIRECTIONAL_CONDITIONS,
+            _GROUPS,
+            SOLVED_EXACTLY,
+            _not_vacuous(_iterative_paper_terms),
+        ),
     ),
     Bound(
         card=replace(
@@ -183,6 +204,7 @@ ITERATIVE_BOUNDS = (
         hypotheses=(
             *DIRECTIONAL_CONDITIONS,
             enough_records("k = 8", lambda setting: 8),
+            SOLVED_EXACTLY,
             _not_vacuous(_iterative_quantile_terms),
         ),
     ),

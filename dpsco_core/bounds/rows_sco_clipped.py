@@ -12,6 +12,7 @@ from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.rates import clipped_rate, mean_rate_cdp
 from dpsco_core.bounds.row_tools import KAPPA, enough_records
+from dpsco_core.bounds.rows_iterative import SOLVED_EXACTLY
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -205,7 +206,7 @@ ITERATIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_ITERATIVE_CARD,
         evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _rate(mean_rate_cdp)),
-        hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, _UNPROVEN),
+        hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
     Bound(
         card=replace(
@@ -230,6 +231,7 @@ ITERATIVE_RISKS: tuple[Bound, ...] = (
             MINIMUM_INTERIOR,
             approximate(),
             _ENOUGH_GROUPS,
+            SOLVED_EXACTLY,
             _UNPROVEN,
         ),
     ),

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 Vector = NDArray[np.float64]
 
+EXACT_DIMENSIONS = 2  # up to here `furthest_direction` solves (27); nobody does beyond
 INNER_STEP = 0.25  # eta of Lemma 8
 RANDOM_DIRECTIONS = 24
 POINT_DIRECTIONS = 16

@@ -183,7 +183,7 @@ def best_event(one: Vector, two: Vector, delta: float, level: float) -> tuple[fl
     last = len(pooled) - 1
     even = np.linspace(0, last, min(len(pooled), CUTS))
     tails = np.geomspace(1, max(last, 1), min(len(pooled), CUTS // 4))  # few are beyond
-    ranks = np.unique(np.concatenate([even, tails, last - tails]).round().astype(int))
+    ranks = np.unique(np.concatenate([even, tails, last - tails]).round().astype(np.intp))
     ranks = np.unique(np.append(ranks[(ranks >= 0) & (ranks < last)], last // 2))
     cuts = (pooled[ranks] + pooled[ranks + 1]) / 2
     over = [len(x) - np.searchsorted(np.sort(x), cuts, side="right") for x in (one, two)]

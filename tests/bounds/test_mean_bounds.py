@@ -281,5 +281,8 @@ def test_where_everything_holds_nothing_fails():
     quiet = {b.card.slug for b in MEAN_BOUNDS if not b.failures(at)}
     assert {b.card.slug for b in MEAN_BOUNDS} - quiet == {
         "lower.mean.gaussian",
+        "upper.mean.iterative",
         "upper.mean.iterative-amplified",
+        "upper.mean.iterative-paper",
+        "upper.mean.iterative-probability",
     }

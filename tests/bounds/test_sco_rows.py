@@ -94,7 +94,7 @@ def test_what_is_claimed_without_a_proof_says_so():
         assert bound.card.constant == "rate"
         assert "unproven" in bound.card.name
         everything = setting(
-            10**9, 5, 2.0, ApproxDP(epsilon=0.5, delta=1e-6), directional_moment=5.0
+            10**9, 2, 2.0, ApproxDP(epsilon=0.5, delta=1e-6), directional_moment=5.0
         )
         assert len(bound.failures(everything)) == 1
 

@@ -1,0 +1,61 @@
+"""Bounds of iterative updating hold where its directions solve the inner program, as proofs do."""
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds.rows_iterative import ITERATIVE_BOUNDS
+from dpsco_core.bounds.rows_sco_clipped import ITERATIVE_RISKS
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.mean.directions import (
+    EXACT_DIMENSIONS,
+    furthest_direction,
+    quantile_of_projections,
+)
+from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from tests.bounds.helpers import setting
+
+ROWS = (*ITERATIVE_BOUNDS, *ITERATIVE_RISKS)
+AMPLIFIED = ("upper.mean.iterative-amplified", "upper.sco.iterative-logs")
+SAID = "solve the program (27) exactly"
+
+
+@pytest.mark.parametrize("bound", ROWS, ids=lambda b: b.card.slug)
+def test_a_bound_of_iterative_updating_fails_where_nobody_solves_its_inner_program(bound):
+    budget = ApproxDP(epsilon=0.5, delta=1e-6) if bound.card.slug in AMPLIFIED else ZCDP(rho=0.5)
+    for d in (1, 2, 3, 20):
+        at = setting(n=10**9, d=d, order=2.0, directional_moment=2.0, budget=budget)
+        inexact = [s for s in bound.failures(at) if SAID in s]
+        assert len(inexact) == (d > EXACT_DIMENSIONS)
+        if bound in ITERATIVE_BOUNDS:
+            assert list(bound.failures(at)) == inexact, "nothing else fails here"
+
+
+def test_these_are_all_rows_of_methods_that_search_for_directions():
+    searching = ("mean.iterative", "sco.iterative")
+    assert {b.card.slug for b in ROWS} == {
+        b.card.slug for b in BOUNDS if b.card.method in searching
+    }
+
+
+@pytest.mark.parametrize("d", range(1, EXACT_DIMENSIONS + 1))
+@pytest.mark.parametrize("points", [9, 65])  # two solvers in the plane
+def test_where_the_hypothesis_holds_no_direction_is_better_than_the_one_that_is_found(d, points):
+    rng = np.random.default_rng(d)
+    angles = np.linspace(0, 2 * np.pi, 20_000)
+    grid = np.array([[1.0], [-1.0]])
+    if d == 2:
+        grid = np.column_stack([np.cos(angles), np.sin(angles)])
+    for left_out in (1, points // 3, points // 2):
+        offsets = rng.standard_t(3, (points, d)) + 0.3
+        found, _ = furthest_direction(offsets, left_out, rng)
+        best = quantile_of_projections(offsets, grid, left_out).max()
+        assert best - 1e-12 <= found <= best + 1e-2
+
+
+def test_where_it_fails_the_search_misses_the_best_direction():
+    rng, missed = np.random.default_rng(0), 0
+    for _ in range(20):
+        offsets = rng.standard_normal((41, EXACT_DIMENSIONS + 1))
+        one, two = (furthest_direction(offsets, 20, np.random.default_rng(s))[0] for s in (1, 2))
+        missed += abs(one - two) > 1e-6  # the smaller is not the largest
+    assert missed > 0
