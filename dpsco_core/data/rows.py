@@ -77,7 +77,8 @@ class Factors:
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
-        for name in ("base", "coefficients", "norms"):
+        object.__setattr__(self, "base", real_array("base", self.base))
+        for name in ("coefficients", "norms"):
             held = getattr(self, name)
             if held is not None:
                 object.__setattr__(self, name, real_array(name, held))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from dpsco_core.arrays import real_array
 from dpsco_core.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
@@ -131,8 +132,8 @@ class Shaped:
 
     def entry(self, value: Vector, label: str) -> Entry:
         """Return what a ledger records of the release of `value`, shape (d,)."""
-        require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         check_release(value, self.noise_scale)
+        require(value.shape == (self.norm.d,), "value", f"of shape ({self.norm.d},)", value.shape)
         return self._entry(label)
 
     def steps_entry(self, label: str, steps: int, certificate: ShuffledSteps | None) -> Entry:
@@ -193,7 +194,8 @@ class Shaped:
             return add_gaussian_noise(value, self.noise_scale, rng)
         shape, exponent = (1, value.size), self.norm.smooth_exponent
         noisy: Vector = (
-            value + generalized_gaussian_noise(shape, exponent, self.noise_scale, rng)[0]
+            real_array("value", value)
+            + generalized_gaussian_noise(shape, exponent, self.noise_scale, rng)[0]
         )
         return noisy
 

@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.arrays import real_array
 from dpsco_core.geometry.norms import row_norms
 
 Vector = NDArray[np.float64]
@@ -65,12 +66,12 @@ def gaussian_noise(
 
 def add_gaussian_noise(value: Vector, noise_std: float, rng: np.random.Generator) -> Vector:
     """Return `value` plus independent N(0, noise_std^2) in every entry; any shape."""
-    return value + rng.normal(scale=noise_std, size=value.shape)
+    return real_array("value", value) + rng.normal(scale=noise_std, size=value.shape)
 
 
 def add_laplace_noise(value: Vector, noise_scale: float, rng: np.random.Generator) -> Vector:
     """Return `value` plus independent Laplace(0, noise_scale) in every entry; any shape."""
-    return value + rng.laplace(scale=noise_scale, size=value.shape)
+    return real_array("value", value) + rng.laplace(scale=noise_scale, size=value.shape)
 
 
 def generalized_gaussian_noise(

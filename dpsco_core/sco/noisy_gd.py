@@ -14,6 +14,7 @@ from dpsco_core.mean.clipped import SimpleClipping
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
+from dpsco_core.sco.base import check_sample
 from dpsco_core.sco.framework import FrameworkPlan, run_framework
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses, sco_share
 from dpsco_core.sco.tuning import Descent, practical_descent
@@ -109,6 +110,7 @@ class NoisyGradientDescent:
         self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run noisy gradient descent."""
+        check_sample(sample, setting)
         plan = self.plan(setting)
         return run_framework(plan.framework, plan.losses.of(sample), setting, ledger, rng)
 

@@ -1,0 +1,314 @@
+"""Arrays of every dtype are real numbers in double precision, or refused at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.arrays import real_array
+from dpsco_core.data import DenseRows
+from dpsco_core.data.rows import Factors, MappedRows, ScaledRows
+from dpsco_core.errors import InvalidInput
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.mean.base import clip_to_ball, clipped_block_means, clipped_mean, sum_of_rows
+from dpsco_core.mean.smoothed import smoothed_mean
+from dpsco_core.privacy import ZCDP, Ledger
+from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.problems.linear_sample import LinearSample
+from dpsco_core.problems.links import (
+    AbsoluteLink,
+    HingeLink,
+    HuberLink,
+    LogisticLink,
+    SquaredLink,
+)
+from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
+from dpsco_core.problems.point_sample import PointSample
+from dpsco_core.problems.user_sample import ItemSample, MeanSample
+from dpsco_core.problems.user_smoothing import smoothed_user_gradients
+from dpsco_core.sco.lipschitz import Losses, clipped_block_mean, clipped_gradient
+from dpsco_core.sco.lp_mirror import truncated_sum
+from dpsco_core.users.chains import Pass, chain_averages
+from dpsco_core.users.clipped_means import clipped_user_mean
+from tests.kinds import DTYPES, LAYOUTS, REFUSED, extremes
+from tests.trust.cases import PRIVATE, case
+
+N, D, M = 12, 3, 2
+BALL = Ball(d=D, radius=2.0)
+W = np.array([0.3, -0.7, 0.2])
+ONES = np.ones(N)
+PICK = np.array([7, 0, 7, 11])
+POINTS = (HalfSquaredDistance(), NegativeProduct(), Distance())
+LINKS = (LogisticLink(), AbsoluteLink(), SquaredLink(), HuberLink(), HingeLink())
+KEEP = RobustFilter(score_radius=1.0, filter_radius=2.0)
+
+Array = np.ndarray
+Door = Callable[[Any], Any]
+
+
+@dataclass
+class Own:
+    """Rows, a sample and users of somebody else's, which hand out arrays as they hold them."""
+
+    x: Any
+    constraint = BALL
+    n = users = N
+    d, items = D, M
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Any:
+        return iter([self.x[start:stop] if isinstance(self.x, np.ndarray) else self.x])
+
+    def factors(self) -> Any:
+        return (Factors(block) for block in self.blocks())
+
+    def take(self, indices: Array) -> Any:
+        return self.x
+
+    def total(self, part: Any) -> Any:
+        return part(self)
+
+    def gradient(self, w: Array, i: int) -> Any:
+        return self.x
+
+    def user_gradients(self, w: Array) -> Any:
+        return self.x
+
+
+def points(x: Any, loss: Any = POINTS[1]) -> PointSample:
+    return PointSample(points=DenseRows(x), loss=loss, constraint=BALL)
+
+
+def linear(x: Any, y: Any = ONES, link: Any = LINKS[0]) -> LinearSample:
+    return LinearSample(features=DenseRows(x), targets=y, link=link, constraint=BALL)
+
+
+def ledger() -> Ledger:
+    return Ledger(ZCDP(rho=1.0))
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+# Every place where an array of (n, d) numbers comes in; each returns what is computed from it.
+DOORS: dict[str, Door] = {
+    "real_array": lambda x: real_array("x", x),
+    "dense rows": lambda x: DenseRows(x).norms(),
+    "factors, base": lambda x: Factors(x).base,
+    "mapped rows": lambda x: MappedRows(DenseRows(np.ones((N, D))), lambda _: x).take(PICK),
+    "filter, points": lambda x: KEEP.examine(x).inclusion,
+    "filter, mean": lambda x: KEEP.mean(x, np.ones(N)),
+    "clip_to_ball": lambda x: clip_to_ball(x, 1.0),
+    "own rows, clipped": lambda x: clipped_mean(Own(x), 1.0),
+    "own rows, clipped blocks": lambda x: clipped_block_means(Own(x), 1.0, 2),
+    "own rows, truncated": lambda x: smoothed_mean(Own(x), 1.0, 0.5),
+    "own rows, summed": lambda x: sum_of_rows(Own(x), 0, N),
+    "own rows, a batch": lambda x: truncated_sum(Own(x), np.arange(N), 3.0, 2.0, None),
+    "own rows, a block": lambda x: clipped_block_mean(Own(x), 0, N, 1.0),
+    "own users": lambda x: clipped_user_mean(Own(x), W, 1.0),
+    "release, Gaussian": lambda x: ledger().gaussian(x, l2_sensitivity=1.0, rho=0.1, rng=rng()),
+    "points": lambda x: points(x).gradients(W).take(PICK),
+    "features": lambda x: linear(x).gradients(W).take(PICK),
+    "users' means": lambda x: MeanSample(
+        means=DenseRows(x), items=M, loss=NegativeProduct(), constraint=BALL
+    ).user_gradients(W),
+}
+# The same for arrays of shape (n,).
+FLAT: dict[str, Door] = {
+    "targets": lambda y: linear(np.eye(N, D), y).gradients(W).take(PICK),
+    "shrink": lambda y: replace(linear(np.eye(N, D)), shrink=y).gradients(W).take(PICK),
+    "weights": lambda y: DenseRows(np.eye(N, D)).weighted_mean(y),
+    "filter, weights": lambda y: KEEP.mean(np.eye(N, D), y),
+    "factors, coefficients": lambda y: Factors(np.eye(N, D), y).coefficients,
+    "factors, norms": lambda y: Factors(np.eye(N, D), None, y).norms,
+    "scaled rows": lambda y: ScaledRows(DenseRows(np.eye(N, D)), lambda *_: y).take(np.arange(N)),
+    "own gradient": lambda y: clipped_gradient(Own(y), W, 0, 1.0),
+    "release, Laplace": lambda y: Ledger(ZCDP(rho=1.0)).laplace(
+        y, l1_sensitivity=1.0, epsilon=0.1, rng=rng()
+    ),
+    "release, shaped": lambda y: ledger().generalized_gaussian(
+        y, norm=RegularSpace(d=N, exponent=1.5), sensitivity=1.0, rho=0.1, rng=rng()
+    ),
+}
+
+
+def numbers(shape: tuple[int, ...]) -> Array:
+    """Return 0s and 1s: numbers of every dtype."""
+    return np.random.default_rng(1).integers(0, 2, shape).astype(np.float64)
+
+
+def same(one: Any, two: Any) -> None:
+    """Check that two results are equal to the last bit, and in double precision."""
+    for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (one, two)), strict=True):
+        assert type(a) is np.ndarray
+        assert a.dtype == b.dtype == np.float64
+        np.testing.assert_array_equal(a, b, strict=True)
+
+
+OPTIONAL = ("shrink", "factors, coefficients", "factors, norms")  # may be None
+ALL = [(door, (N, D), name) for name, door in DOORS.items()]
+ALL += [(door, (N,), name) for name, door in FLAT.items()]
+each_door = pytest.mark.parametrize(
+    ("door", "shape"), [pytest.param(door, shape, id=name) for door, shape, name in ALL]
+)
+
+
+@each_door
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbers_of_every_dtype_are_the_doubles_that_they_stand_for(
+    door: Door, shape: tuple[int, ...], dtype: str
+) -> None:
+    x = numbers(shape)
+    same(door(x.astype(dtype)), door(x))
+
+
+@each_door
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layout_class_and_owner_of_an_array_do_not_matter(
+    door: Door, shape: tuple[int, ...], layout: str
+) -> None:
+    x = numbers(shape)
+    for dtype in ("float64", "float32", "uint8"):
+        same(door(LAYOUTS[layout](x.astype(dtype))), door(x))
+
+
+@pytest.mark.parametrize(
+    ("kind", "door", "shape"),
+    [
+        pytest.param(kind, door, shape, id=f"{kind}, {name}")
+        for kind in REFUSED
+        for door, shape, name in ALL
+        if kind != "none" or name not in OPTIONAL
+    ],
+)
+def test_what_is_no_array_of_real_numbers_is_refused_in_one_sentence(
+    kind: str, door: Door, shape: tuple[int, ...]
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        door(REFUSED[kind](numbers(shape)))
+    said = str(refusal.value)
+    assert " must be a numpy array of real numbers, got " in said or (
+        "mask" in kind and " must be an array without a mask, got " in said
+    )
+    assert said.endswith(".")
+    assert "\n" not in said
+
+
+def test_a_refusal_does_not_depend_on_an_entry() -> None:
+    plain = np.zeros((4, 2))
+    for masked in (np.ma.array(plain), np.ma.array(plain, mask=plain == 0)):
+        with pytest.raises(InvalidInput, match=r"^x must be an array without a mask"):
+            DenseRows(masked)
+    for dtype in DTYPES:
+        for value in extremes(dtype):
+            DenseRows(np.full((4, 2), value))
+
+
+def test_doubles_are_not_copied_and_single_precision_stays_in_rows_alone() -> None:
+    x = np.ones((4, 2))
+    assert DenseRows(x).x is x
+    assert DenseRows(x.astype(np.float32)).x.dtype == np.float32
+    assert DenseRows(x.astype(">f4")).x.dtype == np.dtype(np.float32)
+    assert np.shares_memory(DenseRows(x.view(np.matrix)).x, x)
+    assert real_array("x", x.astype(np.float32)).dtype == np.float64
+    for dtype in set(DTYPES) - {"float32", ">f4"}:
+        assert DenseRows(x.astype(dtype)).x.dtype == np.dtype(np.float64)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> None:
+    ends = extremes(dtype)
+    with np.errstate(over="ignore"):
+        expected = np.array([float(value) for value in ends])
+    np.testing.assert_array_equal(DenseRows(ends[:, None]).read(slice(None))[:, 0], expected)
+
+
+# -- whoever reads records --------------------------------------------------------------------
+
+
+def users(sample: Any) -> ItemSample:
+    return ItemSample(records=sample, items=M)
+
+
+def chains(sample: Any) -> Array:
+    losses = Losses(lipschitz=2.0, smoothness=0.0, feature_bound=1.5, certified=False)
+    run = Pass(first=0, groups=2, length=N // 2, step_size=0.1, batch=2)
+    return chain_averages(sample, W, run, losses)
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "gradient": lambda s: np.array([s.gradient(W, i) for i in range(N)]),
+    "clipped gradient": lambda s: np.array([clipped_gradient(s, W, i, 0.7) for i in range(N)]),
+    "blocks": lambda s: np.concatenate(list(s.gradients(W).blocks(1, N))),
+    "take": lambda s: s.gradients(W).take(PICK),
+    "clipped": lambda s: clipped_mean(s.gradients(W), 0.7),
+    "mean gradient": lambda s: s.mean_gradient(W),
+    "risk": lambda s: np.array([s.risk(W)]),
+    "part": lambda s: s.part(2, 9).mean_gradient(W),
+    "users": lambda s: users(s).user_gradients(W),
+    "smoothed users": lambda s: smoothed_user_gradients(users(s), W, 0.1, rng()),
+    "chains": chains,
+}
+SAMPLES: dict[str, Callable[[Array, Array], Any]] = {
+    **{type(loss).__name__: lambda x, y, loss=loss: points(x, loss) for loss in POINTS},
+    **{type(link).__name__: lambda x, y, link=link: linear(x, y, link) for link in LINKS},
+}
+BOUNDS: dict[str, Callable[[Any], Any]] = {
+    "as they are": lambda s: s,
+    "bounded": lambda s: s.bounded(1.5),
+    "bounded, l4": lambda s: s.bounded(1.5, 4.0),
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+@pytest.mark.parametrize("made", SAMPLES)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str) -> None:
+    """Thirds in floating point, and integers up to 100: nothing is rounded twice."""
+    draws = np.random.default_rng(2)
+    kind = np.dtype(dtype).kind
+    x = draws.integers(-9 if kind == "i" else 0, 9, (N, D)) / (3 if kind == "f" else 1)
+    y = draws.integers(0, 2, N)
+    x, y = x.astype(dtype), y.astype(dtype)
+    with np.errstate(over="raise", invalid="raise"):
+        given = BOUNDS[bound](SAMPLES[made](x, y))
+        exact = BOUNDS[bound](SAMPLES[made](x.astype(np.float64), y.astype(np.float64)))
+    for name, read in READERS.items():
+        one, two = read(given), read(exact)
+        assert one.dtype == two.dtype == np.float64, name
+        np.testing.assert_array_equal(one, two, err_msg=name)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_users_means_are_read_as_doubles(dtype: str) -> None:
+    x = numbers((N, D)).astype(dtype)
+    for loss in (HalfSquaredDistance(), NegativeProduct()):
+        made = MeanSample(means=DenseRows(x), items=M, loss=loss, constraint=BALL)
+        exact = replace(made, means=DenseRows(x.astype(np.float64)))
+        for bounded in (lambda s: s, lambda s: s.bounded(0.5), lambda s: s.part(1, 5)):
+            same(bounded(made).user_gradients(W), bounded(exact).user_gradients(W))
+
+
+def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
+    """As 32 unsigned bits it had 4294967295, and a clip of 1 turned that to plus 1."""
+    sample = points(np.ones((N, D), dtype=np.uint32))
+    assert sample.gradient(W, 0).tolist() == [-1.0] * D
+    assert clipped_gradient(sample, W, 0, 10.0).tolist() == [-1.0] * D
+
+
+# -- whoever is given records -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_a_bare_array_in_the_place_of_records_is_refused_in_a_sentence(slug: str) -> None:
+    made = case(slug)
+    where = made.point.setting
+    x = np.zeros((where.n * where.m, where.d))
+    for bare in (x, x.tolist(), None):
+        with pytest.raises(InvalidInput, match=r"^(rows|sample) must be an object such as "):
+            made.method.release(bare, where, Ledger(where.budget), rng())
