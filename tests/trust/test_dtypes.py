@@ -1,0 +1,65 @@
+"""Records of every dtype move what a private method releases no further than its ledger says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.kinds import DTYPES, extremes
+from tests.trust import checks
+from tests.trust.cases import CASES, PRIVATE, case, rows_of, with_rows
+
+TELLING = ("uint32", "float32")  # negation wraps around; a product rounds outward
+# One method a reader: gradients one by one, in blocks, by index, entries, users, chains of users.
+READERS = (
+    "mean.clipped",
+    "mean.cwme-cdp",
+    "mean.smoothed",
+    "sco.clipped",
+    "sco.phased-sgd",
+    "sco.private-sgd",
+    "lp.shuffled-mirror-descent",
+    "user.clipped-means",
+    "user.group-privacy",
+)
+
+
+# So far apart that a record of 1 is inside what gradients are clipped to.
+WIDE = {"offset": 1.0, "diameter": 4.0}
+
+
+def neighbours_of(name: str, dtype: str, seed: int) -> float:
+    """Return the largest move over its claim: a replaced record, all of them ends of a dtype."""
+    place, rng = case(name), np.random.default_rng(seed)
+    place = replace(place, point=replace(place.point, **WIDE))
+    base, ends = place.crowd(0), extremes(dtype)
+    one = rng.choice(ends[:3] if seed % 2 else ends, rows_of(base).shape)
+    two = one.copy()
+    two[: place.point.m] = rng.choice(ends)
+    one[: place.point.m] = ends[1]
+    return checks.compare(place, with_rows(base, one), with_rows(base, two), seed)
+
+
+@pytest.mark.parametrize("dtype", TELLING)
+@pytest.mark.parametrize("slug", PRIVATE)
+def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
+    slug: str, dtype: str
+) -> None:
+    for seed in range(4):
+        neighbours_of(slug, dtype, seed)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("slug", READERS)
+def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
+    assert max(neighbours_of(slug, dtype, seed) for seed in range(6)) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CASES)
+def test_no_case_does_for_any_dtype(name: str, dtype: str) -> None:
+    for seed in range(8):
+        neighbours_of(name, dtype, seed)
