@@ -1,0 +1,65 @@
+"""A platform whose indices have 32 bits, as WebAssembly's and 32-bit ARM's, played on this one.
+
+There numpy hands out indices of 32 bits, and refuses indices of 64 bits where they would have to be
+cast: ``Cannot cast array data from dtype('int64') to dtype('int32') according to the rule 'safe'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+# What numpy returns with its own index type, and which of its arguments must be castable to it.
+GIVES_INDICES = ("flatnonzero", "nonzero", "argsort", "lexsort", "searchsorted", "triu_indices")
+TAKES_INDICES = {"take": 1, "put": 1, "repeat": 1, "bincount": 0}
+
+
+def narrowed(value: Any) -> Any:
+    """Return indices of 64 bits as those of 32; anything else as it is."""
+    if isinstance(value, tuple):
+        return tuple(narrowed(part) for part in value)
+    if isinstance(value, np.ndarray) and value.dtype == np.int64:
+        return value.astype(np.int32)
+    return np.int32(value) if isinstance(value, np.int64) else value
+
+
+@contextmanager
+def indices_of_32_bits() -> Iterator[None]:
+    """Give and take indices of 32 bits, as numpy does where a pointer has so many."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in GIVES_INDICES:
+            patch.setattr(np, name, _giving(getattr(np, name)))
+        for name, place in TAKES_INDICES.items():
+            patch.setattr(np, name, _taking(getattr(np, name), place))
+        unique, arange = np.unique, np.arange
+
+        def parts(x: Any, *args: Any, **more: Any) -> Any:
+            found = unique(x, *args, **more)
+            return (found[0], *narrowed(found[1:])) if isinstance(found, tuple) else found
+
+        def counted(*args: Any, **more: Any) -> Any:
+            found = arange(*args, **more)
+            return found if "dtype" in more else narrowed(found)
+
+        patch.setattr(np, "unique", parts)
+        patch.setattr(np, "arange", counted)
+        patch.setattr(np, "intp", np.int32)
+        yield
+
+
+def _giving(honest: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *args, **more: narrowed(honest(*args, **more))
+
+
+def _taking(honest: Callable[..., Any], place: int) -> Callable[..., Any]:
+    def taking(*args: Any, **more: Any) -> Any:
+        kind = np.asarray(args[place]).dtype if np.ndim(args[place]) else np.dtype(np.int32)
+        if not np.can_cast(kind, np.int32, "safe"):
+            raise TypeError(f"Cannot cast array data from {kind} to int32 according to 'safe'")
+        return honest(*args, **more)
+
+    return taking
