@@ -15,6 +15,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.errors import require
 from dpsco_core.parsing import INTEGERS
 from dpsco_core.problems import Setting
+from dpsco_core.problems.search import smallest_index
 from dpsco_core.scenario import AXES, Scenario
 
 Vector = NDArray[np.float64]
@@ -71,9 +72,7 @@ class Regimes:
     @property
     def smallest(self) -> NDArray[np.intp]:
         """Which bound is smallest, shape (rows, columns); -1 where all are infinite."""
-        finite = np.isfinite(self.values).any(axis=0)
-        least = np.where(np.isfinite(self.values), self.values, np.inf).argmin(axis=0)
-        return np.where(finite, least, -1)
+        return smallest_index(self.values)
 
 
 def axis_values(axis: str, low: float, high: float, count: int) -> Vector:

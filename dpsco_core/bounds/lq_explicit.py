@@ -30,6 +30,7 @@ from dpsco_core.problems.lq_plans import (
     regularized,
 )
 from dpsco_core.problems.lq_regularized import b3, best_b3, published_choice
+from dpsco_core.problems.search import smallest_or
 
 Terms4 = tuple[float, float, float, float]
 _VOID: Terms4 = (math.inf, math.inf, math.inf, math.inf)
@@ -91,7 +92,7 @@ def descent_risk(
             return _VOID
         return b4(at, best.steps, best.threshold, best.step_weight)
     found = (descent(setting, order, noise, calibration) for order in orders)
-    return min((_at_published(setting, at, orders) for at in found), key=math.fsum)
+    return smallest_or((_at_published(setting, at, orders) for at in found), math.fsum, _VOID)
 
 
 def noisy_risk(setting: Setting) -> tuple[float, float, float]:

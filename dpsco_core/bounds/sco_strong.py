@@ -14,6 +14,7 @@ from functools import lru_cache
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.sco_framework import contraction, strong_risk, strong_risk_summed
 from dpsco_core.bounds.upper_coordinatewise import Parts, mean_square
+from dpsco_core.problems.search import smallest_or
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +44,12 @@ class StrongRisk:
     def parts(self) -> tuple[float, float, float, float]:
         """The four parts in order."""
         return self.optimisation, self.sampling, self.bias, self.noise
+
+
+def void_risk(steps: int) -> StrongRisk:
+    """Return a bound that says nothing, all parts infinite."""
+    inf = math.inf
+    return StrongRisk(optimisation=inf, sampling=inf, bias=inf, noise=inf, steps=steps)
 
 
 def block_deviation(
@@ -103,9 +110,7 @@ def risk_at(
     parts = block_deviation(n, d, moment_order, gradient_bound, rho, steps, parallel=parallel)
     deviation = parts.root_sum_square()
     if not math.isfinite(deviation):
-        return StrongRisk(
-            optimisation=math.inf, sampling=math.inf, bias=math.inf, noise=math.inf, steps=steps
-        )
+        return void_risk(steps)
     shape = (diameter, strong_convexity, smoothness)
     if summed:
         optimisation, noise = strong_risk_summed(*shape, deviation**2, steps)
@@ -137,7 +142,8 @@ def best_risk(
 ) -> StrongRisk:
     """Return `risk_at` at the number of steps that makes it smallest, of those tried.
 
-    Any number is valid. Beyond 40 over -ln q the start is forgotten and more steps only cost.
+    Any number is valid. Beyond 40 over -ln q the start is forgotten and more steps only cost. It is
+    infinite where it is so at every number.
     """
     rate = -math.log(contraction(strong_convexity, smoothness))
     most = max(1, min(n, math.ceil(40 / max(rate, 1e-12))))
@@ -158,14 +164,17 @@ def best_risk(
         )
 
     grid = sorted({round(math.exp(math.log(most) * i / 24)) for i in range(25)})
-    found = min((at(steps) for steps in grid), key=lambda risk: risk.total)
-    while True:
+    found = smallest_or((at(steps) for steps in grid), _total, void_risk(1))
+    while math.isfinite(found.total):
         i = grid.index(found.steps)
         low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
         if high - low <= 2:
-            return found
+            break
         width = (high - low) / 8
         grid = sorted({low, high, found.steps, *(round(low + width * j) for j in range(1, 8))})
-        found = min((at(steps) for steps in grid), key=lambda risk: risk.total)
-        if math.isinf(found.total):
-            return found
+        found = smallest_or((at(steps) for steps in grid), _total, found)
+    return found
+
+
+def _total(risk: StrongRisk) -> float:
+    return risk.total

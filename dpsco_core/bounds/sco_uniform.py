@@ -22,6 +22,7 @@ from dpsco_core.bounds.upper_clipped import directional_bias, printed_bias
 from dpsco_core.bounds.upper_smoothed import supremum
 from dpsco_core.errors import require
 from dpsco_core.mean.base import hinge_bias
+from dpsco_core.problems.search import smallest_or
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +258,8 @@ def best_risk(
 ) -> Risk:
     """Return the least of `UniformOracle.risk` over levels offset + exp(x), x in [low, high].
 
-    Every level is valid, so an inexact minimum is a bound too: a grid, then its best cell.
+    Every level is valid, so an inexact minimum is a bound too: a grid, then its best cell. It is
+    infinite where it is so at every level.
     """
     require(low < high, "low", "below high", low)
 
@@ -266,7 +268,7 @@ def best_risk(
 
     grid = [low + (high - low) * i / 48 for i in range(49)]
     values = [value(x) for x in grid]
-    i = min(range(len(grid)), key=values.__getitem__)
+    i = smallest_or(range(len(grid)), values.__getitem__, 0)
     found = minimize_scalar(
         value,
         bounds=(grid[max(i - 1, 0)], grid[min(i + 1, 48)]),

@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.upper_clipped import ClippingBias, directional_bias, printed_bias
 from dpsco_core.errors import require
+from dpsco_core.problems.search import smallest_index
 
 
 def printed_groups(beta: float) -> int:
@@ -135,7 +136,10 @@ def general_quantile(
     radii = bias.scale * np.geomspace(1e-3, 1e6, 200)[:, None]
     spread = np.hypot(moment / np.sqrt(used), np.sqrt(2 * k / rho) * radii / used)
     values = factor * spread + _bias_array(bias, radii)
-    groups = int(k[int(np.argmin(values.min(axis=0)))])
+    best = int(smallest_index(values.min(axis=0)))
+    if best < 0:
+        return math.inf, math.inf, 8
+    groups = int(k[best])
     total = n // groups * groups
 
     def value(radius: float) -> tuple[float, float]:
@@ -143,8 +147,8 @@ def general_quantile(
         return 6 * r0, bias.at(radius)
 
     slope = 6 * unsplit_radius(total, d, 0.0, rho, 1.0, groups, beta, tau=tau)
-    best = _minimise(lambda r: math.fsum(value(r)), bias, slope)
-    return (*value(best), groups)
+    radius = _minimise(lambda r: math.fsum(value(r)), bias, slope)
+    return (*value(radius), groups)
 
 
 def _bias_array(bias: ClippingBias, radii: NDArray[np.float64]) -> NDArray[np.float64]:

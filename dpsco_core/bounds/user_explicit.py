@@ -23,6 +23,7 @@ from itertools import pairwise
 from dpsco_core.bounds.user_rates import smoothing_gap
 from dpsco_core.errors import NotApplicable
 from dpsco_core.problems.accelerated_gap import Objective, stage_lengths, staged_gap
+from dpsco_core.problems.search import smallest_or
 from dpsco_core.problems.user_calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.problems.user_level import UserLevel, gaussian_multiplier
 from dpsco_core.problems.user_schedules import (
@@ -112,7 +113,7 @@ def restarts(
     The start is :math:`x_{i-1}`, which is within :math:`\Delta=\min(R,L/\lambda)` of the minimiser:
     there the loss has grown by at least :math:`\lambda` times the squared distance, and is
     L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
-    better than several (`staged_gap`, :math:`L_F=\beta+\lambda`).
+    better than several (`staged_gap`, :math:`L_F=\beta+\lambda`); infinite where both are.
 
     Parameters
     ----------
@@ -127,7 +128,7 @@ def restarts(
     total = Objective(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
     several = stage_lengths(steps, total, start, variance)
     choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (several, (steps,))]
-    return min(choices, key=lambda choice: choice[1])
+    return smallest_or(choices, lambda choice: choice[1], ((steps,), math.inf))
 
 
 def phased_erm_risk(

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpsco_core.card import ZHAO_2024, MethodCard
 from dpsco_core.data.rows import Rows
@@ -26,6 +25,7 @@ from dpsco_core.mean.base import (
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest_between
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,5 +151,5 @@ def practical_radius(setting: Setting, rho: float) -> float:
         error: float = hinge_bias(t, order) ** 2 + noise * (bulk + t) ** 2
         return error
 
-    found = minimize_scalar(squared_error, bounds=(-12.0, 40.0), method="bounded")
-    return float(scale * (bulk + math.exp(float(found.x))))
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="clip radius")
+    return float(scale * (bulk + math.exp(log_t)))

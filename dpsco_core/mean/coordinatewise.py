@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from dpsco_core.card import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
@@ -27,6 +26,7 @@ from dpsco_core.mean.base import (
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest_between
 
 SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
@@ -304,8 +304,8 @@ def practical_threshold(
         axis = hinge_bias(limit - bound, order) ** 2 + (d - 1) * hinge_bias(limit, order) ** 2
         return float(max(spread, axis) + energy * (limit / 3) ** 2)
 
-    found = minimize_scalar(squared_error, bounds=(-12.0, 40.0), method="bounded")
-    return float(scale * (bound + math.exp(float(found.x))) / 3)
+    log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="threshold tau")
+    return float(scale * (bound + math.exp(log_t)) / 3)
 
 
 def _result(value: np.ndarray, ledger: Ledger, plan: CoordinatewisePlan) -> Release:

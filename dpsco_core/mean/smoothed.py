@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from dpsco_core.arrays import real_array
 from dpsco_core.card import KAMATH_2022, MethodCard
@@ -31,6 +30,7 @@ from dpsco_core.mean.smooth_clip import (
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest, smallest_between
 
 SMALLEST_TAU = 10.0
 VARIANCES = (0.1, 0.25, 0.5, 1.0)
@@ -163,10 +163,11 @@ class NoiseSmoothing:
         if self.tau is not None:
             return self.tau, choices[-1]
         found = [
-            practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)) for c in choices
+            (*practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)), c)
+            for c in choices
         ]
-        best = min(range(len(choices)), key=lambda i: found[i][1])
-        return found[best][0], choices[best]
+        tau, _, best = smallest(found, lambda one: one[1], of="smoothing variance")
+        return tau, best
 
     def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
         if self.calibration == "paper":
@@ -234,7 +235,6 @@ def practical_tau(
         bias = second / tau if order < 3 else min(second / tau, third / tau**2)
         return float(d * (bias**2 + energy * tau**2))
 
-    found = minimize_scalar(squared_error, bounds=(-6.0, 40.0), method="bounded")
+    log_tau, least = smallest_between(squared_error, -6.0, 40.0, of="threshold tau")
     sampling = d * (1 + c) * (1 + mean**2) / setting.n
-    tau = float(scale * math.exp(float(found.x)))
-    return tau, float(scale**2 * (float(found.fun) + sampling))
+    return scale * math.exp(log_tau), scale**2 * (least + sampling)

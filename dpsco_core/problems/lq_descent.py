@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from dpsco_core.errors import require
+from dpsco_core.errors import NotApplicable, require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise
@@ -24,7 +24,13 @@ from dpsco_core.problems.lq_noise import (
     smooth_energy,
     sum_factor,
 )
-from dpsco_core.problems.lq_search import best_count, best_log, near_splits
+from dpsco_core.problems.search import (
+    best_count,
+    best_log,
+    near_splits,
+    nothing_finite,
+    smallest_or,
+)
 
 ASSUMED_SYMMETRY = 1000.0  # of gradients about their mean
 PRACTICAL_FACTORS = tuple(2.0 ** (k / 2) for k in range(13))  # 1 to 64
@@ -171,7 +177,10 @@ class DescentChoice:
 
 @lru_cache(maxsize=4096)
 def best_b4(at: Descent) -> DescentChoice:
-    """Return the steps, the threshold and the weight that minimise `b4`."""
+    """Return the steps, the threshold and the weight that minimise `b4`.
+
+    The value is infinite, and the parameters say nothing, where B4 is finite for none of them.
+    """
     scale = max(at.gradient_bound, math.sqrt(at.variance), 1e-300)
 
     @lru_cache(maxsize=256)
@@ -187,13 +196,14 @@ def best_b4(at: Descent) -> DescentChoice:
         # The bias has kinks where nothing is clipped, and where it is sigma at the least threshold.
         kinks = [t for t in (at.lipschitz, 2 * at.gradient_bound) if 0 < t < math.inf]
         tried = [(value(t), t) for t in (*kinks, at.gradient_bound + math.exp(log))]
-        return min(tried, key=lambda pair: pair[0])
+        return smallest_or(tried, lambda pair: pair[0], (math.inf, math.inf))
 
-    finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * at.variance)
-    if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
+    try:
+        _check_finite(at)
+        near = best_count(lambda t: best(t)[0], at.n, of="number of steps")
+    except NotApplicable:
         return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
-    near = best_count(lambda t: best(t)[0], at.n)
-    steps = min(near_splits(at.n, near), key=lambda t: best(t)[0])
+    steps = smallest_or(near_splits(at.n, near), lambda t: best(t)[0], near)
     least, threshold = best(steps)
     weight = best_weight(at, steps, threshold)
     return DescentChoice(steps=steps, threshold=threshold, step_weight=weight, value=least)
@@ -201,15 +211,36 @@ def best_b4(at: Descent) -> DescentChoice:
 
 @lru_cache(maxsize=4096)
 def practical_choice(at: Descent) -> DescentChoice:
-    """Return the steps, the threshold and the weight that minimise `modelled`."""
+    """Return the steps, the threshold and the weight that minimise `modelled`.
+
+    Raises
+    ------
+    NotApplicable
+        Where that is finite for none of them.
+    """
+    _check_finite(at)
+
+    def best(steps: int) -> DescentChoice | None:
+        return smallest_or((modelled(at, steps, f) for f in PRACTICAL_FACTORS), _value, None)
+
+    def least(steps: int) -> float:
+        found = best(steps)
+        return math.inf if found is None else found.value
+
+    found = best(best_count(least, at.n, of="number of steps"))
+    assert found is not None
+    return found
+
+
+def _value(choice: DescentChoice) -> float:
+    return choice.value
+
+
+def _check_finite(at: Descent) -> None:
+    """Refuse where a constant or the noise is infinite: every value would be."""
     finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * at.variance)
-    if not finite or math.isinf(min(at.batch_energy, at.record_energy)):
-        return DescentChoice(steps=1, threshold=math.inf, step_weight=math.inf, value=math.inf)
-
-    def best(steps: int) -> DescentChoice:
-        return min((modelled(at, steps, f) for f in PRACTICAL_FACTORS), key=lambda c: c.value)
-
-    return best(best_count(lambda t: best(t).value, at.n))
+    if not finite or not math.isfinite(min(at.batch_energy, at.record_energy)):
+        raise nothing_finite("number of steps")
 
 
 def modelled(at: Descent, steps: int, factor: float) -> DescentChoice:

@@ -18,6 +18,7 @@ from dpsco_core.problems.lq_descent import Descent, best_b4
 from dpsco_core.problems.lq_noise import Order, composed_rho, dual_energy, record_rho
 from dpsco_core.problems.lq_noisy import step_energy
 from dpsco_core.problems.lq_regularized import Regularized
+from dpsco_core.problems.search import smallest_or
 
 
 def space_of(setting: Setting) -> RegularSpace:
@@ -77,7 +78,7 @@ def better_descent(
     """Return what B4 needs, with the noise of the order whose best bound is the smaller.
 
     Shuffling pays for few budgets only (note to Su et al. 2023, section 2.5 (c)), and both are
-    private: the choice looks at no data.
+    private: the choice looks at no data. The first where B4 is infinite for all.
     """
-    candidates = (descent(setting, order, noise, calibration) for order in orders)
-    return min(candidates, key=lambda at: best_b4(at).value)
+    candidates = [descent(setting, order, noise, calibration) for order in orders]
+    return smallest_or(candidates, lambda at: best_b4(at).value, candidates[0])

@@ -14,8 +14,9 @@ from functools import lru_cache
 
 from scipy.optimize import minimize_scalar
 
+from dpsco_core.errors import NotApplicable
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.problems.lq_search import best_count
+from dpsco_core.problems.search import best_count
 
 LARGEST_STEPS = 2_000  # full gradients, in `best_b3`
 _NO_GROWTH = 700.0  # beyond, e^x leaves the range of doubles
@@ -131,9 +132,12 @@ class RegularizedChoice:
 
 @lru_cache(maxsize=4096)
 def best_b3(at: Regularized, *, most_steps: int = LARGEST_STEPS) -> RegularizedChoice:
-    """Return the steps, at most `most_steps`, and the regulariser that minimise `b3`."""
+    """Return the steps, at most `most_steps`, and the regulariser that minimise `b3`.
+
+    The value is infinite where B3 is finite for none of them.
+    """
     if not math.isfinite(at.energy * at.lipschitz * at.smoothness):
-        return RegularizedChoice(steps=1, regulariser=at.lipschitz / at.radius, value=math.inf)
+        return _no_choice(at)
 
     @lru_cache(maxsize=256)
     def best(steps: int) -> tuple[float, float]:
@@ -147,9 +151,16 @@ def best_b3(at: Regularized, *, most_steps: int = LARGEST_STEPS) -> RegularizedC
         )
         return float(found.fun), math.exp(float(found.x))
 
-    steps = best_count(lambda t: best(t)[0], most_steps)
+    try:
+        steps = best_count(lambda t: best(t)[0], most_steps, of="number of steps")
+    except NotApplicable:
+        return _no_choice(at)
     value, regulariser = best(steps)
     return RegularizedChoice(steps=steps, regulariser=regulariser, value=value)
+
+
+def _no_choice(at: Regularized) -> RegularizedChoice:
+    return RegularizedChoice(steps=1, regulariser=at.lipschitz / at.radius, value=math.inf)
 
 
 def published_choice(

@@ -8,9 +8,10 @@ any noise. It looks at sizes and constants only, never at data.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from dpsco_core.problems.search import smallest
 from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_schedules import SgdPhase
 
@@ -120,26 +121,28 @@ def best_phases(
         Positive, infinite if there is no limit.
     noise : callable
         See `halving_phases`.
+
+    Raises
+    ------
+    NotApplicable
+        Where the sum is finite for none of them.
     """
     unit = diameter / lipschitz
     sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})
-    best: Phases = ()
-    least = math.inf
-    for count in range(1, MOST_PHASES + 1):
-        for decay in DECAYS if count > 1 else DECAYS[:1]:
-            for size in sizes:
-                phases = halving_phases(n, m, groups, count, decay, size, noise)
-                if phases is None:
-                    return best
-                risk = math.fsum(
-                    phased_terms(
-                        phases,
-                        lipschitz=lipschitz,
-                        diameter=diameter,
-                        d=d,
-                        distance=diameter / 2,
-                    )
-                )
-                if risk < least:
-                    best, least = phases, risk
-    return best
+
+    def candidates() -> Iterator[Phases]:
+        for count in range(1, MOST_PHASES + 1):
+            for decay in DECAYS if count > 1 else DECAYS[:1]:
+                for size in sizes:
+                    phases = halving_phases(n, m, groups, count, decay, size, noise)
+                    if phases is None:
+                        return
+                    yield phases
+
+    def risk(phases: Phases) -> float:
+        terms = phased_terms(
+            phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=diameter / 2
+        )
+        return math.fsum(terms)
+
+    return smallest(candidates(), risk, of="step size")

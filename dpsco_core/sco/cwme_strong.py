@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
@@ -28,10 +29,11 @@ from dpsco_core.mean.coordinatewise import (
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.search import smallest
 from dpsco_core.sco.cwme import enough_records
 from dpsco_core.sco.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.sco.lipschitz import refuse_pure
-from dpsco_core.sco.tuning import Descent, practical_limit
+from dpsco_core.sco.tuning import Descent, mean_room, practical_limit, start_distance
 
 MOST_BLOCKS = 64
 
@@ -55,7 +57,7 @@ class StrongCoordinatewiseDescent:
     tuning : {"practical", "theory"}
         ``"theory"``: T and tau of Theorem 5.7 with G evaluated at constant 1, and m from the
         failure probability of its proof, divided by the worst squared error. ``"practical"``:
-        m = 1, and the T that minimises the explicit bound's optimisation, sampling and noise terms.
+        m = 1, and the T and the clip limit of `practical_blocks`.
     """
 
     threshold: float | None = None
@@ -83,23 +85,23 @@ class StrongCoordinatewiseDescent:
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = condition(setting)
         theory = self.tuning == "theory"
-        steps = self.steps
-        if steps is None:
-            steps = (
-                theorem_steps(setting, rho, self.calibration)
-                if theory
-                else practical_steps(setting, rho)
-            )
-        rho_step = rho / steps if self.calibration == "paper" else rho
+        divided = self.calibration == "paper"
+        steps, threshold, predicted = self.steps, self.threshold, math.nan
+        if theory and steps is None:
+            steps = theorem_steps(setting, rho, self.calibration)
+        elif not theory and (steps is None or threshold is None):
+            limit = None
+            if threshold is not None:
+                check_level("threshold", threshold)
+                limit = 3 * threshold
+            found = practical_blocks(setting, rho, divided=divided, steps=steps, limit=limit)
+            steps, threshold, predicted = found.steps, found.limit / 3, found.modelled_risk
+        assert steps is not None
+        rho_step = rho / steps if divided else rho
         enough_records(setting, 1, steps)
         size = setting.n // steps
-        threshold = self.threshold
         if threshold is None:
-            threshold = (
-                theorem_threshold(setting, rho, steps, self.calibration)
-                if theory
-                else practical_limit(replace(setting, n=size), rho_step) / 3
-            )
+            threshold = theorem_threshold(setting, rho, steps, self.calibration)
         check_level("threshold", threshold)
         blocks = self.blocks
         if blocks is None:
@@ -107,12 +109,12 @@ class StrongCoordinatewiseDescent:
         enough_records(setting, blocks, steps)
         coordinate = (
             printed_sensitivity(threshold, blocks, size)
-            if self.calibration == "paper"
+            if divided
             else median_sensitivity(threshold, blocks, size // blocks)
         )
         sensitivity = math.sqrt(setting.d) * coordinate
         return FrameworkPlan(
-            descent=Descent(steps=steps, step_size=1 / (strong + smooth)),
+            descent=Descent(steps=steps, step_size=1 / (strong + smooth), modelled_risk=predicted),
             oracle=CoordinatewiseCDP(
                 threshold=threshold, blocks=blocks, calibration=self.calibration
             ),
@@ -212,31 +214,107 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
     return blocks + blocks % 2
 
 
-@lru_cache(maxsize=4096)
-def practical_steps(setting: Setting, rho: float) -> int:
-    r"""Return the T, at most 64, that minimises the bound's terms.
+@dataclass(frozen=True, kw_only=True)
+class Blocks:
+    """The number of disjoint blocks, the limit of a gradient's coordinates, and what it predicts.
 
-    .. math:: \frac L2\Big[a^{2T}D^2 + \frac{\eta^2(1-a^{2T})}{1-a^2}
+    Parameters
+    ----------
+    steps : int
+        T, one block each.
+    limit : float
+        Coordinates of gradients are clipped to [-limit, limit].
+    modelled_risk : float
+        The excess risk that the model predicts.
+    """
+
+    steps: int
+    limit: float
+    modelled_risk: float
+
+
+@lru_cache(maxsize=4096)
+def practical_blocks(
+    setting: Setting,
+    rho: float,
+    *,
+    divided: bool = False,
+    steps: int | None = None,
+    limit: float | None = None,
+) -> Blocks:
+    r"""Return the T, at most 64, and the clip limit U that minimise a model of the excess risk.
+
+    .. math:: \frac L2\Big[D_T^2 + \frac{\eta^2(1-a^{2T})}{1-a^2}
         \Big(\frac{VT}{n} + d\,b^2 + d\sigma_T^2\Big)\Big], \qquad a = \frac L{\lambda+L},
 
-    D half the diameter, V the trace of Cov(g), b the sharp clipping bias of a coordinate whose
-    mean is its share of R, and sigma_T the noise on n/T records with all of rho.
+    V the trace of Cov(g), b the sharp clipping bias at U of a coordinate whose mean is the
+    `mean_room`, at most U/2, and sigma_T the noise on n/T records. The distance :math:`D_t` from
+    the minimiser starts at half the diameter, on one axis, and falls by
+    :math:`\eta\min(\lambda D_{t-1}, U)` a step: a clipped gradient moves a far point no farther.
+    U is the `practical_limit`, or that doubled until it leaves the gradient at the start whole.
+
+    Parameters
+    ----------
+    setting : Setting
+    rho : float
+        What the run may spend.
+    divided : bool
+        Whether a step spends rho/T, and not all of rho on its own block.
+    steps : int, optional
+        T, where it is given.
+    limit : float, optional
+        U, where it is given.
+
+    Raises
+    ------
+    NotApplicable
+        If the set is unbounded, no moment is certified, or no T and U have a finite predicted risk.
     """
+    start_distance(setting)
+    if math.isinf(setting.constants.coordinate_moment):
+        raise NotApplicable(
+            "The number of steps follows from a moment of the gradients, and the problem certifies "
+            "none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    counts = range(1, min(setting.n, MOST_BLOCKS) + 1) if steps is None else (steps,)
+
+    def risk(pair: tuple[int, float]) -> float:
+        return _modelled_risk(setting, rho / pair[0] if divided else rho, *pair)
+
+    candidates = (
+        (count, one)
+        for count in counts
+        for one in (_limits(setting, rho, count, divided) if limit is None else (limit,))
+    )
+    chosen = smallest(candidates, risk, of="number of steps")
+    return Blocks(steps=chosen[0], limit=chosen[1], modelled_risk=risk(chosen))
+
+
+def _limits(setting: Setting, rho: float, steps: int, divided: bool) -> Iterator[float]:
+    """Yield the clip limits that are tried at a number of steps."""
+    _, smooth = condition(setting)
+    first = smooth * start_distance(setting)
+    block = replace(setting, n=max(1, setting.n // steps))
+    limit = practical_limit(block, rho / steps if divided else rho)
+    yield limit
+    while limit < first:
+        limit *= 2
+        yield limit
+
+
+def _modelled_risk(setting: Setting, rho_step: float, steps: int, limit: float) -> float:
+    """Return the model's risk at a number of steps and a limit; see `practical_blocks`."""
     strong, smooth = condition(setting)
     constants, d, order = setting.constants, setting.d, setting.moment_order
     size, a = 1 / (strong + smooth), smooth / (strong + smooth)
-    scale = constants.coordinate_moment ** (1 / order)
-    spread = constants.mean_gradient_bound / math.sqrt(d)
-    best, least = 1, math.inf
-    for steps in range(1, min(setting.n, MOST_BLOCKS) + 1):
-        block = setting.n // steps
-        limit = practical_limit(replace(setting, n=block), rho)
-        bias = scale * hinge_bias((limit - spread) / scale, order)
-        noise = d * (2 * limit / block) ** 2 / (2 * rho)  # of a coordinate
-        shrink = a ** (2 * steps)
-        energy = constants.variance_trace / block + d * (noise + bias**2)
-        risk = shrink * (constants.diameter / 2) ** 2
-        risk += size**2 * (1 - shrink) / (1 - a * a) * energy
-        if risk < least:
-            best, least = steps, risk
-    return best
+    scale, block = constants.coordinate_moment ** (1 / order), max(1, setting.n // steps)
+    bias = scale * hinge_bias((limit - min(mean_room(setting), limit / 2)) / scale, order)
+    noise = d * (2 * limit / block) ** 2 / (2 * rho_step)  # of a coordinate
+    distance = start_distance(setting)
+    for _ in range(steps):
+        distance -= size * min(strong * distance, limit)
+    energy = constants.variance_trace / block + d * (noise + bias**2)
+    spread = size**2 * (1 - a ** (2 * steps)) / (1 - a * a) * energy
+    return float(smooth / 2 * (distance**2 + spread))

@@ -48,6 +48,7 @@ from dpsco_core.problems.lq_descent import (
 from dpsco_core.problems.lq_noise import Order, release_rho
 from dpsco_core.problems.lq_plans import descent
 from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.search import smallest
 from dpsco_core.sco.base import Path, check_sample
 from dpsco_core.sco.lipschitz import refuse_pure
 
@@ -182,14 +183,15 @@ def mirror_plan(
         check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
     if tuning == "practical":
         chosen = {order: practical_choice(at) for order, (at, _) in candidates.items()}
-        order = min(chosen, key=lambda o: chosen[o].value)
+        order = smallest(chosen, lambda o: chosen[o].value, of="order of the noise")
         best = chosen[order]
         steps, threshold, weight = best.steps, best.threshold, best.step_weight
     else:
         shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
         at = next(iter(candidates.values()))[0]
         steps, threshold = published(setting, at, shuffled=shuffles)
-        order = min(candidates, key=lambda o: candidates[o][0].errors(steps, threshold)[2])
+        noises = {o: at.errors(steps, threshold)[2] for o, (at, _) in candidates.items()}
+        order = smallest(noises, lambda o: noises[o], of="order of the noise")
         weight = published_weight(candidates[order][0], steps, threshold)
     at, (rho, certificate) = candidates[order]
     shape: Calibration = calibration if noise == "generalized gaussian" else "tight"

@@ -25,6 +25,7 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.lq_noise import dual_energy, smooth_energy
 from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.search import smallest
 from dpsco_core.sco.base import check_sample
 from dpsco_core.sco.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.sco.private_sgd import (
@@ -265,7 +266,7 @@ def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Pote
         energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))
         return potential.divergence * batch * energy
 
-    return min(candidates, key=bound)
+    return smallest(candidates, bound, of="potential")
 
 
 def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:

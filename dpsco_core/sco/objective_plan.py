@@ -13,8 +13,6 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.optimize import minimize_scalar
-
 from dpsco_core.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -24,6 +22,7 @@ from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_sample import mean_gradient_rounding
+from dpsco_core.problems.search import smallest_between
 from dpsco_core.sco.lipschitz import Losses, lipschitz_losses, refuse_pure
 
 OUTPUT_SHARE = 0.01  # of epsilon and of delta, in the tight calibration: H is tiny all the same
@@ -368,5 +367,4 @@ def balanced_ridge(setting: Setting, losses: Losses, epsilon: float, delta: floa
         return min(square, 2 * losses.smoothness * bound)
 
     most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
-    found = minimize_scalar(shift, bounds=(most - 12.0, most), method="bounded")
-    return ridge(float(found.x))
+    return ridge(smallest_between(shift, most - 12.0, most, of="regulariser")[0])

@@ -17,6 +17,7 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.search import smallest
 from dpsco_core.sco.base import check_sample
 from dpsco_core.sco.lipschitz import (
     BOUNDED_CAVEAT,
@@ -310,15 +311,20 @@ def bounded_risk(
 
 @lru_cache(maxsize=4096)
 def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int, float]:
-    """Return the number of phases and the eta, at most 8/beta, that minimise `bounded_risk`."""
+    """Return the number of phases and the eta, at most 8/beta, that minimise `bounded_risk`.
+
+    Raises
+    ------
+    NotApplicable
+        Where that is finite for none of them.
+    """
     n = setting.n
     unit = setting.constants.diameter / losses.lipschitz
     limit = 8 / losses.smoothness if losses.smoothness > 0 else math.inf
     sizes = [min(limit, unit * 2.0 ** (-k / 2)) for k in range(-8, 60)]
-    candidates = [
-        (bounded_risk(setting, rho, losses.lipschitz, count, size), count, size)
-        for count in range(1, math.floor(math.log2(n)) + 1)
-        for size in sizes
-    ]
-    _, count, size = min(candidates)
-    return count, size
+    counts = range(1, math.floor(math.log2(n)) + 1)
+    return smallest(
+        ((count, size) for count in counts for size in sizes),
+        lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
+        of="step size",
+    )

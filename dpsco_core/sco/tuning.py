@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.errors import NotApplicable, require
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import nothing_finite, smallest, smallest_index
 
 ASSUMED_CONDITION = 3.0
 SPARED = 0.016  # of the error; steps that buy less are not worth their time
@@ -109,6 +110,25 @@ def curvatures(setting: Setting) -> tuple[float, float]:
     return (certified if certified > 0 else largest / ASSUMED_CONDITION), largest
 
 
+def start_distance(setting: Setting) -> float:
+    """Return the model's distance of the start from the minimiser, half the diameter.
+
+    Raises
+    ------
+    NotApplicable
+        If the constraint set is unbounded.
+    """
+    distance = setting.constants.diameter / 2
+    if math.isinf(distance):
+        raise NotApplicable(
+            "The number of steps follows from the distance to the minimiser, and the constraint "
+            "set is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
+    return distance
+
+
 @lru_cache(maxsize=4096)
 def practical_descent(setting: Setting, noise_energy: float, reach: float = math.inf) -> Descent:
     r"""Return the T, step size and average that the model recommends.
@@ -121,34 +141,36 @@ def practical_descent(setting: Setting, noise_energy: float, reach: float = math
         The norm to which gradients are clipped. Far from the minimiser it shortens them, by
         about :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean
         gradient, and the smallest curvature of the model with them.
+
+    Raises
+    ------
+    NotApplicable
+        If the set is unbounded, or no candidate has a finite predicted risk.
     """
-    smallest, largest = curvatures(setting)
+    low, largest = curvatures(setting)
     norm = math.hypot(
         math.sqrt(setting.constants.variance_trace), setting.constants.mean_gradient_bound
     )
     if math.isfinite(norm):
-        smallest /= max(1.0, norm / reach)
-    distance = setting.constants.diameter / 2
-    if math.isinf(distance):
-        raise NotApplicable(
-            "The number of steps follows from the distance to the minimiser, and the constraint "
-            "set is unbounded.",
-            nearest="set diameter=4",
-            changes=(("diameter", 4.0),),
-        )
+        low /= max(1.0, norm / reach)
+    distance = start_distance(setting)
     sizes = GRID_SIZES / largest
-    risks = np.maximum.reduce(
-        [
-            modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy)
-            for h in (smallest, math.sqrt(smallest * largest), largest)
-        ]
-    )
-    sampling = setting.constants.variance_trace / (2 * smallest * setting.n)
-    least = float(risks.min())
+    with np.errstate(over="ignore", invalid="ignore"):
+        risks = np.maximum.reduce(
+            [
+                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy)
+                for h in (low, math.sqrt(low * largest), largest)
+            ]
+        )
+    best = int(smallest_index(risks))
+    if best < 0:
+        raise nothing_finite("number of steps")
+    sampling = setting.constants.variance_trace / (2 * low * setting.n)
+    least = float(risks[best])
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
     # The fewest steps that are good enough, and the best of the candidates with so many.
     fewest = GRID_STEPS[risks <= enough].min()
-    chosen = int(np.where(fewest == GRID_STEPS, risks, np.inf).argmin())
+    chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
     return Descent(
         steps=int(fewest),
         step_size=float(sizes[chosen]),
@@ -213,18 +235,17 @@ def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
         The expected squared norm of the noise of one step with the whole budget at R = 1.
     """
     typical = typical_norm(setting)
-    smallest, _ = curvatures(setting)
-    best: Clipping | None = None
-    least = math.inf
-    for factor in RADIUS_FACTORS:
-        radius = min(typical * factor, setting.constants.lipschitz)
-        descent = practical_descent(setting, unit_energy * radius**2, radius)
-        bias = typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
-        risk = descent.modelled_risk + bias**2 / (2 * smallest)
-        if risk < least * (1 - 1e-9):
-            best, least = Clipping(radius=radius, descent=descent), risk
-    assert best is not None
-    return best
+    curvature, _ = curvatures(setting)
+    radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
+
+    def risk(one: Clipping) -> float:
+        bias = typical / ASSUMED_SYMMETRY * (typical / one.radius) ** 2
+        return one.descent.modelled_risk + bias**2 / (2 * curvature)
+
+    candidates = (
+        Clipping(radius=r, descent=practical_descent(setting, unit_energy * r**2, r)) for r in radii
+    )
+    return smallest(candidates, risk, of="clip radius", gain=1e-9)
 
 
 def typical_norm(setting: Setting) -> float:
@@ -275,24 +296,40 @@ def practical_limit(setting: Setting, rho: float) -> float:
     r"""Return the limit to which a coordinate of a gradient is clipped, growing slowly with n.
 
     .. math:: U = \max\Big\{3\sqrt{\frac Vd},\
-        \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + \frac{R}{\sqrt d}
+        \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + S
 
-    with V the trace of Cov(g) and R the bound on the mean gradient, spread over the coordinates.
-    As for `practical_radius`, the growing part is a fraction of the theorem's (Kamath et al. 2022,
-    Theorem 5.2).
+    with V the trace of Cov(g) and S the `mean_room`. As for `practical_radius`, the growing part is
+    a fraction of the theorem's (Kamath et al. 2022, Theorem 5.2).
     """
     constants, d, order = setting.constants, setting.d, setting.moment_order
-    if not 0 < constants.variance_trace < math.inf:
+    typical = _typical_coordinate(setting)
+    scale = constants.coordinate_moment ** (1 / order)
+    growing = scale * float((setting.n * math.sqrt(rho) / d**1.5) ** (1 / order)) / 8
+    if not math.isfinite(growing):
+        growing = 0.0
+    return float(max(typical, growing) + mean_room(setting))
+
+
+def mean_room(setting: Setting) -> float:
+    r"""Return what `practical_limit` leaves for the mean of a coordinate of a gradient.
+
+    .. math:: S = \min\Big\{\frac R{\sqrt d},\ 3\sqrt{\frac Vd}\Big\}
+
+    R bounds the mean gradient on the whole set, and is spread over the coordinates. On a wide set
+    that is far more than near the minimiser, where the error is made; farther out, gradients are
+    shortened, and a model of the descent has to count it.
+    """
+    spread = setting.constants.mean_gradient_bound / math.sqrt(setting.d)
+    return min(spread, _typical_coordinate(setting))
+
+
+def _typical_coordinate(setting: Setting) -> float:
+    r"""Return :math:`3\sqrt{V/d}`."""
+    if not 0 < setting.constants.variance_trace < math.inf:
         raise NotApplicable(
             "The clip limit follows from the variance of the gradients, and the problem "
             "certifies none.",
             nearest="choose the distribution gaussian",
             changes=(("distribution", "gaussian"),),
         )
-    typical = 3 * math.sqrt(constants.variance_trace / d)
-    scale = constants.coordinate_moment ** (1 / order)
-    growing = scale * float((setting.n * math.sqrt(rho) / d**1.5) ** (1 / order)) / 8
-    if not math.isfinite(growing):
-        growing = 0.0
-    spread = min(constants.mean_gradient_bound / math.sqrt(d), typical)
-    return float(max(typical, growing) + spread)
+    return 3 * math.sqrt(setting.constants.variance_trace / setting.d)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest, smallest_index
 from dpsco_core.sco.tuning import curvatures
 
 Table = NDArray[np.float64]
@@ -104,14 +105,14 @@ def landscape(
         Whether AC-SA may use the certified strong convexity.
     """
     constants = setting.constants
-    smallest, largest = curvatures(setting)
+    low, largest = curvatures(setting)
     if smoothness > 0:
         largest = min(largest, smoothness)
-    smallest = min(smallest, largest)
+    low = min(low, largest)
     steepest = min(smoothness, STEEPER * largest) if smoothness > 0 else STEEPER * largest
     variance = min(constants.variance_trace, lipschitz**2)
     return Landscape(
-        smallest=smallest,
+        smallest=low,
         largest=largest,
         smoothness=steepest,
         strong_convexity=min(constants.sample_strong_convexity, steepest) if strongly else 0.0,
@@ -154,7 +155,7 @@ def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, 
 
 def choose(
     land: Landscape, layouts: Sequence[Layout], noise: Callable[[int, int], float]
-) -> Choice | None:
+) -> Choice:
     r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.
 
     Parameters
@@ -163,10 +164,10 @@ def choose(
         Takes users and steps, and returns the noise of a release of so many steps per coordinate,
         infinite where there is none.
 
-    Returns
-    -------
-    Choice or None
-        None where no layout has enough users for its tests.
+    Raises
+    ------
+    NotApplicable
+        Where no layout has a finite modelled risk: one without enough users for its tests has not.
     """
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)
@@ -182,13 +183,12 @@ def choose(
                 energy = b[steps, rows] ** 2 * energy + private * v[steps, rows]
                 energy += land.sampling / users * o[steps, rows] ** 2
             risks = (land.curvatures / 2 * energy).max(axis=1)
-            best = int(risks.argmin())
-            if np.isfinite(risks[best]):
+            best = int(smallest_index(risks))
+            if best >= 0:
                 regulariser = float(land.largest * 2.0 ** EXPONENTS[best])
                 risk = float(risks[best])
                 found.append(Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk))
-    if not found:
-        return None
-    enough = (1 + SPARED) * min(c.risk for c in found)
+    least = smallest(found, lambda c: c.risk, of="schedule").risk
+    enough = (1 + SPARED) * least
     good = [c for c in found if c.risk <= enough]
     return min(good, key=lambda c: (c.steps * sum(c.layout.users), c.risk))

@@ -16,6 +16,7 @@ from dpsco_core.errors import NotApplicable
 from dpsco_core.privacy.filter_plan import FilterPlan, Tuning, phase_plan
 from dpsco_core.privacy.robust_filter import RobustFilter
 from dpsco_core.problems.accelerated_gap import Objective, stage_lengths
+from dpsco_core.problems.search import smallest_or
 from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_level import UserLevel, gradient_spread
 from dpsco_core.problems.user_schedules import erm_steps, printed_regulariser
@@ -173,10 +174,8 @@ def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, 
             plan = _planned(users, steps, epsilon, delta, share, drawn, gradient_filter(0.5))
             if plan is not None:
                 found.append((plan.release.noise_std, share, drawn))
-    if not found:
-        return None
-    _, share, drawn = min(found)
-    return share, drawn
+    chosen = smallest_or(found, lambda one: one[0], None)
+    return None if chosen is None else (chosen[1], chosen[2])
 
 
 def _planned(

@@ -13,6 +13,7 @@ from dpsco_core.errors import NotApplicable
 from dpsco_core.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest
 from dpsco_core.problems.user_calibrated import halving
 from dpsco_core.problems.user_level import UserLevel
 from dpsco_core.problems.user_sample import UserSample
@@ -94,7 +95,7 @@ class UserAcceleratedStrong:
                 for strongly in (True, False)
             ]
             plans = [practical_plan(at, land, losses, self.calibration, layouts) for land in lands]
-            return min(plans, key=lambda plan: plan.modelled_risk)
+            return smallest(plans, lambda plan: plan.modelled_risk, of="schedule")
         try:
             return strong_plan(at, losses, self.calibration)
         except NotApplicable as refusal:

@@ -23,6 +23,7 @@ from dpsco_core.mean.base import Calibration, Release, Tuning, clip_to_ball
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.accelerated_gap import Objective
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.search import smallest
 from dpsco_core.problems.user_sample import UserSample
 from dpsco_core.sco.base import Path
 from dpsco_core.sco.descent import Descended, descend
@@ -267,23 +268,26 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> Accelerated:
         With n the number of items.
     noise_energy : float
         See `accelerated_risk`.
+
+    Raises
+    ------
+    NotApplicable
+        Where no candidate has a finite predicted risk.
     """
-    smallest, largest = curvatures(setting)
-    middle, distance = math.sqrt(smallest * largest), setting.constants.diameter / 2
+    low, largest = curvatures(setting)
+    middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2
     found = []
     for steps in ACCELERATED_STEPS:
         for modulus in MODULI:
             for factor in SMOOTHNESSES:
-                objective = Objective(
-                    strong_convexity=modulus * smallest, smoothness=factor * largest
-                )
+                objective = Objective(strong_convexity=modulus * low, smoothness=factor * largest)
                 risk = max(
                     accelerated_risk(objective, steps, h, distance, noise_energy)
-                    for h in (smallest, middle, largest)
+                    for h in (low, middle, largest)
                 )
                 found.append(Accelerated(steps=steps, objective=objective, modelled_risk=risk))
-    least = min(choice.modelled_risk for choice in found)
-    sampling = setting.constants.variance_trace / (2 * smallest * setting.n)
+    least = smallest(found, lambda one: one.modelled_risk, of="number of steps").modelled_risk
+    sampling = setting.constants.variance_trace / (2 * low * setting.n)
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
     good = [choice for choice in found if choice.modelled_risk <= enough]
     return min(good, key=lambda choice: (choice.steps, choice.modelled_risk))

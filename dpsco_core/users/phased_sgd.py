@@ -213,7 +213,15 @@ Shape = tuple[tuple[int, int, float], ...]
 
 @lru_cache(maxsize=4096)
 def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
-    """Return the shape with the least `phased_terms`, empty where a group has no user."""
+    """Return the shape with the least `phased_terms`, empty where a group has no user.
+
+    Raises
+    ------
+    NotApplicable
+        Where they are finite for none.
+    """
+    if at.n < groups:
+        return ()
     per_radius = _tight_plan(at, groups, 1.0).release.noise_std
 
     def noise(step: float, steps: int) -> float:

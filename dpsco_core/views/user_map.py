@@ -15,6 +15,7 @@ from dpsco_core.catalogue import bound
 from dpsco_core.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import Setting
+from dpsco_core.problems.search import smallest_index
 from dpsco_core.scenario import Scenario
 from dpsco_core.study import Cell, canonical
 
@@ -66,9 +67,7 @@ class UserMap:
     @property
     def smallest(self) -> NDArray[np.intp]:
         """Which method is best of those that hold, shape (users, items); -1 where none does."""
-        able = self.holds & np.isfinite(self.values)
-        least = np.where(able, self.values, np.inf).argmin(axis=0)
-        return np.where(able.any(axis=0), least, -1)
+        return smallest_index(np.where(self.holds, self.values, np.inf))
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,7 @@ from dpsco_core.problems.lq_noise import (
     sum_factor,
 )
 from dpsco_core.problems.lq_regularized import Regularized, b3, best_b3, published_choice
-from dpsco_core.problems.lq_search import best_count
+from dpsco_core.problems.search import best_count
 
 GG, GAUSSIAN = "generalized gaussian", "gaussian"
 SPACE = RegularSpace(d=100, exponent=1.25)
@@ -410,5 +410,5 @@ def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
 def test_the_search_finds_the_valley():
     for most in (1, 2, 7, 1000, 12345):
         for least in (1, 2, 3, 50, 999, 12345):
-            found = best_count(lambda k, least=least: abs(math.log(k / least)), most)
+            found = best_count(lambda k, least=least: abs(math.log(k / least)), most, of="k")
             assert found == min(least, most)

@@ -333,7 +333,7 @@ def test_a_void_theorem_takes_one_step() -> None:
 @pytest.mark.parametrize("rho", [1e-3, 0.5])
 def test_practical_strong_steps_fit_the_records_and_grow_with_them(rho: float) -> None:
     steps = [
-        cwme_strong.practical_steps(strong(n=n, budget=ZCDP(rho=rho), diameter=4.0), rho)
+        cwme_strong.practical_blocks(strong(n=n, budget=ZCDP(rho=rho), diameter=4.0), rho).steps
         for n in (1, 5, 1000, 10**5, 10**7)
     ]
     assert steps[0] == 1

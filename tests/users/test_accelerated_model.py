@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_core.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.users.accelerated_model import Landscape, Layout, choose, responses
 from dpsco_core.users.accelerated_sgd import Objective, accelerated_descent
@@ -59,4 +60,5 @@ def test_the_choice_is_the_least_modelled_risk() -> None:
     assert quiet is not None and loud is not None
     assert quiet.risk < 0.05 * land.start_risk < loud.risk <= land.start_risk
     assert quiet.steps >= loud.steps
-    assert choose(land, layouts, lambda users, steps: math.inf) is None
+    with pytest.raises(NotApplicable, match="no schedule with a finite predicted error"):
+        choose(land, layouts, lambda users, steps: math.inf)

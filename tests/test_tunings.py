@@ -1,0 +1,195 @@
+"""No tuning and no schedule search silently takes its first candidate.
+
+A wide table of settings over all methods of the catalogue, and every search at values where none of
+its candidates has a finite predicted error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core import catalogue
+from dpsco_core.errors import NotApplicable
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.mean import clipped, coordinatewise, smoothed
+from dpsco_core.privacy import ZCDP
+from dpsco_core.problems.lq_descent import Descent, best_b4, practical_choice
+from dpsco_core.problems.lq_regularized import Regularized, best_b3
+from dpsco_core.problems.user_risk import best_phases
+from dpsco_core.scenario import Scenario
+from dpsco_core.sco import cwme_strong, lp_noisy, objective_plan, phased_sgd, tuning
+from dpsco_core.sco.lipschitz import lipschitz_losses
+from dpsco_core.users import accelerated_model, clipped_means
+
+BASE = Scenario(n=1000, d=5, p=3.0, margin=0.5, offset=0.0)
+CONCENTRATED: dict[str, Any] = {"rho": 0.5, "epsilon": None, "delta": None}
+SINGLE: tuple[dict[str, Any], ...] = (
+    {},
+    *({"diameter": x} for x in (1e-6, 50.0, 1e6)),
+    *({"epsilon": x} for x in (1e-3, 50.0)),
+    *({"delta": x} for x in (1e-15, 0.1)),
+    *({"p": x} for x in (2.0, 50.0)),
+    *({"margin": x} for x in (1e-6, 100.0)),
+    *({"n": x} for x in (1, 2, 7, 10**6)),
+    *({"d": x} for x in (1, 1000)),
+)
+# Under zCDP, where no plan takes a search for its amplification.
+ENDS: dict[str, tuple[Any, Any]] = {
+    "diameter": (1e-6, 1e6),
+    "rho": (1e-12, 1e8),
+    "n": (1, 10**9),
+    "d": (1, 1000),
+}
+PAIRS: tuple[dict[str, Any], ...] = tuple(
+    CONCENTRATED | {one: a, other: b}
+    for one, other in itertools.combinations(ENDS, 2)
+    for a, b in itertools.product(ENDS[one], ENDS[other])
+)
+# Of a plan, and infinite or NaN with a meaning: no bound of Theorem 5, no proof of smoothness, the
+# exponent of a norm, and the shift of a step size that has none.
+MEANINGFUL = {"group_radius", "dual", "shift", "lipschitz", "smoothness", "feature_bound"}
+
+
+def settings(slug: str, problem: str) -> Iterator[Scenario]:
+    """Yield the table's scenarios for a method."""
+    card = catalogue.method_card(slug)
+    at = replace(BASE, problem=problem, methods=(slug,))
+    if problem not in ("mean", "quadratic"):
+        at = replace(at, distribution="gaussian")
+    if card.level == "user":
+        at = replace(at, n=20_000, m=10)
+    for change in SINGLE if card.level == "user" else (*SINGLE, *PAIRS):
+        for geometry in ("l1", "linf") if card.geometry == "lq" else ("l2",):
+            yield replace(at, geometry=geometry, **change)
+
+
+def not_finite(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the names of the numbers in a plan that are not finite, other than `MEANINGFUL`."""
+    if isinstance(value, float | np.floating):
+        if not math.isfinite(value) and name not in MEANINGFUL:
+            yield name
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from not_finite(getattr(value, field.name), field.name)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from not_finite(one, str(key))
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from not_finite(one, name)
+
+
+def planned(slug: str, problem: str) -> int:
+    """Check every plan of the table, and return how many were not refused."""
+    count = 0
+    for at, calibration in itertools.product(settings(slug, problem), ("tight", "paper")):
+        try:
+            plan = catalogue.make_method(slug, calibration, "practical").plan(at.setting)
+        except NotApplicable:
+            continue
+        count += 1
+        assert not set(not_finite(plan)), (at, plan)
+    return count
+
+
+@pytest.mark.parametrize("slug", catalogue.METHOD_SLUGS)
+def test_a_practical_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str) -> None:
+    """The predicted risk included, of every method that predicts one; both calibrations."""
+    own = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
+    assert sum(planned(slug, problem) for problem in own) >= 10
+
+
+# Searches at values where no candidate is finite. Each returned its first one, or failed.
+
+QUADRATIC = replace(BASE, problem="quadratic", methods=("sco.cwme-strong",), **CONCENTRATED).setting
+LOGISTIC = replace(
+    BASE, problem="logistic", distribution="gaussian", methods=("sco.clipped",), **CONCENTRATED
+)
+LOSSES = lipschitz_losses(LOGISTIC.setting, "practical", 0.5)
+SPACE = RegularSpace(d=5, exponent=1.5)
+LAND = accelerated_model.landscape(LOGISTIC.setting, 1.0, 1.0)
+LAYOUTS = (accelerated_model.Layout(users=(100,), exponents=(0,)),)
+AT_B4 = Descent(
+    n=1000,
+    space=SPACE,
+    divergence=1.0,
+    diameter=2.0,
+    smoothness=1.0,
+    gradient_bound=1.0,
+    variance=1.0,
+)
+AT_B3 = Regularized(n=1000, space=SPACE, lipschitz=1.0, smoothness=1.0, radius=1.0, energy=1.0)
+
+
+def worst(**constants: float) -> Any:
+    """Return the quadratic setting with other constants."""
+    return replace(QUADRATIC, constants=replace(QUADRATIC.constants, **constants))
+
+
+SEARCHES: dict[str, Callable[[], object]] = {
+    "steps of descent": lambda: tuning.practical_descent(QUADRATIC, math.inf),
+    "steps of descent, NaN": lambda: tuning.practical_descent(QUADRATIC, math.nan),
+    "clip radius": lambda: tuning.practical_clipping(QUADRATIC, math.inf),
+    "disjoint blocks": lambda: cwme_strong.practical_blocks(worst(diameter=1e200), 1.0),
+    "phases": lambda: phased_sgd.practical_phases(
+        worst(diameter=math.nan), 0.5, replace(LOSSES, smoothness=1.0)
+    ),
+    "potential": lambda: lp_noisy.best_potential(LOGISTIC.setting, math.nan, 1.0),
+    "ridge": lambda: objective_plan.balanced_ridge(
+        worst(diameter=math.nan), replace(LOSSES, smoothness=1.0), 1.0, 1e-6
+    ),
+    "order of the noise": lambda: practical_choice(AT_B4),
+    "order of the noise, NaN": lambda: practical_choice(
+        replace(AT_B4, batch_energy=1.0, variance=math.nan)
+    ),
+    "radius of a mean": lambda: clipped.practical_radius(worst(mean_gradient_bound=math.inf), 1.0),
+    "threshold of a mean": lambda: coordinatewise.practical_threshold(
+        worst(mean_gradient_bound=math.inf), 1.0, "gaussian", 1.0
+    ),
+    "tau of a mean": lambda: smoothed.practical_tau(
+        worst(mean_gradient_bound=math.inf), 1.0, 1.0, 1.0
+    ),
+    "phases of users": lambda: best_phases(
+        100,
+        10,
+        1,
+        lipschitz=1.0,
+        diameter=1.0,
+        d=5,
+        largest_step=1.0,
+        noise=lambda step, steps: math.nan,
+    ),
+    "accelerated steps": lambda: clipped_means.accelerated_choice(QUADRATIC, math.inf),
+    "accelerated steps, NaN": lambda: clipped_means.accelerated_choice(QUADRATIC, math.nan),
+    "accelerated phases": lambda: accelerated_model.choose(LAND, LAYOUTS, lambda u, s: math.inf),
+    "accelerated phases, NaN": lambda: accelerated_model.choose(
+        LAND, LAYOUTS, lambda u, s: math.nan
+    ),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_a_search_without_a_finite_candidate_refuses(search: Callable[[], object]) -> None:
+    with pytest.raises(NotApplicable, match="with a finite predicted error") as refusal:
+        search()
+    assert refusal.value.nearest
+
+
+def test_a_bound_without_a_finite_candidate_is_infinite() -> None:
+    """A bound may say nothing, and then says so."""
+    for energy in (math.inf, math.nan):
+        assert best_b3(replace(AT_B3, energy=energy)).value == math.inf
+        assert best_b4(replace(AT_B4, batch_energy=energy)).value == math.inf
+    assert best_b4(AT_B4).value == math.inf
+    for bound in catalogue.BOUNDS:
+        if bound.card.constant == "explicit" and bound.card.slug.startswith("upper."):
+            assert not math.isnan(bound.value(QUADRATIC)), bound.card.slug
+            assert not math.isnan(bound.value(replace(QUADRATIC, budget=ZCDP(rho=1e-12))))
