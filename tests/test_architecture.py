@@ -124,6 +124,26 @@ OTHER_DRAWS = {
     # The random directions of the page Geometry, for the same estimate.
     ("dpsco_core.views.mean_widths", "standard_normal"),
 }
+# Searches that take no candidate whose value is not finite for a choice, each with its reason.
+OTHER_SEARCHES = {
+    # Among candidates whose predicted risk is finite, the fewest steps.
+    ("dpsco_core.users.accelerated_model", "min"),
+    ("dpsco_core.users.clipped_means", "min"),
+    # A bound is valid at every parameter, and infinite where it says nothing.
+    ("dpsco_core.bounds.fano", "minimize_scalar"),
+    ("dpsco_core.bounds.sco_uniform", "minimize_scalar"),
+    ("dpsco_core.bounds.upper_coordinatewise", "minimize_scalar"),
+    ("dpsco_core.bounds.upper_iterative", "minimize_scalar"),
+    ("dpsco_core.privacy.budget", "minimize_scalar"),
+    # For one of the numbers of steps that are compared by the module search.
+    ("dpsco_core.problems.lq_regularized", "minimize_scalar"),
+    # Of numbers that are always finite: moments on an interval, distances, an example's rows.
+    ("dpsco_core.problems.laws", "argmin"),
+    ("dpsco_core.problems.laws", "minimize_scalar"),
+    ("dpsco_core.geometry.hull", "argmin"),
+    ("dpsco_core.geometry.sparse_hull", "minimize_scalar"),
+    ("dpsco_core.errata.su_runs", "min"),
+}
 
 
 def imported(module: str, source: str) -> Iterator[tuple[str, int]]:
@@ -245,6 +265,25 @@ def wrong_ledgers_stay_in_the_audits(module: str, source: str) -> list[str]:
     ]
 
 
+def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]:
+    """dpsco_core: the smallest of candidates is found by dpsco_core.problems.search."""
+    if not module.startswith("dpsco_core.") or module == "dpsco_core.problems.search":
+        return []
+    faults = []
+    for node in ast.walk(ast.parse(source)):
+        name = ""
+        if isinstance(node, ast.Attribute | ast.Name):
+            name = node.attr if isinstance(node, ast.Attribute) else node.id
+        by_key = isinstance(node, ast.Call) and any(word.arg == "key" for word in node.keywords)
+        if isinstance(node, ast.Call) and by_key and ast.unparse(node.func) == "min":
+            name = "min"
+        elif name not in ("argmin", "nanargmin", "minimize_scalar"):
+            continue
+        if (module, name) not in OTHER_SEARCHES:
+            faults.append(f"{module}:{node.lineno} uses {name}")
+    return faults
+
+
 def no_error_is_silenced(module: str, source: str) -> list[str]:
     """No bare except, no `except Exception`: a page's StopException must pass too."""
     faults = []
@@ -276,6 +315,7 @@ RULES: tuple[Rule, ...] = (
     app_has_no_mathematics,
     noise_is_drawn_in_mechanisms_only,
     wrong_ledgers_stay_in_the_audits,
+    searches_pass_over_what_is_not_finite,
     no_error_is_silenced,
     a_file_is_one_idea,
     a_module_says_what_it_is,
@@ -340,6 +380,10 @@ WRONG = [
         "dpsco_app.privacy_audit",
         "from dpsco_core.privacy import audit_doubles",
     ),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "min(found, key=risk)"),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "i = risks.argmin()"),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.mean.clipped", "np.nanargmin(risks)"),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.mean.clipped", "minimize_scalar(f)"),
     (no_error_is_silenced, "dpsco_core.study", "try:\n    f()\nexcept Exception:\n    pass"),
     (no_error_is_silenced, "dpsco_core.study", "try:\n    f()\nexcept:\n    pass"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept (ValueError, BaseException):\n    pass"),
@@ -371,6 +415,8 @@ RIGHT = [
         "from dpsco_core.privacy.audit_doubles import WrongNoise",
     ),
     (wrong_ledgers_stay_in_the_audits, "dpsco_core.study", "from dpsco_core.privacy import Ledger"),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "min(1, 2)"),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "smallest(a, f, of='step')"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept ValueError:\n    pass"),
     (a_file_is_one_idea, "dpsco_core.study", "x = 1\n" * 400),
     (a_module_says_what_it_is, "dpsco_core.study", '"""A study."""'),

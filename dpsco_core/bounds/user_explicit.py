@@ -280,7 +280,8 @@ def _best_sgd(
             for step in sizes:
                 found = schedule(phases, decay, step)
                 terms = phased_sgd_risk(at, found, distance=distance, failure=failure)
-                best = min(best, ExplicitRisk(terms=terms, schedule=found), key=_value)
+                new = ExplicitRisk(terms=terms, schedule=found)
+                best = smallest_or((best, new), _value, best)
     return best
 
 
@@ -348,7 +349,8 @@ def _best_erm(
                     failure=failure,
                     gradient_variance=gradient_variance,
                 )
-                best = min(best, ExplicitRisk(terms=terms, schedule=found), key=_value)
+                new = ExplicitRisk(terms=terms, schedule=found)
+                best = smallest_or((best, new), _value, best)
     return best
 
 
