@@ -88,24 +88,31 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
             yield from not_finite(one, name)
 
 
+WAYS = (("tight", "practical"), ("paper", "practical"), ("tight", "theory"))
+
+
 def planned(slug: str, problem: str) -> int:
     """Check every plan of the table, and return how many were not refused."""
     count = 0
-    for at, calibration in itertools.product(settings(slug, problem), ("tight", "paper")):
+    for at, (calibration, tuned) in itertools.product(settings(slug, problem), WAYS):
         try:
-            plan = catalogue.make_method(slug, calibration, "practical").plan(at.setting)
+            plan = catalogue.make_method(slug, calibration, tuned).plan(at.setting)
         except NotApplicable:
             continue
         count += 1
-        assert not set(not_finite(plan)), (at, plan)
+        # A theorem's parameters predict nothing.
+        predicted = {"modelled_risk"} if tuned == "theory" else set()
+        assert not set(not_finite(plan)) - predicted, (at, plan)
     return count
 
 
 @pytest.mark.parametrize("slug", catalogue.METHOD_SLUGS)
-def test_a_practical_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str) -> None:
-    """The predicted risk included, of every method that predicts one; both calibrations."""
+def test_a_plan_has_finite_parameters_and_predictions_or_is_refused(slug: str) -> None:
+    """The predicted risk included, of every method whose practical tuning predicts one."""
     own = [p for p in ("mean", "quadratic", "logistic") if slug in catalogue.methods_for(p)]
-    assert sum(planned(slug, problem) for problem in own) >= 10
+    if catalogue.method_card(slug).level == "user":
+        own = own[:1]  # their searches take longer
+    assert sum(planned(slug, problem) for problem in own) >= 5
 
 
 # Searches at values where no candidate is finite. Each returned its first one, or failed.

@@ -200,7 +200,11 @@ HEAVY_STORIES: tuple[Story, ...] = (
         cost="One pass: every gradient is taken once.",
         when="For strongly convex risks when passes over the data are dear. Otherwise clipped "
         "gradients, which see all records at every step, usually err less.",
-        pitfalls=("Few records a step: its sampling error is that of n/T records.",),
+        pitfalls=(
+            "Few records a step: its sampling error is that of n/T records.",
+            "On a wide constraint set the gradients at the start are long: it needs more blocks or "
+            "a higher clipping level, and so more noise.",
+        ),
         errata=(
             r"The paper spends $\rho/T$ a step although its blocks are disjoint: valid, and needs "
             r"$\sqrt T$ times the noise.",
