@@ -193,7 +193,7 @@ def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:
                     stackgroup="adds" if sign == 1 else "takes off",
                     line={"width": 0.5, "color": colour},
                     fillcolor=translucent(colour, 0.55),
-                    name=PART_NAMES[name] if sign == 1 else f"{PART_NAMES[name]}, takes off",
+                    name=PART_NAMES[name] if sign == 1 else f"{PART_NAMES[name]}, reduces it",
                     customdata=values[name],
                     hovertemplate=f"{PART_NAMES[name]} %{{customdata:.3g}}<extra></extra>",
                     showlegend=sign == 1,
@@ -210,7 +210,7 @@ def parts_figure(parts: ErrorParts, radius: float, look: Look) -> go.Figure:
         )
     )
     negative = sum(np.minimum(v, 0.0) for v in values.values())
-    bottom = max(float(np.min(negative)), -0.3 * top)
+    bottom = max(float(np.min(negative)), -top)
     if not look.compact:
         _name_parts(figure, x, values, top, look)
     _radius_line(figure, radius, look)

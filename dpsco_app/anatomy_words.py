@@ -29,9 +29,15 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     noise, clipping = private.final / clipped.final, clipped.final / exact.final
     if max(noise, clipping) < MUCH:
         return f"{gain}: neither noise nor clipping costs much here"
-    if noise >= clipping:
-        return f"Noise costs most: without it the same run would end {noise:.2g} times lower"
-    return f"Clipping costs most: without it the quiet run would end {clipping:.2g} times lower"
+    # Costs add up, as in the figure of the four parts.
+    if private.final - clipped.final >= clipped.final - exact.final:
+        return (
+            f"In this run noise costs most: without it the risk would end {noise:.2g} times lower"
+        )
+    return (
+        "In this run clipping costs most: the run without noise would end "
+        f"{clipping:.2g} times lower without it"
+    )
 
 
 def norms_title(norms: Vector, radius: float) -> str:
@@ -77,9 +83,11 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     ordered = sorted(shares, key=lambda name: -shares[name])
     adds = [f"{PART_NAMES[n]} makes **{percent(shares[n])}**" for n in ordered if shares[n] > 5e-3]
     less = [
-        f"{PART_NAMES[n]} takes off **{percent(-shares[n])}**" for n in ordered if shares[n] < -5e-3
+        f"{PART_NAMES[n]} reduces it by **{percent(-shares[n])}**"
+        for n in ordered
+        if shares[n] < -5e-3
     ]
     said = [*adds, *less]
     if said:
-        said[0] += f" of the error (**{total:.2g}**)"
+        said[0] += f" of the mean error (**{total:.2g}**)"
     return f"{sentence}; " + ", ".join(said) + "."

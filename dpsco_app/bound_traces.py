@@ -5,12 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from dpsco_app.look import COLOURS, FADED, REGION, Label, Look, Part, translucent, wrapped
 from dpsco_app.problem_words import is_instance, worst_case
 from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import method_card
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
+
+PAD = 0.03  # of the axis, on each side of what is drawn
+# Where the words in the region begin and end, as shares of the figure's width.
+TEXT_FROM, TEXT_TO = 0.04, 0.45
 
 
 def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
@@ -28,10 +34,14 @@ def is_floor(card: BoundCard) -> bool:
 
 
 def region(curve: list[Evaluation], look: Look, low: float) -> Part:
-    """Return the trace that fills from below: where no private algorithm can be."""
+    """Return the trace that fills from below: where no private algorithm can be.
+
+    Its edge is the bound's line at every x. Points below the figure stay where they are: an edge
+    that ended at the figure's lower end would run above the line on its way there.
+    """
     colour = look.colour(REGION)
     x = [e.x for e in curve]
-    y = [max(e.value, low * 1.0001) for e in curve]
+    y = [e.value for e in curve]
     return {
         "type": "scatter",
         "x": [*x, *reversed(x)],
@@ -53,18 +63,44 @@ def region_names(
     top = max((curve[0].value for curve in curves), default=0.0)
     if top < 1.6 * low:
         return []
-    name = {
+    colour = look.colour(REGION)
+    height = 0.04 * math.log10(top / low)
+    name: Part = {
         "text": region_text(curves, scenario, look),
         "xref": "paper",
-        "x": 0.04,
-        "y": math.log10(low) + 0.04 * math.log10(top / low),
+        "x": TEXT_FROM,
+        "y": math.log10(low) + height,
         "yanchor": "bottom",
         "xanchor": "left",
         "align": "left",
         "showarrow": False,
-        "font": {"size": 12 if look.compact else 13, "color": look.colour(REGION)},
+        "font": {"size": 12 if look.compact else 13, "color": colour},
     }
-    return [name]
+    if len(scenario.grid) < 2 or _edge(curves, scenario, TEXT_TO) > name["y"] + height:
+        return [name]
+    inside = (math.log10(low) + _edge(curves, scenario, TEXT_FROM)) / 2
+    arrow = {"showarrow": True, "arrowhead": 2, "arrowcolor": colour, "ax": 45, "ay": 0}
+    return [name | arrow | {"y": inside, "yanchor": "middle"}]
+
+
+def _edge(curves: list[list[Evaluation]], scenario: Scenario, share: float) -> float:
+    """Return the log of the region's edge at a share of the figure's width; -inf if it has none."""
+
+    def place(x: float) -> float:
+        return x if scenario.axis == "p" else math.log10(x)
+
+    first, last = place(scenario.grid[0]), place(scenario.grid[-1])
+    at = first + (last - first) * ((1 + 2 * PAD) * share - PAD)
+    return max(
+        np.interp(
+            at,
+            [place(e.x) for e in curve if e.x is not None],
+            [math.log10(e.value) for e in curve],
+            left=-math.inf,
+            right=-math.inf,
+        )
+        for curve in curves
+    )
 
 
 def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:

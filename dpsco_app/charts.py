@@ -11,7 +11,14 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpsco_app.bound_traces import bound_lines, curves_of, is_floor, region, region_names
+from dpsco_app.bound_traces import (
+    PAD,
+    bound_lines,
+    curves_of,
+    is_floor,
+    region,
+    region_names,
+)
 from dpsco_app.look import (
     COLOURS,
     SYMBOLS,
@@ -34,7 +41,7 @@ from dpsco_core.scenario import Scenario
 AXIS_TITLES = {
     "n": "Number of records n",
     "d": "Dimension d",
-    "m": "Items a user m",
+    "m": "Items per user m",
     "epsilon": "Privacy budget ε (epsilon)",
     "p": "Tail index p",
     "q": "Exponent q of the norm",
@@ -206,7 +213,7 @@ def _range(
 
 def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
     a, b = (math.log10(xs[0]), math.log10(xs[-1])) if logarithmic else (xs[0], xs[-1])
-    pad = 0.03 * (b - a) or 0.3
+    pad = PAD * (b - a) or 0.3
     return [a - pad, b + pad]
 
 

@@ -39,6 +39,7 @@ from dpsco_core.card import SCO_PROBLEMS, BoundCard
 from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
 from dpsco_core.errors import InvalidInput
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+from dpsco_core.tables import POWER_AXES
 
 Start = Callable[[Scenario], None]
 
@@ -175,11 +176,14 @@ def _refusal(
 ) -> None:
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
-    if refusal.changes:
+    instead = dict(refusal.changes).get("method")
+    if instead in scenario.methods:  # that is there already: what is left is to do without
+        label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
+    if refusal.changes and label:
         button.button(
             label,
             key=key,
-            help=", ".join(f"{SYMBOL.get(f, f)} = {_value_text(v)}" for f, v in refusal.changes),
+            help=", ".join(_change_text(f, v) for f, v in refusal.changes),
             on_click=start,
             args=(changed(scenario, refusal),),
         )
@@ -195,6 +199,12 @@ def _notes(result: Result) -> list[str]:
     return list(said.values())
 
 
+def _change_text(field: str, value: float | str | None) -> str:
+    if field == "method":
+        return f"Runs {method_card(str(value)).name} instead"
+    return f"{SYMBOL.get(field, field)} = {_value_text(value)}"
+
+
 def _value_text(value: float | str | None) -> str:
     return number_text(value) if isinstance(value, (int, float)) else str(value)
 
@@ -202,6 +212,13 @@ def _value_text(value: float | str | None) -> str:
 def _slopes(result: Result) -> None:
     scenario = result.scenario
     words = words_for(scenario.problem)
+    if scenario.axis is not None and scenario.axis not in POWER_AXES:
+        st.markdown("**Slopes**")
+        st.caption(
+            f"{SYMBOL[scenario.axis]} is itself an exponent: the error is not a power of it, and "
+            "has no slope."
+        )
+        return
     law = f": {words.error} ∝ {SYMBOL[scenario.axis]}^slope" if scenario.axis else ""
     st.markdown(f"**Slopes**{law}")
     fitted = result.slopes()

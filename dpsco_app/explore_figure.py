@@ -89,7 +89,11 @@ def say(said: words.Statement, result: Result, sentence: DeltaGenerator) -> None
 def statement(result: Result) -> words.Statement:
     """Return what has finished in words: the sentence, and the figure's headline."""
     scenario = result.scenario
-    lower = evaluations(scenario, floors(scenario.problem, scenario.level))
+    best = words.best_private(scenario, result.table())
+    lower: list[Evaluation] = []
+    if best is not None:
+        there = scenario if best[1] is None else replace(scenario, grid=(best[1],))
+        lower = evaluations(there, floors(scenario.problem, scenario.level))
     binding = {o.method: o.bound_by for o in result.outcomes}
     return words.state(scenario, result.table(), lower, binding)
 

@@ -82,7 +82,7 @@ GROUPS: tuple[tuple[str, tuple[Control, ...]], ...] = (
             Control(
                 field="m",
                 kind="slider",
-                label="Items a user m",
+                label="Items per user m",
                 help="At 1 every record is a person. Beyond, a person has m records, and privacy "
                 "hides all of them at once: neighbours replace a whole user.",
                 shown=lambda s: s.problem != "mean",

@@ -12,19 +12,24 @@ from dpsco_app.bound_traces import bound_name
 from dpsco_app.controls import EXPLORE as PANEL
 from dpsco_app.fields import ALL_CONTROLS, Control, text
 from dpsco_app.glossary_terms import GLOSSARY
-from dpsco_app.options import OPTIONS, SHOW, number_text
+from dpsco_app.options import OPTIONS, SHOW, number_text, short_text
 from dpsco_app.running import evaluations
 from dpsco_app.shown_bounds import shown
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
+from dpsco_core.views.theory_symbols import Symbol, symbols
 
 CHIP = "chip_"
 # Fields that have a chip, in this order.
 FIELDS = ("epsilon", "delta", "rho", "n", "d", "m", "p", "diameter")
 TERMS = {term.latex: term for term in GLOSSARY if term.latex}
+# Letters that say the same in every formula as on their chip.
+CHIP_LETTERS = {"n", "d", "p", r"\varepsilon"}
 NAMES = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "diameter": "D"}
 USUAL = set("eijstxE")  # letters that every reader knows, or that a formula binds itself
 WORDS = re.compile(r"\\(?:text|mathrm)\{[^}]*\}")  # words in a formula are no symbols
+DEFINED = re.compile(r"(?:\\sum_j)?(\\[a-zA-Z]+|[a-zA-Z])")  # what a definition is of
 COMMANDS = re.compile(r"\\[a-zA-Z]+")
 
 
@@ -34,7 +39,8 @@ def draw_formulas(scenario: Scenario) -> None:
     if not slugs:
         st.caption("No bound is drawn: choose some under Show.")
         return
-    found = evaluations(replace(scenario, axis=None, grid=()), slugs)
+    point = replace(scenario, axis=None, grid=())
+    found = evaluations(point, slugs)
     letters = letters_of("".join(e.bound.card.latex for e in found))
     with st.container(horizontal=True, key="chips"):
         for field in fields_of(letters, scenario):
@@ -47,8 +53,7 @@ def draw_formulas(scenario: Scenario) -> None:
         st.markdown(_wrapping(card.latex))
         if e.failures:
             st.caption(f"⚠ {' '.join(e.failures)}")
-    others = [t for t in GLOSSARY if t.latex in letters - USUAL and t.field not in FIELDS]
-    st.caption("; ".join(f"${t.latex}$: {t.name}" for t in others))
+        st.caption(legend(point, e))
 
 
 def _wrapping(latex: str) -> str:
@@ -74,6 +79,41 @@ def letters_of(latex: str) -> set[str]:
     """Return the symbols of formulas, as the glossary writes them."""
     plain = WORDS.sub(" ", latex)
     return set(COMMANDS.findall(plain)) | {c for c in COMMANDS.sub(" ", plain) if c.isalpha()}
+
+
+def legend(point: Scenario, e: Evaluation) -> str:
+    """Return what the letters of one bound's formula mean in that bound, with their values.
+
+    One letter means different things in different papers, so every formula has a legend of its
+    own. Symbols that a chip sets already are left out, but for those that follow from it.
+    """
+    own = [s for s in symbols(point, e.bound) if s.latex not in CHIP_LETTERS]
+    latex = e.bound.card.latex
+    named = {s.latex.split("_")[0] for s in symbols(point, e.bound)}
+    rest = letters_of(latex) - named - defined_in(latex) - USUAL
+    others = [
+        Symbol(latex=t.latex, meaning=t.name, value=math.nan)
+        for t in GLOSSARY
+        if t.latex in rest and t.field not in FIELDS
+    ]
+    return "; ".join(_symbol_text(s) for s in (*own, *others))
+
+
+def _symbol_text(symbol: Symbol) -> str:
+    value = f" = {short_text(symbol.value)}" if math.isfinite(symbol.value) else ""
+    return f"${symbol.latex}${value}: {symbol.meaning}"
+
+
+def defined_in(latex: str) -> set[str]:
+    r"""Return the letters that a formula defines itself, behind its expression.
+
+    Examples
+    --------
+    >>> sorted(defined_in(r"a\kappa_p+h(x),\ \kappa_p=2,\ h(t)=\sum_j t_j,\ B\sim P"))
+    ['B', '\\kappa', 'h']
+    """
+    heads = (DEFINED.match(part.strip()) for part in parts_of(latex)[1:])
+    return {head[1] for head in heads if head}
 
 
 def fields_of(letters: set[str], scenario: Scenario) -> tuple[str, ...]:
@@ -119,11 +159,11 @@ def _set(control: Control) -> None:
 
 
 def _about(scenario: Scenario) -> str:
-    """Say what the chips do, and where ρ is from."""
+    """Say what the chips do, and where ρ comes from."""
     parts = ["A chip opens the control of its symbol, and the bounds follow at once."]
     if isinstance(scenario.budget, ApproxDP):
-        rho = scenario.setting.budget.to_zcdp().rho
-        parts.append(f"ρ = {rho:.3g} is what ε and δ leave to Gaussian noise.")
-    if scenario.q is None:
-        parts.append("q is a probability that the bound chooses itself.")
+        rho = scenario.setting.gaussian_rho
+        parts.append(
+            f"ρ = {rho:.3g} is the most that Gaussian noise may spend within this ε and δ."
+        )
     return " ".join(parts)

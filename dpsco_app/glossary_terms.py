@@ -24,7 +24,7 @@ n | n | number of records | n | any
   How many people are in the data.
 d | d | dimension | d | any
   How many numbers a record or a parameter has.
-m | m | items a user | m | people
+m | m | items per user | m | people
   How many records belong to one person, where 1 means that every record is a person; in some
   proofs it counts blocks or steps.
 ε | \varepsilon | privacy budget | epsilon | any

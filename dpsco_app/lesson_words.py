@@ -99,9 +99,11 @@ WORDS: dict[str, LessonWords] = {
         question="By how many times does the error of the private estimate fall?",
         before="Without privacy: a hundred times more records, about a tenth of the error",
         why="The noise falls like R/n, faster than the square root. But with more records the best "
-        "radius R grows as well, and lets more of the tail in. Together they fall like "
-        "$n^{-(1-1/p)}$: between the square root and 1/n, and the lighter the tails, the faster. "
-        "Privacy costs most where there are few records.",
+        "radius R grows as well, in the end like $n^{1/p}$, and lets more of the tail in. So with "
+        "very many records the cost of privacy falls like $n^{-(1-1/p)}$: between the square root "
+        "and 1/n, and the lighter the tails, the faster. Here it falls faster still: most of R is "
+        "the length of an ordinary record, which does not grow with n, and the rest is only "
+        "beginning to. Privacy costs most where there are few records.",
     ),
     "free": LessonWords(
         title="When privacy is free",
@@ -157,7 +159,7 @@ WORDS: dict[str, LessonWords] = {
         "own averages get better with m, like 1/√m. Clipping each user's average, as so far, is "
         "the first line. The second method filters: it finds where most averages lie, and adds "
         "noise only as large as their spread.",
-        question="From how many records a user on does the filter err less?",
+        question="From how many records per user on does the filter err less?",
         before="Clipped averages: hiding a user costs the same at every m",
         why="Clipping to a fixed ball adds the same noise however good the averages are. A filter "
         "makes the noise shrink with them, but has to test in private that the averages agree at "

@@ -78,6 +78,7 @@ class Verdict:
     """How a prediction compares with what was measured."""
 
     close: bool
+    mark: str
     sentence: str
 
 
@@ -92,11 +93,12 @@ def judge(lesson: Lesson, prediction: Answer, found: find.Finding) -> Verdict:
     else:
         ratio = prediction / found.answer if found.answer > 0 else math.inf
         close = 1 / lesson.near <= ratio <= lesson.near
-    mark = "Right." if close and lesson.choices else "Close." if close else "Not quite."
+    mark = "Right" if close and lesson.choices else "Close" if close else "Not quite"
     predicted, measured = answer_text(lesson, prediction), answer_text(lesson, found.answer)
     return Verdict(
         close=close,
-        sentence=f"You predicted: **{predicted}**. Measured: **{measured}**. {mark}",
+        mark=mark,
+        sentence=f"You predicted: **{predicted}**. Measured: **{measured}**. {mark}.",
     )
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from dpsco_app.options import AGAINST, LARGEST_SEED, NO_SET, PIN, SHOW, SIDE, VIEWS
 from dpsco_app.presets import DEFAULT
+from dpsco_core.allowed import with_fitting_grid
 from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
 from dpsco_core.errors import InvalidInput, require
 from dpsco_core.limits import DASHBOARD
@@ -109,6 +110,8 @@ class Address:
 
     def _allowed(self, query: dict[str, str]) -> Scenario:
         found = Scenario.from_query(query, self.base)
+        if self.sampling and "grid" not in query:  # nobody has asked for its largest points
+            found = with_fitting_grid(found, DASHBOARD)
         # A control that is given a larger one shows its default, without a word.
         must = f"at most {LARGEST_SEED:,} for {DASHBOARD.where}"
         require(found.seed <= LARGEST_SEED, "seed", must, found.seed)

@@ -168,9 +168,13 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
         ),
         Step(
             name="A good estimator decodes",
-            why="Read the signs off the estimate. If a share s of them is wrong on average, the "
-            "error is at least $2q^{1-1/p}\\sqrt d\\,s$. Guessing by coin (s = ½) costs "
-            f"{brief(at.mean_norm)}, the norm of the mean: what the answer 0 errs by.",
+            why="Read the signs off the estimate by *randomised rounding*: clip each coordinate "
+            "to $\\pm q^{1-1/p}$, and draw + or − so that the expected sign times $q^{1-1/p}$ is "
+            "the clipped value. A sign is then wrong with a probability of at most its "
+            "coordinate's error over $2q^{1-1/p}$. So if a share s of the signs is wrong on "
+            "average, the expected error is at least $2q^{1-1/p}\\sqrt d\\,s$. (Rounding by a "
+            "threshold at 0 would give half of that.) Guessing by coin (s = ½) costs "
+            f"{brief(at.mean_norm)}, the norm of the mean: the error of always answering 0.",
             number=brief(at.wrong_sign_cost),
             unit="if every sign were wrong",
         ),

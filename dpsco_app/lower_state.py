@@ -174,8 +174,8 @@ SCENES = (
         changes=_MEAN | {"rho": 0.5},
     ),
     Scene(
-        name="Nine times loose",
-        look_for="ρ = 0.5 on the paper's own code: with its best spike probability it proves "
+        name="The constant is 9 times too small",
+        look_for="ρ = 0.5 on the paper's own packing: with its best spike probability it proves "
         "0.0035, the sign hypercube 0.0318. With the constant 1 that the paper prints it proves "
         "nothing at all.",
         changes=_MEAN | {"rho": 0.5, "hard": "spike"},

@@ -16,7 +16,7 @@ VOID = 1e-12  # a bound below this says nothing
 
 MODE_NAMES = {"instance": "The hard mean problem", "free": "A packing of your own"}
 NOTION_NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure ε"}
-HARD_NAMES = {"hypercube": "All sign patterns", "spike": "The paper's code"}
+HARD_NAMES = {"hypercube": "All sign patterns", "spike": "The paper's packing"}
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
 CURVE_NAMES = {
     "hypercube-cdp": "Hypercube, zCDP",
@@ -172,8 +172,8 @@ def curve_title(drawn: Sequence[Curve], view: View) -> str:
     cube, code = best[f"hypercube-{kind}"], best[f"fano-{kind}"]
     head = f"The best spike probability, {brief(cube.best_q)}, proves {brief(cube.best)}"
     if code.best <= VOID:
-        return f"{head}; the paper's code is too small to prove anything"
-    return f"{head}: {ratio_text(cube.best / code.best)} times what the paper's code does"
+        return f"{head}; the paper's packing is too small to prove anything"
+    return f"{head}: {ratio_text(cube.best / code.best)} times what the paper's packing gives"
 
 
 def ladder_title(rungs: Sequence[Rung], view: View) -> str:

@@ -16,6 +16,7 @@ from dpsco_core.allowed import refusal
 from dpsco_core.catalogue import distribution_card, problem_card
 from dpsco_core.errors import InvalidInput
 from dpsco_core.limits import DASHBOARD
+from dpsco_core.parsing import shorten
 from dpsco_core.scenario import Scenario
 
 OPENED = "opened_study"  # key of the scenario that was opened from a file
@@ -66,7 +67,7 @@ def _dialog() -> None:
         "Results file", key="study_file", max_upload_size=MEGABYTES, help=ABOUT_FILES
     )
     if upload is not None:
-        _offer(Shelf(source=upload.getvalue(), name="the chosen file"), "study_chosen")
+        _offer(Shelf(source=upload.getvalue(), name=shorten(upload.name)), "study_chosen")
     if st.session_state[PROBLEM]:
         st.error(st.session_state[PROBLEM])
 

@@ -45,6 +45,11 @@ VIEWS = ("lower bounds", "rates", "upper bounds")
 SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
 
 
+def short_text(value: float) -> str:
+    """Return a number with three digits, as people write it."""
+    return number_text(float(f"{value:.3g}"))
+
+
 def number_text(value: float) -> str:
     """Return a number as people write it: 10,000, 10⁻⁶ and ∞."""
     if math.isinf(value):

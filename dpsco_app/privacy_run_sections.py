@@ -107,7 +107,7 @@ def _choose_run(view: View) -> None:
         slider(STATE, "Dimension d", "d", D_OPTIONS)
     with right:
         if users:
-            slider(STATE, "Items a user m", "m", M_OPTIONS)
+            slider(STATE, "Items per user m", "m", M_OPTIONS)
         st.segmented_control(
             "Calibration",
             ("tight", "paper"),

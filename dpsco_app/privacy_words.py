@@ -123,7 +123,7 @@ HOW_TO_READ = (
     "most ρα.\n"
     "* **Noise multiplier**: standard deviation of the noise over the sensitivity, 1/√(2ρ).\n"
     "* **Share** in the ledger: of what the run has spent; releases on disjoint blocks of records "
-    "cost what the dearest block costs, so that each may have 100 %.\n"
+    "cost what the most expensive block costs, so that each may have 100 %.\n"
     "* **Confidence** of the audit: 99.9 % for *all* points of its line together. An honest "
     "mechanism crosses its claim in at most one audit of a thousand.\n"
     "* The audit's two data sets are small and one-dimensional where the method allows it: a "
@@ -262,7 +262,8 @@ def said_ledger(found: Account) -> str:
     spent, count = found.outcome.spent, len(found.entries)
     noun = "release" if count == 1 else "releases"
     parallel = (
-        " The blocks are disjoint: a neighbour changes one of them, and only the dearest counts."
+        " The blocks are disjoint: a neighbour changes one of them, and only "
+        "the most expensive one counts."
         if found.parallel
         else ""
     )

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from dpsco_app.problem_words import words_for
-from dpsco_core.card import BoundCard, Level
+from dpsco_core.card import BoundCard, Level, Privacy
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
+from dpsco_core.privacy.budget import PureDP
 from dpsco_core.scenario import Scenario
 
 # One lower bound of each kind and privacy: their variants are in the table below the figure.
@@ -23,22 +24,27 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
-    """Return the lower bounds that a figure can draw.
-
-    Those of the smallest class of losses that holds the problem: strongly convex ones, not convex
-    ones, where the problem is strongly convex.
-    """
-    found = [
-        c for c in cards(problem, level) if c.kind == "lower" and DRAWN_LOWER.fullmatch(c.slug)
-    ]
-    own = problem_card(problem).loss_class
-    return tuple(c for c in found if not c.is_wider(own)) or tuple(found)
+    """Return the lower bounds that a figure can draw, of the smallest class."""
+    return tuple(c for c in _smallest_class(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
 
 
 @lru_cache
 def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
-    """Return the lower bounds with proven constants, which the sentence compares with."""
-    return tuple(c.slug for c in lower_cards(problem, level) if c.constant == "explicit")
+    """Return every lower bound with proven constants that the sentence may compare with.
+
+    Drawn or not: those from sampling alone, which bind every algorithm, may be the largest.
+    """
+    return tuple(c.slug for c in _smallest_class(problem, level) if c.constant == "explicit")
+
+
+def _smallest_class(problem: str, level: Level) -> tuple[BoundCard, ...]:
+    """Return the lower bounds of the smallest class that holds the problem.
+
+    Strongly convex losses before convex ones.
+    """
+    found = [c for c in cards(problem, level) if c.kind == "lower"]
+    smallest = min((len(c.problems) for c in found), default=0)
+    return tuple(c for c in found if len(c.problems) == smallest)
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
@@ -48,9 +54,10 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
     All the others are in the table below the figure.
     """
     methods = [method_card(m) for m in scenario.methods]
-    privacies = {m.privacy for m in methods}
-    if any(m.privacy != "none" for m in methods):
-        privacies.add("approx")  # what every budget but a pure one asks for at least
+    privacies: set[Privacy] = {m.privacy for m in methods}
+    if privacies - {"none"}:
+        # A pure budget asks for pure privacy whatever the methods can do, others for "approx".
+        privacies = {"pure"} if isinstance(scenario.budget, PureDP) else privacies | {"approx"}
     rates = {m.rate for m in methods}
     cards_here = lower_cards(scenario.problem, scenario.level)
     lower = {c.slug for c in cards_here if c.privacy in privacies}

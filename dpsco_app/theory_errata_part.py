@@ -53,8 +53,8 @@ def _said(slugs: Sequence[str]) -> str:
     grave = sum(e.severity == CHOICES["severity"][1] for e in entries)
     total = "" if len(slugs) == len(ERRATA) else f" of {len(ERRATA)}"
     return (
-        f"**{len(slugs)}{total} entries**, **{runs}** with an experiment; in **{grave}** "
-        f"{'a statement is' if grave == 1 else 'statements are'} not private as printed."
+        f"**{len(slugs)}{total} entries**, **{runs}** with an experiment. **{grave}** published "
+        f"{'statement is' if grave == 1 else 'statements are'} not private as printed."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,6 +13,7 @@ from dpsco_app.controls import Panel
 from dpsco_app.fields import DETAILS, GROUPS
 from dpsco_app.link import EXPLORE, Address, views_text
 from dpsco_app.options import OPTIONS, VIEWS
+from dpsco_app.running import evaluations
 from dpsco_app.shown_bounds import shown
 from dpsco_core.card import BoundCard
 from dpsco_core.catalogue import BOUNDS, default_methods
@@ -127,11 +129,14 @@ class Drawing:
         Whether its figure draws the bound; the table below it always lists it.
     n : int
         Records, or users, there: fewer where the dashboard does not run so many.
+    scenario : Scenario or None
+        What opens.
     """
 
     query: dict[str, str]
     drawn: bool
     n: int
+    scenario: Scenario | None = None
 
 
 def drawing(point: Scenario, card: BoundCard) -> Drawing:
@@ -151,7 +156,15 @@ def drawing(point: Scenario, card: BoundCard) -> Drawing:
     view = "rates" if not explicit else "lower bounds" if card.kind == "lower" else "upper bounds"
     views = list(dict.fromkeys((VIEWS[0], view)))
     query = EXPLORE.query(scenario, views_text(views))
-    return Drawing(query=query, drawn=card.slug in shown(scenario, views), n=scenario.n)
+    drawn = card.slug in shown(scenario, views)
+    return Drawing(query=query, drawn=drawn, n=scenario.n, scenario=scenario)
+
+
+def has_line(found: Drawing, slug: str) -> bool:
+    """Return whether Explore's figure holds a line of the bound: a positive number somewhere."""
+    if not found.drawn or found.scenario is None:
+        return False
+    return any(0 < e.value < math.inf for e in evaluations(found.scenario, (slug,)))
 
 
 def _allowed(single: Scenario, card: BoundCard) -> Scenario | None:

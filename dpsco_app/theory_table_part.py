@@ -15,7 +15,7 @@ from dpsco_app.options import number_text
 from dpsco_app.places import link_to
 from dpsco_app.problem_words import words_for
 from dpsco_app.theory_charts import dots_figure
-from dpsco_app.theory_state import Drawing, drawing, fits, key
+from dpsco_app.theory_state import Drawing, drawing, fits, has_line, key
 from dpsco_core.catalogue import bound
 from dpsco_core.scenario import Scenario
 from dpsco_core.views.theory_symbols import symbols
@@ -136,8 +136,8 @@ def _table(point: Scenario, found: tuple[Row, ...]) -> None:
         column_config=_columns(),
     )
     st.caption(
-        "Rows whose conditions hold come first; a click on a head sorts, one on the left of a row "
-        "shows it below. Slopes are those of rates."
+        "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
+        "its details below. Slopes are given for rates."
     )
 
 
@@ -150,7 +150,7 @@ def _columns() -> dict[str, Any]:
     text = {name: column.TextColumn(name, width=width) for name, width in LIMITS.items()}
     return {
         "Explore": column.LinkColumn(
-            "Explore", display_text="draw", help="Opens Explore at this scenario, in a new tab."
+            "Explore", display_text="open", help="Opens Explore at this scenario, in a new tab."
         ),
         **slope,
         **text,
@@ -254,8 +254,13 @@ def _explore_link(point: Scenario, row: Row) -> None:
     if not found.query:
         st.caption("The dashboard runs no scenario of this kind: it is too large.")
         return
-    link_to("explore", "Draw this bound in Explore", found.query)
+    drawn = has_line(found, row.bound.card.slug)
+    label = "Draw this bound in Explore" if drawn else "Open its scenario in Explore"
+    link_to("explore", label, found.query)
     if found.n != point.n:
         st.caption(f"At n = {number_text(found.n)}, the most that Explore runs with such records.")
-    if not found.drawn:
-        st.caption("Explore's figure leaves this one out; it is in the table below that figure.")
+    if not drawn:
+        why = "has no finite value there" if found.drawn else "is left out of Explore's figure"
+        st.caption(f"This bound {why}; the table below that figure lists it.")
+    elif row.bound.card.kind == "upper":
+        st.caption("Where it is far above the measured errors, its line leaves the figure.")

@@ -55,7 +55,7 @@ def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look
             font={"size": 12 if look.compact else 14, "color": look.ink},
         )
     log_axes(
-        figure, look, (0.7, 1.4e6), (low, high), "Items a user m (log)", "Mean excess risk (log)"
+        figure, look, (0.7, 1.4e6), (low, high), "Items per user m (log)", "Mean excess risk (log)"
     )
     _finish(figure, labels, low, high, look)
     return figure
@@ -98,7 +98,7 @@ def law_figure(
         look,
         (0.7, 1.4e6),
         (low, high),
-        "Items a user m (log)",
+        "Items per user m (log)",
         "Root mean square distance (log)",
     )
     _finish(figure, labels, low, high, look)

@@ -90,7 +90,7 @@ def map_figure(found: UserMap, chosen: tuple[int, int], look: Look) -> go.Figure
         )
     )
     for update, values, name in (
-        (figure.update_xaxes, found.items, "Items a user m (log)"),
+        (figure.update_xaxes, found.items, "Items per user m (log)"),
         (figure.update_yaxes, found.users, "Users n (log)"),
     ):
         ticks = [t for t in log_ticks(values[0], values[-1]) if f"{t:e}".startswith("1.0")]

@@ -29,7 +29,7 @@ class View:
     Parameters
     ----------
     n, m, d : int
-        Users, items a user, dimension.
+        Users, items per user, dimension.
     epsilon, delta : float
         The budget of one user.
     condition : float
@@ -104,7 +104,7 @@ SCENES = (
     Scene(
         name="Where the filter pays",
         look_for="n = 10,000 and ε = 1: clipped means do not get better with m, the filtered mean "
-        "does, and they cross near a thousand items a user.",
+        "does, and they cross near a thousand items per user.",
         changes={"n": 10_000, "d": 10, "epsilon": 1.0, "delta": 1e-6, "trials": 10, "also": ""},
     ),
     Scene(
@@ -120,9 +120,9 @@ SCENES = (
         changes={"n": 2000, "d": 10, "epsilon": 1.0, "delta": 1e-6},
     ),
     Scene(
-        name="Proven, not hidden",
+        name="The constant is proven",
         look_for="With every constant in place, group privacy has the smallest bound nearly "
-        "everywhere; the filters win at a million items a user.",
+        "everywhere; the filters win at a million items per user.",
         changes={"basis": "proven"},
     ),
 )

@@ -62,7 +62,7 @@ LOOK_AT_MAP = {
     "proven": "**Look for:** a filter has the smallest proven bound only at very many items a "
     "user. The constants of the filters' proofs are large; what is measured is far better.",
     "measured": "**Look for:** three regions. With few items and many users clipped means win; "
-    "from about a thousand items a user on, filtered gradients; with few users, whose gradients "
+    "from about a thousand items per user on, filtered gradients; with few users, whose gradients "
     "are too few for that test to pass cheaply, the groups of Algorithm 1.",
 }
 
@@ -76,7 +76,7 @@ ABOUT_LAW = (
 LOOK_AT_LAW = (
     "**Look for:** the clipped means are flat: their noise hides what a user *could* do, however "
     "many items it has. The filtered mean falls with the slope of the dotted guide, starts far "
-    "above, and crosses. With few items a user its noise drowns the answer."
+    "above, and crosses. With few items per user its noise drowns the answer."
 )
 ABOUT_FRONTIER = (
     "An algorithm whose test needs more users than there are cannot run at all. **Printed** "
@@ -198,7 +198,7 @@ def crossing_title(found: Crossing | None) -> str:
     if found is None:
         return "The filtered mean stays above the clipped means at every m measured"
     return (
-        f"From m ≈ {_two(found.items)} items a user on, the filtered mean errs less than "
+        f"From m ≈ {_two(found.items)} items per user on, the filtered mean errs less than "
         "clipped means"
     )
 

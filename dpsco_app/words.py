@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -17,9 +17,11 @@ from dpsco_app.problem_words import (
     words_for,
     worst_case,
 )
-from dpsco_core.catalogue import method_card
+from dpsco_app.refusals import refusal, several_items
+from dpsco_core.catalogue import method_card, methods_for
 from dpsco_core.report import Evaluation
 from dpsco_core.scenario import Scenario
+from dpsco_core.study import canonical
 
 NO_ERROR = 1e-6  # times another error: the reference is right up to rounding
 
@@ -46,9 +48,10 @@ def state(
     table : DataFrame
         The `summary` of the finished cells.
     bounds : sequence of Evaluation
-        The explicit lower bounds at the points of the grid.
+        The explicit lower bounds, at the point in question at least.
     binding : mapping
-        For every method, the classes of lower bounds that bind it ("zcdp", "pure").
+        For every method, the classes of lower bounds that bind it ("zcdp", "pure") besides those
+        that bind every algorithm.
     """
     done = table[table["median_error"] > 0]
     if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
@@ -115,7 +118,7 @@ def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     """Compare an error with a lower bound, which holds on average over the trials."""
     card = floor.bound.card
-    who = "ε-DP" if card.privacy == "pure" else "CDP"
+    who = {"pure": "ε-DP ", "zcdp": "zCDP "}.get(card.privacy, "")
     here = is_instance(card, scenario.problem, scenario.distribution)
     if scenario.problem == MEAN:
         must = "must err " + ("on these data, its hardest input" if here else worst_case(card))
@@ -124,10 +127,10 @@ def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
         must = f"must leave {case}"
     if error >= floor.value:
         return (
-            f"**{times(error / floor.value)} times** what any {who} algorithm {must} "
+            f"**{times(error / floor.value)} times** what any {who}algorithm {must} "
             f"({floor.value:.2g})"
         )
-    below = f"below the {floor.value:.2g} that any {who} algorithm {must}"
+    below = f"below the {floor.value:.2g} that any {who}algorithm {must}"
     if here:
         mean = f"mean {words_for(scenario.problem).error}"
         return f"{below}, by the luck of {scenario.trials} trials: the bound is on the {mean}"
@@ -145,6 +148,15 @@ def _without_private(scenario: Scenario, table: pd.DataFrame) -> Statement:
         return Statement(headline="The first cells are running.", sentence="")
     if any(_is_private(m) for m in refused):
         return Statement(headline=f"No chosen private {words.method} can run here", sentence=why)
+    level = several_items(scenario)
+    point = canonical(replace(scenario, axis=None, grid=()))
+    private = [m for m in methods_for(scenario.problem, level) if _is_private(m)]
+    if all(refusal(point, m) is not None for m in private):
+        return Statement(
+            headline=f"Without privacy: no private {words.method} can run at these settings",
+            sentence=f"No private {words.method} of the catalogue can run at these settings; the "
+            "errors are those without privacy.",
+        )
     return Statement(
         headline=f"Without privacy: the {words.error} of the non-private {words.method}s",
         sentence=f"Choose a private {words.method} to see what privacy costs.",
@@ -194,14 +206,17 @@ def _inside(text: str) -> str:
 def _floor(
     bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
 ) -> Evaluation | None:
-    """Return the largest explicit private lower bound at the point that binds the method."""
+    """Return the largest explicit lower bound at the point that binds the method.
+
+    Those from sampling alone bind every method.
+    """
     found = [
         e
         for e in bounds
         if e.x == at
         and e.bound.card.kind == "lower"
         and e.bound.card.constant == "explicit"
-        and e.bound.card.privacy in binding
+        and e.bound.card.privacy in (*binding, "none")
         and not e.failures
         and 0 < e.value < math.inf
     ]

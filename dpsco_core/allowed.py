@@ -68,6 +68,22 @@ def nearest_allowed(
     return None
 
 
+def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
+    """Return the scenario without the points of its grid that a place refuses.
+
+    As it is where that leaves none: then something else is wrong.
+
+    Examples
+    --------
+    >>> from dpsco_core.limits import DASHBOARD
+    >>> sweep = Scenario(d=50, axis="n", grid=(10_000, 40_000, 50_000))
+    >>> with_fitting_grid(sweep, DASHBOARD).grid
+    (10000, 40000)
+    """
+    good = _good_points(scenario, limits, nobody)
+    return replace(scenario, grid=good) if good else scenario
+
+
 def _invalid(scenario: Scenario, limits: Limits, beside: Beside) -> str:
     try:
         scenario.validate(limits)
@@ -154,12 +170,17 @@ def _grids(
     """Yield the grid without the points that are refused of themselves, then ever shorter ones."""
     if scenario.axis is None:
         return
-    good = tuple(
-        x for x in scenario.grid if not _invalid(replace(scenario, grid=(x,)), limits, beside)
-    )[: limits.grid]
+    good = _good_points(scenario, limits, beside)[: limits.grid]
     while len(good) >= fewest:
         yield "grid", good
         good = good[:-1]
+
+
+def _good_points(scenario: Scenario, limits: Limits, beside: Beside) -> tuple[float, ...]:
+    """Return the points of the grid that are not refused of themselves."""
+    return tuple(
+        x for x in scenario.grid if not _invalid(replace(scenario, grid=(x,)), limits, beside)
+    )
 
 
 def _round_below(value: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""The command line: `dpsco run`, `bounds`, `catalogue`, `app`, and the commands of `FURTHER`."""
+"""The command line `dpsco`: its parser, and the commands that have no module of their own."""
 
 from __future__ import annotations
 
@@ -50,6 +50,10 @@ from dpsco_core.scenario import Scenario
 from dpsco_core.study import Outcome
 from dpsco_core.tables import frame, slopes, summary
 
+DESCRIPTION = (
+    "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
+    "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
+)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # The commands that live in modules of their own: what each adds to the parser, and what it runs.
 FURTHER = {
@@ -105,7 +109,7 @@ def _forget_output() -> None:
 
 
 def _build_parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="dpsco", description=__doc__, allow_abbrev=False)
+    parser = Parser(prog="dpsco", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")

@@ -19,7 +19,7 @@ HELP = {
     "distribution": "slug of the distribution",
     "n": "number of records, or of users",
     "d": "dimension",
-    "m": "items a user (1 at item level)",
+    "m": "items per user (1 at item level)",
     "epsilon": "privacy budget epsilon",
     "delta": "privacy budget delta; 0 is pure DP",
     "rho": "zCDP budget, instead of epsilon and delta",

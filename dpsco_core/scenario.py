@@ -63,7 +63,7 @@ class Scenario:
     methods : tuple of str
         Slugs of the catalogue.
     n, d, m : int
-        Records (users, where they have several items), dimension, items a user (1 at item level).
+        Records (users, where they have several items), dimension, items per user (1 at item level).
     epsilon, delta : float or None
         The budget: delta > 0 is approximate DP, delta = 0 pure DP.
     rho : float or None

@@ -88,15 +88,22 @@ SUMMARY_COLUMNS = [
 SLOPE_COLUMNS = ["method", "name", "fitted", "low", "high", "predicted", "bound", "points"]
 
 
+# Axes that an error is a power of. p and q stand in exponents: there is no such slope.
+POWER_AXES = ("n", "d", "m", "epsilon")
+
+
 def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the slope of log error against log axis for every method, with a 95 % interval.
 
+    Empty for a sweep of p or q, which are exponents themselves: the error is no power of them.
     The fit is least squares on the medians, one a grid point, and the interval is Student's, so it
     includes what a straight line misses. ``predicted`` is the slope of the method's rate over the
     same points; ``bound`` names it. Methods with fewer than three points are left out.
     """
     rows = []
     table = summary(cells)
+    if scenario.axis not in POWER_AXES:
+        table = table.head(0)
     for method, group in table.groupby("method", sort=False):
         good = group[group["median_error"] > 0].sort_values("x")
         if len(good) < 3:

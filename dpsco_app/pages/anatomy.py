@@ -274,6 +274,6 @@ HOW_TO_READ = """
   line are shrunk to it. Gradients that are exactly 0 are not drawn, but count among the records.
 - **Parts of the error**: *optimisation* is what the steps leave on endless data; *clipping* is
   added by shrinking gradients; *sampling* by having only n records; *privacy noise* by the noise.
-  They add up to the black line. A part below 0 takes error off.
+  They add up to the black line. A part below 0 reduces the error.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """

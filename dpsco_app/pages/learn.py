@@ -60,7 +60,7 @@ def page() -> None:
 
 
 def _list_of_steps() -> None:
-    """Draw the list of the steps; what is answered has a mark."""
+    """Draw the list of the steps; what is answered says how well."""
     st.radio(
         "Steps",
         SLUGS,
@@ -81,7 +81,8 @@ def _step_name(slug: str) -> str:
 def _mark(slug: str) -> str:
     if not state.finished(slug):
         return ""
-    return "✓ answered, close" if state.runs()[slug].verdict.close else "✓ answered"
+    verdict = state.runs()[slug].verdict
+    return f"✓ {verdict.mark.lower()}" if verdict.close else f"○ {verdict.mark.lower()}"
 
 
 def _ask(lesson: Lesson) -> DeltaGenerator:

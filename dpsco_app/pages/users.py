@@ -1,4 +1,4 @@
-"""Users: what hiding a whole user costs, and from how many items a user on a filter pays."""
+"""Users: what hiding a whole user costs, and from how many items per user on a filter pays."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _choose() -> None:
         slider(STATE, "Users n", "n", N_OPTIONS, help="Of the measured runs and the mark.")
         slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS, help="Of one user.")
     with columns[1]:
-        slider(STATE, "Items a user m", "m", M_OPTIONS, help="Of the mark, and the counts.")
+        slider(STATE, "Items per user m", "m", M_OPTIONS, help="Of the mark, and the counts.")
         slider(STATE, "δ (delta)", "delta", DELTA_OPTIONS, help="Of one user.")
     with columns[2]:
         slider(STATE, "Dimension d", "d", D_OPTIONS, help="Not of the gradient counts.")

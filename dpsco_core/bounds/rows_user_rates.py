@@ -288,7 +288,7 @@ USER_RATES: tuple[Bound, ...] = (
             slug="upper.user.prior-bassily-sun-2023",
             name="Bassily and Sun 2023, rate",
             paper=BASSILY_SUN_2023,
-            summary="The optimal rate at user level for very smooth losses and few items a user. "
+            summary="The optimal rate at user level for very smooth losses and few items per user. "
             + _NO_LOGS,
             loss_class=classes.SMOOTH_LIPSCHITZ,
         ),

@@ -300,7 +300,7 @@ def figure_1(users: Sequence[int], m: int, *, smoothness: float = 1.0) -> tuple[
     users : sequence of int
         n, which is d too.
     m : int
-        Items a user.
+        Items per user.
     smoothness : float
         :math:`\beta`, of the smooth losses.
 

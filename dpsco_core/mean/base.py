@@ -118,9 +118,9 @@ def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     budget = setting.budget
     if isinstance(budget, PureDP):
         raise NotApplicable(
-            f"Gaussian noise cannot give pure DP (epsilon={budget.epsilon:g}, delta=0).",
-            nearest="set delta=1e-06, or choose mean.cwme-pure",
-            changes=(("delta", 1e-6),),
+            "Gaussian noise cannot give pure DP.",
+            nearest="choose mean.cwme-pure, or set delta=1e-06",
+            changes=(("method", "mean.cwme-pure"),),
         )
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return zcdp_rho(budget.epsilon, budget.delta, "paper")

@@ -281,7 +281,8 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     2016, Lemma 2.3). In an (epsilon, delta) budget the latter have the exact Gaussian curve, unless
     other concentrated releases are among them, of which the rho is all that is known. Mixed
     releases of such a budget use the better of basic composition and of zCDP with
-    :math:`\varepsilon^2/2` for the pure part.
+    :math:`\varepsilon^2/2` for the pure part. Pure releases alone leave its delta unspent: together
+    they are pure.
 
     Raises
     ------
@@ -290,6 +291,7 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     """
     total = tally(entries)
     only_pure = not total.rho and not total.other_rho and not total.approximate_epsilon
+    no_delta = only_pure and not total.approximate_delta
     match budget:
         case PureDP():
             require(only_pure, "entries", "pure releases under a pure budget", str(total))
@@ -300,6 +302,8 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
                 concentrated, "entries", "concentrated releases under a zCDP budget", str(total)
             )
             return ZCDP(rho=_at_most(_concentrated(total), RHO_MAX))
+        case ApproxDP() if no_delta and total.pure:
+            return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
         case ApproxDP(delta=delta):
             epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
             alone = total.approximate_delta and not total.rho and not total.other_rho
@@ -331,7 +335,13 @@ def _at_most(value: float, largest: float) -> float:
 
 
 def snap(spent: Budget, budget: Budget) -> Budget:
-    """Return `budget` itself where `spent` differs from it by rounding only."""
+    """Return `budget` itself where `spent` differs from it by rounding only.
+
+    Pure releases under an (epsilon, delta) budget have its epsilon then, and no delta.
+    """
+    if isinstance(spent, PureDP) and isinstance(budget, ApproxDP):
+        same = math.isclose(spent.epsilon, budget.epsilon, rel_tol=10 * ROUNDING)
+        return PureDP(epsilon=budget.epsilon) if same else spent
     pairs = [(getattr(spent, name), getattr(budget, name)) for name in spent.__dataclass_fields__]
     # The exact Gaussian curve is inverted numerically: its round trip is good to 1e-9.
     tolerance = 1e-9 if isinstance(budget, ApproxDP) else 10 * ROUNDING

@@ -365,7 +365,8 @@ class Ledger:
     def spent(self) -> Budget | None:
         """What the releases so far guarantee, in the notion of the budget; None before any.
 
-        Equal to ``budget`` when the shares add up to it within rounding (a relative 1e-12).
+        Equal to ``budget`` when the shares add up to it within rounding (a relative 1e-12); pure DP
+        where pure releases alone leave the delta of an (epsilon, delta) budget unspent.
         """
         if not self._entries:
             return None

@@ -118,7 +118,7 @@ class Setting:
     d : int
         Dimension.
     m : int
-        Items a user; 1 at item level.
+        Items per user; 1 at item level.
     moment_order : float
         The tail index p: the order of the moment that is bounded; at least 2.
     budget : PureDP, ZCDP or ApproxDP

@@ -21,7 +21,7 @@ class UserLevel:
     Parameters
     ----------
     n, m, d : int
-        Users, items a user and dimension; positive.
+        Users, items per user and dimension; positive.
     epsilon, delta : float
         The budget of one user: positive, and strictly between 0 and 1.
     lipschitz : float

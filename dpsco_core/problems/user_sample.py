@@ -42,7 +42,7 @@ class UserSample(Protocol):
 
     @property
     def items(self) -> int:
-        """Number m of items a user."""
+        """Number m of items per user."""
         ...
 
     @property

@@ -151,10 +151,9 @@ def sco_share(setting: Setting, calibration: Calibration) -> float:
 
 def refuse_pure(setting: Setting) -> None:
     """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
-    budget = setting.budget
-    if isinstance(budget, PureDP):
+    if isinstance(setting.budget, PureDP):
         raise NotApplicable(
-            f"Gaussian noise cannot give pure DP (epsilon={budget.epsilon:g}, delta=0).",
+            "Gaussian noise cannot give pure DP.",
             nearest="set delta=1e-06",
             changes=(("delta", 1e-6),),
         )

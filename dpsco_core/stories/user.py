@@ -101,9 +101,9 @@ USER_STORIES: tuple[Story, ...] = (
         smooth="losses",
         order=r"O(nmd + C^2d)",
         cost="One pass: each item's gradient is taken at most once.",
-        when="With thousands of items a user, when one pass must do.",
+        when="With thousands of items per user, when one pass must do.",
         pitfalls=(
-            "Its filter pays only from thousands of items a user on: a user owns too few of a "
+            "Its filter pays only from thousands of items per user on: a user owns too few of a "
             "group's steps before. The run says by how much a plain mean would be better.",
             FEW.replace("some thousand a phase", "about 300 groups"),
         ),
@@ -128,7 +128,7 @@ USER_STORIES: tuple[Story, ...] = (
     Story(
         slug="user.accelerated",
         what="Accelerated descent in which every user's mean gradient is a point, and all points "
-        "agree the better the more items a user has. Each step tests that they agree, leaves out "
+        "agree the better the more items per user has. Each step tests that they agree, leaves out "
         "those that do not, and adds noise as small as their spread, which is L/√m in place of L. "
         "Phases on disjoint users halve in size and trust their start more and more.",
         steps=(
@@ -148,9 +148,9 @@ USER_STORIES: tuple[Story, ...] = (
         order=r"O(Tnmd + Tn^2d)",
         cost="T passes over the items of a phase's users; the n² of pairwise distances is skipped "
         "where all points agree at a glance.",
-        when="With a thousand items a user or more: its noise falls like 1/√m where clipped means "
-        "stay.",
-        pitfalls=(FEW, "Below about a thousand items a user clipped means need less noise."),
+        when="With a thousand items per user or more: its noise falls like 1/√m where that of "
+        "clipped means stays.",
+        pitfalls=(FEW, "Below about a thousand items per user clipped means need less noise."),
         errata=(
             PRINTED,
             "The filter uses the score's radius, and not twice that as Algorithm 1's does, so that "
@@ -185,7 +185,7 @@ USER_STORIES: tuple[Story, ...] = (
         order=r"O(Tnmd + Tn^2d)",
         cost="T passes over the items of a stage's users; it may take many more steps than the "
         "convex version.",
-        when="For the quadratic loss with a thousand items a user or more.",
+        when="For the quadratic loss with a thousand items per user or more.",
         pitfalls=(FEW, "A stage has a part of the users only, and a test of its own to pay for."),
         errata=(
             PRINTED,
@@ -220,7 +220,7 @@ USER_STORIES: tuple[Story, ...] = (
         smooth="no",
         order=r"O(Tnmd + Tn^2d)",
         cost="T passes over the items of a phase's users.",
-        when="For losses with kinks and a thousand items a user or more.",
+        when="For losses with kinks and a thousand items per user or more.",
         pitfalls=(
             FEW,
             "The theorem's radius means thousands of passes; the practical one is a "
@@ -269,8 +269,8 @@ USER_STORIES: tuple[Story, ...] = (
         smooth="losses",
         order=r"O(nmd)",
         cost="One pass: each item's gradient is taken at most once.",
-        when="With few users, or few items a user. At m = 1 it is phased SGD.",
-        pitfalls=("More items a user do not lower its noise.", "Losses with kinks are refused."),
+        when="With few users, or few items per user. At m = 1 it is phased SGD.",
+        pitfalls=("More items per user do not lower its noise.", "Losses with kinks are refused."),
         errata=(
             "Not an error: the paper sets it aside as trivial, in a footnote; by the paper's rates "
             "it beats Algorithm 1 wherever m is at most n and ε at most 1.",
@@ -301,7 +301,7 @@ USER_STORIES: tuple[Story, ...] = (
         smooth="no",
         order=r"O(Tnmd)",
         cost="T passes over all items.",
-        when="The first choice at user level below about a thousand items a user. At m = 1 it is "
+        when="The first choice at user level below about a thousand items per user. At m = 1 it is "
         "noisy gradient descent.",
         pitfalls=(
             "Its noise does not fall with the number of items: from about a thousand on the filter "

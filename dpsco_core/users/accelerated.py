@@ -66,7 +66,7 @@ class UserAccelerated:
         problems=SCO_PROBLEMS,
         rate="upper.user.accelerated",
         caveat="A phase needs some thousand users at epsilon = 1 for its test; with fewer it does "
-        "not run. Its noise falls with m; below about a thousand items a user clipped means have "
+        "not run. Its noise falls with m; below about a thousand items per user clipped means have "
         "less. " + BOUNDED_CAVEAT,
     )
 

@@ -139,7 +139,7 @@ def practical_tau(at: UserLevel) -> float:
 def widest_radius(at: UserLevel) -> float:
     r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
 
-    The note has no such bound on tau; it is the smaller one for up to nine items a user.
+    The note has no such bound on tau; it is the smaller one for up to nine items per user.
     """
     return at.lipschitz * (1 + ROOM)
 

@@ -128,7 +128,7 @@ class UserPhasedSgd:
         level="user",
         problems=SCO_PROBLEMS,
         rate="upper.user.phased-sgd",
-        caveat="Its filter pays only from thousands of items a user on. " + BOUNDED_CAVEAT,
+        caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
     )
 
     def plan(self, setting: Setting) -> GroupsPlan:

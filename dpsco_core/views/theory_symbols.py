@@ -60,7 +60,7 @@ def _constant(field: str) -> Value:
 _DIAMETER, _LIPSCHITZ = _constant("diameter"), _constant("lipschitz")
 _COMMON = (
     _Entry("n", "records (users, where they have several items)", lambda s: s.n),
-    _Entry("m", "items a user", lambda s: s.m),
+    _Entry("m", "items per user", lambda s: s.m),
     _Entry("d", "dimension", lambda s: s.d),
     _Entry("p", "tail index: the order of the moment that is bounded", lambda s: s.moment_order),
     _Entry(r"\rho", "zCDP budget that Gaussian noise may spend", lambda s: s.gaussian_rho),
@@ -109,7 +109,15 @@ _LQ = (
     _Entry(r"\gamma", "weight of the mirror map"),
     _Entry(r"\mu", "weight of the regulariser"),
 )
+# The explicit bounds have a regularity of their own, which their formulas define.
+_LQ_EXPLICIT = (
+    *(entry for entry in _LQ if entry.token != r"\kappa"),
+    _Entry(r"\kappa", "regularity of a smooth norm near the dual one"),
+    _Entry("m", "number of gradient steps"),
+)
 _USER = (
+    _Entry("D", "radius of the set: half its diameter", lambda s: s.constants.diameter / 2),
+    _Entry(r"\lambda_i", "weight of the regulariser in phase i"),
     _Entry("R", "diameter of the set", _DIAMETER),
     _Entry(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
     _Entry(r"\kappa", "smoothness in units of L/R", lambda s: _condition(s)),
@@ -205,6 +213,7 @@ _FAMILIES: tuple[tuple[str, tuple[_Entry, ...]], ...] = (
             _Entry("k", "rank of a record's Hessian"),
         ),
     ),
+    (r"upper\.lp\..*-(explicit|generalized|paper)", _LQ_EXPLICIT),
     (r"upper\.lp.*", _LQ),
 )
 

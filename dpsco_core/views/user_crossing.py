@@ -1,7 +1,7 @@
-"""The measured crossover in m: from how many items a user on a filtered mean beats a plain one.
+"""The measured crossover in m: from how many items per user on a filtered mean beats a plain one.
 
 Two methods are run on the same data over a grid of m, on a quadratic loss whose hard data have
-exact users' means, so that a million items a user cost no more than one.
+exact users' means, so that a million items per user cost no more than one.
 """
 
 from __future__ import annotations

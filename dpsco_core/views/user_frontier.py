@@ -148,7 +148,7 @@ def complexity_curves(
     Parameters
     ----------
     m : int
-        Items a user.
+        Items per user.
     condition : float
         :math:`\beta R/L` of the smooth losses.
     users : sequence of int

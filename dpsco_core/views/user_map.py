@@ -45,7 +45,7 @@ MEASURED_ITEMS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class UserMap:
-    """Values of some methods over users and items a user.
+    """Values of some methods over users and items per user.
 
     Parameters
     ----------

@@ -281,7 +281,9 @@ def test_a_slider_moves_the_frontier_and_keeps_the_rest() -> None:
     page.select_slider(key=STATE.key("m")).set_value(10_000)
     after = [c.proto.alt for c in checked(page.run()).get("plotly_chart")]
     assert page.query_params["m"] == "10000"
-    assert [a for a in before if "items a user" in a] == [a for a in after if "items a user" in a]
+    assert [a for a in before if "items per user" in a] == [
+        a for a in after if "items per user" in a
+    ]
     assert before != after
 
 

@@ -42,7 +42,7 @@ def test_a_value_off_the_grid_is_answered_at_the_nearest_point_and_said() -> Non
 
 def test_below_a_lower_bound_ordinary_data_are_easier_than_the_worst() -> None:
     said = say(SWEEP, shrink=0.01)
-    assert "below the 0.075 that any CDP algorithm must err on its hardest input" in said.sentence
+    assert "below the 0.075 that any zCDP algorithm must err on its hardest input" in said.sentence
     assert said.sentence.endswith("these data are easier than that.")
 
 
