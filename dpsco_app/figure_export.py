@@ -190,11 +190,11 @@ def show_table(table: pd.DataFrame) -> None:
     """Draw a table; numbers have three significant digits, whole sizes their commas."""
     number = st.column_config.NumberColumn
     formats = {str(c): number(format="%.3g") for c in table.select_dtypes("float").columns}
-    formats |= {c: number(format="localized") for c in SYMBOL.values() if _whole(table, c)}
+    formats |= {c: number(format="localized") for c in SYMBOL.values() if is_whole(table, c)}
     st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
 
 
-def _whole(table: pd.DataFrame, column: str) -> bool:
+def is_whole(table: pd.DataFrame, column: str) -> bool:
     """Whether a column holds whole numbers: a small probability would be written as 0."""
     return column in table and bool((table[column] % 1 == 0).all())
 

@@ -53,7 +53,8 @@ def draw_formulas(scenario: Scenario) -> None:
         st.markdown(_wrapping(card.latex))
         if e.failures:
             st.caption(f"⚠ {' '.join(e.failures)}")
-        st.caption(legend(point, e))
+        if meanings := legend(point, e):
+            st.caption(meanings)
 
 
 def _wrapping(latex: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+
 LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
 
 
@@ -43,6 +45,21 @@ PIN = "pin"  # and of the scenario that is kept to be compared, as a query of it
 SIDE = "side"  # and of whether both are figures of their own, side by side
 VIEWS = ("lower bounds", "rates", "upper bounds")
 SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
+
+
+def budget_text(budget: Budget) -> str:
+    """Return a budget as people write it: (1, 10⁻⁶)-DP, 0.5-zCDP or 1-DP."""
+
+    def four(value: float) -> str:
+        return number_text(float(f"{value:.4g}"))
+
+    match budget:
+        case PureDP(epsilon=epsilon):
+            return f"{four(epsilon)}-DP"
+        case ZCDP(rho=rho):
+            return f"{four(rho)}-zCDP"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"({four(epsilon)}, {four(delta)})-DP"
 
 
 def short_text(value: float) -> str:

@@ -70,9 +70,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Dimension bites",
-        look_for="Up to d = 10 the coordinate-wise estimator with Laplace noise (pure privacy) has "
-        "the smaller error, at d = 2 clearly. From d = 20 on it has the larger one: its noise "
-        "grows faster with d than Gaussian noise. Compare the slopes below.",
+        look_for="Up to d = 5 the coordinate-wise estimator with Laplace noise (pure privacy) has "
+        "a smaller error than the one with Gaussian noise, and at d = 10 they are about level. "
+        "Beyond, Laplace noise grows faster with d: compare the slopes below.",
         scenario=Scenario(
             n=20_000,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure"),

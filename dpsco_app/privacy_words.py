@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsco_app.options import number_text
+from dpsco_app.options import budget_text, number_text
 from dpsco_app.privacy_state import View
 from dpsco_core.audits import Audit, Found
 from dpsco_core.catalogue import method_card
@@ -268,7 +268,11 @@ def said_ledger(found: Account) -> str:
         else ""
     )
     within = "all of" if spent == found.budget else "within"
-    text = f"**{count:,} {noun}**; spent **{spent}**, {within} the budget {found.budget}.{parallel}"
+    said = "nothing" if spent is None else budget_text(spent)
+    text = (
+        f"**{count:,} {noun}**; spent **{said}**, {within} the budget "
+        f"{budget_text(found.budget)}.{parallel}"
+    )
     if found.flaws:
         text += " **Flawed:** " + "; ".join(dict.fromkeys(found.flaws)) + "."
     return text

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpsco_app.options import SYMBOL, number_text
+from dpsco_app.options import SYMBOL, budget_text, number_text
 from dpsco_app.problem_words import losses_text, words_for
 from dpsco_app.refusals import with_names
 from dpsco_app.running import Result, evaluations
@@ -36,7 +36,7 @@ def numbers(result: Result) -> pd.DataFrame:
         "10 %": table["q10"],
         "90 %": table["q90"],
         "Milliseconds": 1000 * table["seconds"],
-        "Spent": ["not private" if _public(o) else str(o.spent or "") for o in cells],
+        "Spent": [_spent(o) for o in cells],
         "Parameters": [
             ", ".join(f"{k.replace('_', ' ')} {_three_digits(v)}" for k, v in o.diagnostics.items())
             for o in cells
@@ -56,6 +56,12 @@ def _evaluation_errors(outcomes: Sequence[Outcome]) -> dict[tuple[str, float | N
     for o in outcomes:
         largest[o.method, o.x] = max(largest.get((o.method, o.x), 0.0), o.error_uncertainty)
     return largest
+
+
+def _spent(outcome: Outcome) -> str:
+    if _public(outcome):
+        return "not private"
+    return "" if outcome.spent is None else budget_text(outcome.spent)
 
 
 def _public(outcome: Outcome) -> bool:

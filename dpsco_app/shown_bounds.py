@@ -25,7 +25,8 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw, of the smallest class."""
-    return tuple(c for c in _smallest_class(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
+    found = (c for c in cards(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
+    return _smallest_class([c for c in found if c.kind == "lower"])
 
 
 @lru_cache
@@ -34,15 +35,12 @@ def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
 
     Drawn or not: those from sampling alone, which bind every algorithm, may be the largest.
     """
-    return tuple(c.slug for c in _smallest_class(problem, level) if c.constant == "explicit")
+    found = (c for c in cards(problem, level) if c.constant == "explicit")
+    return tuple(c.slug for c in _smallest_class([c for c in found if c.kind == "lower"]))
 
 
-def _smallest_class(problem: str, level: Level) -> tuple[BoundCard, ...]:
-    """Return the lower bounds of the smallest class that holds the problem.
-
-    Strongly convex losses before convex ones.
-    """
-    found = [c for c in cards(problem, level) if c.kind == "lower"]
+def _smallest_class(found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
+    """Return the bounds of the smallest class: strongly convex losses before convex ones."""
     smallest = min((len(c.problems) for c in found), default=0)
     return tuple(c for c in found if len(c.problems) == smallest)
 

@@ -364,6 +364,17 @@ def test_a_wrong_flag_or_command_is_named(
     assert line.startswith("dpsco")
 
 
+def test_the_help_names_every_command_and_nothing_of_the_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(("--help",))
+    text = capsys.readouterr().out
+    assert "FURTHER" not in text and "`" not in text
+    for command in ("run", "bounds", "catalogue", "app", "audit", "budget", "study", "export"):
+        assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
+
+
 def test_every_field_has_a_flag_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(("run", "--help"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -222,3 +223,10 @@ def test_the_sample_mean_of_a_real_study_falls_like_one_over_the_root_of_n() -> 
 )
 def test_a_budget_says_its_kind(budget: object, fields: object) -> None:
     assert budget_fields(budget) == fields  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("axis", "grid"), [("p", (2, 3, 4)), ("q", (1.5, 2, 3))])
+def test_an_error_is_no_power_of_an_exponent(axis: Any, grid: tuple[float, ...]) -> None:
+    geometry = "lq" if axis == "q" else "l2"
+    swept = replace(SWEPT, axis=axis, grid=grid, geometry=geometry, q=1.5 if axis == "q" else None)
+    assert len(slopes(swept, power_law(swept, -0.5))) == 0

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app import link
 from dpsco_app.options import VIEWS
+from dpsco_core.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
     ENTRY,
@@ -158,3 +159,18 @@ def test_the_ledger_of_a_run_is_a_link_away() -> None:
     assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
     page = open_page(methods="mean.sample")
     assert "Where the budget went" not in {link.proto.label for link in page.get("page_link")}
+
+
+def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> None:
+    page = open_page(d="50", grid=None)
+    assert not page.warning
+    scenario = chosen(page)
+    assert scenario.d == 50 and result(page).scenario == scenario
+    kept = [n for n in link.BASE.grid if n * 50 <= DASHBOARD.elements]
+    assert list(scenario.grid) == kept and len(kept) == len(link.BASE.grid) - 1
+
+
+def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:
+    page = open_page(axis="d", n="50000", grid=None)
+    assert not page.warning
+    assert (chosen(page).n, chosen(page).grid) == (50_000, (2, 5, 10, 20))

@@ -188,3 +188,9 @@ def test_every_example_leads_with_its_method() -> None:
     for slug, found in STORIES.items():
         assert len(found.example.methods) >= 2, slug
         assert found.example.axis in ("n", "m")
+
+
+def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
+    page = open_at("algorithms", problem="logistic", budget="pure")
+    assert "No private optimiser of the catalogue can run" in texts(page)
+    assert "Choose a private optimiser" not in texts(page)

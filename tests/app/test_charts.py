@@ -24,6 +24,7 @@ from dpsco_app.look import (
 )
 from dpsco_app.options import number_text, series
 from dpsco_app.point_chart import point_figure
+from dpsco_app.presets import PRESETS
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     METHOD_SLUGS,
@@ -310,3 +311,30 @@ def test_series_and_small_helpers() -> None:
     assert series(0, 1) == [1, 2, 5, 10]
     assert translucent("#0b57d0", 0.5) == "rgba(11,87,208,0.5)"
     assert wrapped("one two three", 7) == "one two <br>three"
+
+
+USERS = replace(PRESETS[-1].scenario, grid=(1, 10, 1000), methods=("user.clipped-means",), trials=1)
+STRONG = ("lower.sco-strong.hypercube-cdp", "lower.sco-strong.fano-cdp")
+
+
+def test_a_shade_is_never_above_its_line_however_far_that_falls() -> None:
+    """On the hypercube the floor falls from 10^-4 to 10^-26 between two points of the axis m."""
+    look = Look(title="A title")
+    figure = error_figure(USERS, table(USERS), bounds(USERS, *STRONG), look)
+    for slug in STRONG:
+        (shade,) = traces(figure, slug)
+        (line,) = traces(figure, bound(slug).card.name)
+        count = len(shade.x) // 2
+        assert list(shade.x[:count]) == [x for x, y in zip(line.x, line.y, strict=True) if y]
+        assert list(shade.y[:count]) == pytest.approx([y for y in line.y if y], rel=1e-12)
+
+
+def test_the_words_of_a_narrow_region_point_into_it() -> None:
+    look = Look(title="A title")
+    narrow = error_figure(USERS, table(USERS), bounds(USERS, *STRONG), look)
+    (words,) = [a for a in narrow.layout.annotations if a.text.startswith("No private")]
+    low, high = narrow.layout.yaxis.range
+    edge = math.log10(bounds(USERS, STRONG[0])[0].value)
+    assert words.showarrow and low < words.y < edge < high
+    (wide,) = [a for a in draw(SWEEP, *FLOORS).layout.annotations if "No private" in a.text]
+    assert not wide.showarrow

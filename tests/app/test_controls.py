@@ -224,3 +224,30 @@ def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() 
     scenario = chosen(page)
     assert scenario.axis == "n" and scenario.q in (None, 2.0)
     assert not any(o.not_applicable for o in result(page).outcomes)
+
+
+def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another_budget() -> None:
+    page = open_page(
+        methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
+    )
+    drawn = trace_names(figure(page))
+    assert "Pure-DP hypercube" in drawn and "CDP hypercube" not in drawn
+    (button,) = [b for b in page.button if b.label == "Change that"]
+    assert button.help == "Runs Coordinate-wise, Laplace instead"
+    checked(button.click().run())
+    scenario = chosen(page)
+    assert scenario.delta == 0 and scenario.methods == ("mean.sample", "mean.cwme-pure")
+    assert not any(o.not_applicable for o in result(page).outcomes)
+
+
+def test_a_method_that_has_its_replacement_beside_it_can_only_be_left_out() -> None:
+    page = open_page(methods="mean.clipped,mean.cwme-pure", delta="0")
+    assert "Change that" not in [b.label for b in page.button]
+    press(page, "Leave out")
+    assert (chosen(page).delta, chosen(page).methods) == (0, ("mean.cwme-pure",))
+
+
+def test_a_sweep_of_an_exponent_has_no_slope() -> None:
+    page = open_page(axis="p", grid="2,3,4")
+    assert "the error is not a power of it" in texts(page)
+    assert "Fitted |" not in texts(page)

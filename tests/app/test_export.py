@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,8 @@ import pytest
 from dpsco_app import export
 from dpsco_app.details import bounds_table, numbers
 from dpsco_core.cli import main
+from dpsco_core.privacy import PureDP
+from dpsco_core.report import run_json
 from dpsco_core.scenario import Scenario
 from dpsco_core.tables import frame
 from tests.app.pages import open_page, result
@@ -83,7 +86,7 @@ def test_the_table_of_numbers_names_the_axis_and_says_what_was_spent() -> None:
     assert list(shown["n"]) == list(table(SWEEP)["x"])
     assert list(shown["Mean error"]) == list(table(SWEEP)["mean_error"])
     spent = dict(zip(shown["Estimator"], shown["Spent"], strict=True))
-    assert spent["Sample mean"] == "not private" and spent["Simple clipping"] == "(1, 1e-06)-DP"
+    assert spent["Sample mean"] == "not private" and spent["Simple clipping"] == "(1, 10⁻⁶)-DP"
     parameters = dict(zip(shown["Estimator"], shown["Parameters"], strict=True))
     assert parameters["Simple clipping"].startswith("clip radius ")
     assert "Remark" not in shown and "x" not in shown
@@ -100,3 +103,13 @@ def test_the_table_of_bounds_has_every_bound_once() -> None:
     shown = bounds_table(SWEEP)
     assert not shown["Bound"].duplicated().any()
     assert set(shown["Kind"]) == {"upper", "lower"}
+
+
+def test_a_pure_method_has_spent_no_delta_in_any_file() -> None:
+    scenario = replace(SWEEP, methods=("mean.cwme-pure",), trials=1)
+    result = run(scenario)
+    assert {o.spent for o in result.outcomes} == {PureDP(epsilon=1.0)}
+    assert set(frame(result.outcomes)["spent"]) == {"1-DP"}
+    assert set(numbers(result)["Spent"]) == {"1-DP"}
+    rows = run_json(scenario, result.outcomes)["results"]
+    assert all(row["spent"] == {"kind": "pure", "epsilon": 1.0} for row in rows)

@@ -75,7 +75,9 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         if slug != SLUGS[-1]:
             page = checked(page.button(key="learn_next").click().run())
     assert f"{len(SLUGS)} answered" in page.sidebar.caption[0].value
-    assert all("✓" in caption for caption in page.sidebar.radio[0].proto.captions)
+    for slug, caption in zip(SLUGS, page.sidebar.radio[0].proto.captions, strict=True):
+        given = page.session_state[RUNS][slug].verdict
+        assert caption == f"{'✓' if given.close else '○'} {given.mark.lower()}", slug
     with pytest.raises(KeyError):
         page.button(key="learn_next")
     # What is known is still there when a step is visited again, and can be forgotten.

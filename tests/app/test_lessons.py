@@ -79,6 +79,8 @@ def test_a_prediction_is_compared_with_what_was_measured(
     verdict = judge(lesson, prediction, found(answer))
     assert verdict.close is close
     assert sentence in verdict.sentence and verdict.sentence.startswith("You predicted: **")
+    assert verdict.mark == ("Not quite" if not close else "Right" if lesson.choices else "Close")
+    assert verdict.sentence.endswith(f" {verdict.mark}.")
 
 
 # -- finding ------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -40,6 +41,13 @@ from tests.app.test_anatomy import named, open_at, values
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped"}
 SHOWN = {scene.name: replace(DEFAULT, **scene.changes) for scene in SCENES}
+
+
+TABLE = """
+import pandas as pd
+from dpsco_app.figure_export import show_table
+show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
+"""
 
 
 def open_lower(**query: str) -> AppTest:
@@ -244,3 +252,29 @@ def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
     press(page, "Run")
     assert "Simple clipping cannot run here" in texts(page)
     assert "Coordinate-wise, Laplace" in page.container(key="lower_run_said").markdown[0].value
+
+
+def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() -> None:
+    """The l2 error is at least 2 theta sqrt(d) times the share of wrong signs, or only once."""
+    d, theta = 4, 0.5
+    estimates = np.random.default_rng(0).normal(size=(2000, d))
+    signs = np.ones(d)
+    errors = np.linalg.norm(estimates - theta * signs, axis=1)
+    clipped = np.clip(estimates / theta, -1, 1)
+    rounded = (1 - clipped).mean(axis=1) / 2  # the chance of a minus where the sign is a plus
+    assert np.all(errors >= 2 * theta * np.sqrt(d) * rounded * (1 - 1e-12))
+    barely = np.full(d, -1e-9)  # every sign is wrong by a threshold at 0
+    error = np.linalg.norm(barely - theta * signs)
+    assert error < 0.51 * 2 * theta * np.sqrt(d)
+    for view in SHOWN.values():
+        if view.mode != "free" and view.hard == "hypercube":
+            step = steps_of(view.instance.proof(view.instance.own_probability), pure=False)[2]
+            assert "randomised rounding" in step.why and "would give half" in step.why
+            assert "errs by" not in step.why
+
+
+def test_a_small_probability_is_not_written_as_zero() -> None:
+    page = checked(AppTest.from_string(TABLE).run())
+    columns = json.loads(page.dataframe[0].proto.columns)
+    formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
+    assert formats == {"q": "%.3g", "n": "localized"}

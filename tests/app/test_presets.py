@@ -86,6 +86,8 @@ def test_dimension_bites_the_laplace_noise_harder_beyond_ten() -> None:
     ratios = [a / b for a, b in zip(errors["mean.cwme-pure"], errors["mean.cwme-cdp"], strict=True)]
     # With 120 trials: 0.81 at d = 5, 1.09 at 10, 1.21 at 20 and 1.87 at 50.
     assert max(ratios[1:3]) < 1.2 and ratios[4] > 1.5 and ratios[5] > 2
+    (words,) = (p.look_for for p in PRESETS if p.name == "Dimension bites")
+    assert ratios[0] < 0.9 and words.startswith("Up to d = 5 the coordinate-wise estimator")
 
 
 def test_the_theorems_parameters_err_more_than_the_answer_zero() -> None:

@@ -14,7 +14,7 @@ from dpsco_app import theory_words as words
 from dpsco_app.look import FADED, Look
 from dpsco_app.shown_bounds import shown
 from dpsco_app.theory_charts import MOST, dots_figure, ordered, symbol_of
-from dpsco_app.theory_state import BASE, CHOICES, PANEL, drawing, fits, listed
+from dpsco_app.theory_state import BASE, CHOICES, PANEL, drawing, fits, has_line, listed
 from dpsco_core.catalogue import BOUNDS, bound, method_card
 from dpsco_core.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
 from dpsco_core.scenario import Scenario
@@ -287,3 +287,24 @@ def test_a_method_and_its_errata_lead_to_each_other() -> None:
     for slug in methods_of(entries[0]):
         assert f"method={slug}" in links(page)[method_card(slug).name]
     assert errata_of("mean.sample") == ()
+
+
+def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
+    def label(slug: str) -> str:
+        page = open_theory(problem="quadratic", table="zhao", scope="all", bound=slug)
+        (found,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
+        return str(found)
+
+    assert label("upper.sco.clipped") == "Draw this bound in Explore"
+    assert label("upper.sco.clipped-logs") == "Open its scenario in Explore"
+    point = canonical_point(Scenario(problem="quadratic", methods=("sco.erm",)))
+    void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
+    made = drawing(point, void)
+    assert made.drawn and not has_line(made, void.slug)
+
+
+def test_the_errata_are_counted_in_a_sentence() -> None:
+    page = open_theory(part="errata", severity="not private as printed")
+    grave = [e for e in ERRATA if e.severity == "not private as printed"]
+    text = f"**{len(grave)}** published statements are not private as printed."
+    assert said(page, "theory_errata_said").endswith(text)

@@ -7,7 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.details import numbers
+from dpsco_app.explore_figure import statement
+from dpsco_app.presets import PRESETS
 from dpsco_app.words import Statement, state, times
+from dpsco_core.report import evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.app.pages import numbers_in
 from tests.app.results import FLOORS, SWEEP, bounds, run, table
@@ -96,3 +99,35 @@ def test_a_ratio_is_written_with_two_digits() -> None:
     assert [times(r) for r in ratios] == [
         "0.53", "0.97", "1.0", "1.0", "2.0", "9.9", "12", "1,200",
     ]  # fmt: skip
+
+
+def test_the_sentence_has_the_largest_floor_that_binds_the_method_sampling_included() -> None:
+    scenario = replace(
+        PRESETS[-1].scenario, grid=(10,), m=10, methods=("user.clipped-means",), trials=1
+    )
+    floors = [
+        e
+        for e in evaluate_all(scenario)
+        if e.bound.card.kind == "lower"
+        and e.bound.card.constant == "explicit"
+        and e.bound.card.problems == ("quadratic", "least-squares")
+        and e.bound.card.privacy in ("none", "zcdp")
+        and not e.failures
+    ]
+    largest = max(floors, key=lambda e: e.value)
+    private = max(e.value for e in floors if e.bound.card.privacy == "zcdp")
+    assert largest.bound.card.slug == "lower.sco-strong.sampling-signs"
+    assert largest.value > 1000 * private, "what privacy alone proves is far from what binds"
+    said = statement(run(scenario))
+    worst = "what any algorithm must leave in the worst case over strongly convex losses"
+    assert f"{worst} ({largest.value:.2g})" in said.sentence
+
+
+def test_where_no_private_method_can_run_nobody_is_asked_to_choose_one() -> None:
+    scenario = replace(
+        Scenario(problem="logistic", methods=("sco.erm",), delta=0.0, n=200, d=2), trials=1
+    )
+    said = state(scenario, table(scenario), [], {})
+    assert said.sentence.startswith("No private optimiser of the catalogue can run")
+    approx = replace(scenario, delta=1e-6)
+    assert state(approx, table(approx), [], {}).sentence.startswith("Choose a private optimiser")

@@ -54,8 +54,7 @@ def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
     with pytest.raises(NotApplicable) as refusal:
         method.plan(where)
     assert str(refusal.value) == (
-        "Gaussian noise cannot give pure DP. "
-        "Nearest: choose mean.cwme-pure, or set delta=1e-06."
+        "Gaussian noise cannot give pure DP. Nearest: choose mean.cwme-pure, or set delta=1e-06."
     )
     assert refusal.value.changes == (("method", CoordinatewisePure.card.slug),)
     check_ledger_equals_budget(CoordinatewisePure(), where, data(409, 3))
