@@ -26,7 +26,7 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw, of the smallest class."""
     found = (c for c in cards(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
-    return _smallest_class([c for c in found if c.kind == "lower"])
+    return _smallest_class(problem, [c for c in found if c.kind == "lower"])
 
 
 @lru_cache
@@ -36,13 +36,17 @@ def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
     Drawn or not: those from sampling alone, which bind every algorithm, may be the largest.
     """
     found = (c for c in cards(problem, level) if c.constant == "explicit")
-    return tuple(c.slug for c in _smallest_class([c for c in found if c.kind == "lower"]))
+    lower = [c for c in found if c.kind == "lower"]
+    return tuple(c.slug for c in _smallest_class(problem, lower))
 
 
-def _smallest_class(found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
-    """Return the bounds of the smallest class: strongly convex losses before convex ones."""
-    smallest = min((len(c.problems) for c in found), default=0)
-    return tuple(c for c in found if len(c.problems) == smallest)
+def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
+    """Return the bounds of the smallest class of losses that holds the problem.
+
+    Strongly convex ones, not convex ones, where the problem is strongly convex.
+    """
+    own = problem_card(problem).loss_class
+    return tuple(c for c in found if not c.is_wider(own)) or tuple(found)
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
