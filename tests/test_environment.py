@@ -318,7 +318,7 @@ SETTINGS: dict[str, Changes] = {
         "LC_ALL": "C",
         "PYTHONIOENCODING": "ascii",
         "TZ": "America/St_Johns",
-        "HOME": f"{os.devnull}/nowhere",
+        "HOME": "/proc/nowhere",  # where not even root can make it
     },
 }
 
