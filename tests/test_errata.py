@@ -1,6 +1,6 @@
 """Errata: every entry stands on code that exists, and every experiment shows what it says.
 
-The numbers come from the notes on the papers, where they were computed independently.
+The numbers come from docs/theory, where they were computed independently.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_the_printed_noise_of_smoothing_spends_what_the_note_says() -> None:
     assert [e > 1 for e in excess] == [f > 1 for f in column(found, "ρ spent / claimed")]
 
 
-def test_the_literal_steps_have_the_noise_of_the_note() -> None:
+def test_the_literal_steps_have_the_noise_of_the_theory() -> None:
     found = kamath.literal_steps()
     assert column(found, "literal T")[1] == pytest.approx(5.35e6, rel=1e-3)
     assert column(found, "E‖noise‖² of a step")[1] == pytest.approx(8.4e6, rel=0.01)
@@ -81,13 +81,13 @@ def test_only_the_volume_normalises_the_density() -> None:
     assert found == pytest.approx([7.416299, 7.416299, 7.017698], abs=1e-5)
 
 
-def test_one_step_has_the_delta_of_the_note() -> None:
+def test_one_step_has_the_delta_of_the_theory() -> None:
     over = column(arora.one_step(), "over claim")
     assert over[:2] == pytest.approx([24.9136898916, 416], rel=1e-3)
     assert arora.one_step().rows[0][4] == pytest.approx(2.49136898916e-6, rel=1e-9)
 
 
-def test_the_noise_of_theorem_6_is_that_of_the_note() -> None:
+def test_the_noise_of_theorem_6_is_that_of_the_theory() -> None:
     found = arora.noise_of_the_theorem()
     assert column(found, "no amplification")[0] == pytest.approx(72.609, abs=2e-3)
     assert column(found, "sound shuffling")[::2] == pytest.approx([18.212, 8.318], abs=2e-3)
@@ -99,7 +99,7 @@ def test_the_hub_and_its_petals_keep_two_fifths() -> None:
     assert column(found, "score / K") == pytest.approx([0.7] * 3)
 
 
-def test_the_hidden_constants_are_those_of_the_note() -> None:
+def test_the_hidden_constants_are_those_of_the_theory() -> None:
     assert column(su.hidden_constant(), "constant") == pytest.approx([178, 168, 189], rel=0.01)
 
 

@@ -311,8 +311,8 @@ def test_in_the_power_branch_the_generalized_gaussian_meets_its_bound() -> None:
     assert math.isnan(dual_square(100, 1.05, "generalized gaussian", 0).exact)
 
 
-def test_the_measured_table_of_the_note_and_the_gaussian_is_smaller() -> None:
-    """Section 2.8 of the note to Su et al.: d = 10 and 100; its values are rounded to 3 digits."""
+def test_the_measured_energies_and_the_gaussian_is_smaller() -> None:
+    """theory/su-zhao-wang.md, 2.8: d = 10 and 100; its values are rounded to 3 digits."""
     table = [(10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68), (100, 1.25, 4.00, 2.05)]
     for d, q, gg, gaussian in table:
         for noise, expected in zip(NOISES, (gg, gaussian), strict=True):

@@ -42,7 +42,7 @@ SHIFT = 0.05  # of two normal laws, in standard deviations
 NORMAL = replace(
     EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
 )
-# The worked example of the note to Kamath et al. (2022), section 4.7: (value, q).
+# The worked example of theory/kamath-liu-zhang.md, 4.7: (value, q).
 GOLDEN = {
     "closed-cdp": (0.0032150, 3.524e-4),  # E2
     "fano-cdp": (0.0035375, 2.711e-4),  # E3
@@ -228,7 +228,7 @@ METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
-    """At the note's point; the mean of 20 trials stands at least 20 standard errors clear."""
+    """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 20 standard errors clear."""
     at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
     rows = {r.method: r for r in measured(at, list(study(at.scenario)))}
     floor = own_floor(at, ("zcdp",))

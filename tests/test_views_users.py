@@ -141,7 +141,7 @@ def test_the_command_gives_the_same_crossover_as_the_page(
     falling, flat = (errors_of(outcomes, method) for method in (FILTERED, PLAIN))
     found = crossing(falling, flat)
     assert found is not None and found.reversals == 0
-    # Note, section 2.7: near 1,800 at the note's constants, a few times less at the sharper ones.
+    # theory/lowy-liu-asi.md, 2.7: near 1,800 at its constants, a few times less at the sharper.
     assert 300 < found.items < 3000
     assert found.interval[0] < found.items < found.interval[1]
     # The law: the distance of the filtered mean falls as 1/sqrt(m), that of the other not at all.

@@ -32,7 +32,7 @@ def largest_spike_probability(
     r"""Return the largest p whose instance has mean norm at most `mean_bound`.
 
     :math:`\min(1,(R/\sqrt w)^{1/a})` with :math:`w=\lfloor d/2\rfloor` for the packing and w = d
-    for the hypercube. Note to Kamath et al. (2022), sections 4.1 and 8 (row 35).
+    for the hypercube. See theory/kamath-liu-zhang.md, 4.1 and 8, item 35.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def fano_pure(
 
     .. math:: p_e\ge\Big(1-\frac1t\Big)\frac{N-1}{N-1+e^{t\varepsilon D}},\qquad t>1
 
-    Note to Kamath et al. (2022), section 4.2.
+    See theory/kamath-liu-zhang.md, 4.2.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@ r"""What privacy cannot change: lower bounds that bind every algorithm.
 
 N1 is the exact minimax risk of the Gaussian location model, N2 a bound from bounded signs that
 survives every moment order. (Kamath et al. 2022 cite the classical Gaussian bound with unit
-variance, which violates the moment bound for k > 2; note, section 4.6.)
+variance, which violates the moment bound for k > 2; theory/kamath-liu-zhang.md, 4.6.)
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = Fal
     .. math:: \sigma_k\sqrt{\tfrac2n}\,\frac{\Gamma((d+1)/2)}{\Gamma(d/2)},\quad
               \text{squared: }\sigma_k^2\frac dn
 
-    Anderson's lemma: the sample mean is minimax. Note to Kamath et al. (2022), section 4.6.
+    Anderson's lemma: the sample mean is minimax; theory/kamath-liu-zhang.md, 4.6.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def bounded_signs(delta: float, n: int, d: int) -> float:
         E\|\hat\mu-\mu\|_2\ge\sqrt d\,\frac\delta{1+\delta}\Big(1-TV\big(
         \mathrm{Bin}(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)
 
-    Note to Kamath et al. (2022), section 4.6.
+    See theory/kamath-liu-zhang.md, 4.6.
 
     Parameters
     ----------

@@ -3,7 +3,8 @@ r"""The sign hypercube: the sharper private lower bounds, without a code.
 A record is 0 with probability 1 - p and :math:`p^{-1/k}\nu` with probability p, where
 :math:`\nu` is uniform on :math:`\{\pm1\}^d`. The mean is :math:`\theta\nu` with
 :math:`\theta=p^a,\ a=1-1/k`. Given the number B of spikes, group privacy bounds what the output
-knows about :math:`\nu`; no coordinate can then be decoded well. (Note to Kamath et al. 2022, 4.5.)
+knows about :math:`\nu`; no coordinate can then be decoded well. See theory/kamath-liu-zhang.md,
+4.5.
 
 Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
 """
@@ -65,7 +66,7 @@ def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> 
         E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\
         B\sim\mathrm{Bin}(n,p)
 
-    Note to Kamath et al. (2022), section 4.5 (E6 of its table).
+    See theory/kamath-liu-zhang.md, 4.5 (E6 in the table of 4.7).
 
     Parameters
     ----------
@@ -99,12 +100,13 @@ def _cdp_values(
 
 
 def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Weaker form :math:`\sqrt d\,p^aE[(1-\sqrt{2\rho B^2/d})_+]` (E8 of the note's table).
+    r"""Weaker form :math:`\sqrt d\,p^aE[(1-\sqrt{2\rho B^2/d})_+]` (E8).
 
-    It also bounds the excess risk of linear losses on the unit ball. So does the larger entropy
-    form `hypercube_cdp`: :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2` with positive
-    coefficients, so by Jensen's inequality the root mean square of the :math:`m_j` is at most the m
-    at which it equals :math:`\rho B^2/d`, and :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
+    See theory/kamath-liu-zhang.md, 4.5. It also bounds the excess risk of linear losses on the unit
+    ball. So does the larger entropy form `hypercube_cdp`: :math:`\ln2-h(\frac{1+m}2)` is a power
+    series in :math:`m^2` with positive coefficients, so by Jensen's inequality the root mean square
+    of the :math:`m_j` is at most the m at which it equals :math:`\rho B^2/d`, and :math:`E\langle
+    w,\nu\rangle\le\sqrt d\,m`.
     """
     _check(p, n, d)
     slope = math.sqrt(2 * rho / d)
@@ -117,7 +119,7 @@ def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: fl
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Closed form at p, for rho-zCDP algorithms (E5 of the note's table).
+    r"""Closed form at p, for rho-zCDP algorithms: E5 of theory/kamath-liu-zhang.md, 4.5.
 
     .. math:: E\|\hat\mu-\mu\|_2\ge\sqrt d\,p^a\big(1-np\sqrt{2\rho/d}\big)_+
 
@@ -130,7 +132,10 @@ def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: flo
 
 
 def hypercube_cdp_squared(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Bound on the squared error, :math:`d\,p^{2a}E[(1-2\rho B^2/d)_+]` (E7 of the note)."""
+    r"""Bound on the squared error, :math:`d\,p^{2a}E[(1-2\rho B^2/d)_+]` (E7).
+
+    See theory/kamath-liu-zhang.md, 4.5.
+    """
     _check(p, n, d)
     return float(_cdp_squared_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
 
@@ -156,7 +161,7 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
     The minimum is at the s whose breakpoint
     :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above
     :math:`e^t-1` in decreasing order: raise the weight of s wrong signs as long as s/d is below
-    the current fraction. Note to Kamath et al. (2022), section 4.5.
+    the current fraction. See theory/kamath-liu-zhang.md, 4.5.
 
     Parameters
     ----------
@@ -195,7 +200,7 @@ def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
 
 
 def hypercube_pure(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
-    r"""Hypercube bound at p, for epsilon-DP algorithms (P3 of the note's table).
+    r"""Hypercube bound at p, for epsilon-DP algorithms: P3 of theory/kamath-liu-zhang.md, 4.5.
 
     .. math:: E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^aE[g_d(\varepsilon B)]
 
@@ -211,14 +216,19 @@ def hypercube_pure(p: float, n: int, d: int, moment_order: float, epsilon: float
 
 
 def hypercube_pure_squared(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
-    r"""Bound on the squared error, :math:`2d\,p^{2a}E[g_d(\varepsilon B)]` (P4 of the note)."""
+    r"""Bound on the squared error, :math:`2d\,p^{2a}E[g_d(\varepsilon B)]` (P4).
+
+    See theory/kamath-liu-zhang.md, 4.5.
+    """
     _check(p, n, d)
     mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
     return 2 * d * mean_scale(p, moment_order) ** 2 * float(mean[0])
 
 
 def hypercube_pure_convex(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
-    r"""Bound on the excess risk of linear losses on the unit ball (P5 of the note's table).
+    r"""Bound on the excess risk of linear losses on the unit ball: P5.
+
+    See theory/kamath-liu-zhang.md, 4.5.
 
     .. math:: \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
 

@@ -175,7 +175,8 @@ def _large_truncation(what: str, shuffled: bool) -> Callable[[Setting], str]:
 LARGE_TRUNCATION = Hypothesis(
     text="lambda >= max(beta M, sigma)", check=_large_truncation("Theorem 10", True)
 )
-# What the derivation of the rate uses (note, sections 2.6 and 3.6); the paper's is in its appendix.
+# What the derivation of the rate uses (theory/su-zhao-wang.md, 2.6 and 3.6); the paper's is in
+# its appendix.
 LARGE_BATCHED_TRUNCATION = Hypothesis(
     text="lambda >= max(beta M, sigma)", check=_large_truncation("The rate", False)
 )

@@ -1,9 +1,9 @@
 r"""Explicit bounds in :math:`\ell_q^d` at the parameters that the methods choose.
 
-The formulas B3, B3', B4 of the note to Su, Zhao and Wang (2023) and the regret of Arora et al.
-(2020) are in `dpsco_core.problems.lq_*`, which the methods share; here they are evaluated at a
-setting, at the parameters that make them smallest ("tight") or those of the theorems ("paper").
-Infinite where the exponent, the budget or a constant does not allow the method.
+The formulas B3, B3', B4 (theory/su-zhao-wang.md, 3.4 to 3.6) and the regret of Arora et al. (2020)
+are in `dpsco_core.problems.lq_*`, which the methods share; here they are evaluated at a setting, at
+the parameters that make them smallest ("tight") or those of the theorems ("paper"). Infinite where
+the exponent, the budget or a constant does not allow the method.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def regularized_risk(setting: Setting, noise: Noise, calibration: Calibration) -
 def phased_risk(setting: Setting, *, diameter_free: bool = False) -> Terms4:
     """B3' of phased SGD on the whole space: start, sampling, noise, last noise; in l2.
 
-    At the step size that minimises it, or at the one of the note that knows no distance.
+    At the step size that minimises it, or at the one that knows no distance
+    (theory/su-zhao-wang.md, 2.4).
     """
     c, rho = setting.constants, setting.gaussian_rho
     if rho <= 0 or setting.n < 2 or c.lipschitz <= 0:
@@ -110,8 +111,8 @@ def noisy_risk(setting: Setting) -> tuple[float, float, float]:
 def _at_published(setting: Setting, at: Descent, orders: tuple[Order, ...]) -> Terms4:
     r"""B4 at T and lambda of the statement, in units in which :math:`\sigma=M=1`.
 
-    The paper hides them. :math:`\tau=G+\max\{\sigma\lambda,G\}`, and the note's
-    :math:`\gamma=\max\{2\beta,\sqrt{2TV/(\kappa M^2)}\}` (section 2.5 (d) and (e)).
+    The paper hides them. :math:`\tau=G+\max\{\sigma\lambda,G\}`, and
+    :math:`\gamma=\max\{2\beta,\sqrt{2TV/(\kappa M^2)}\}`: theory/su-zhao-wang.md, 2.5 (d) and (e).
     """
     budget = setting.budget
     known = 0 < at.variance < math.inf and math.isfinite(at.smoothness * at.gradient_bound)

@@ -112,9 +112,9 @@ def theorem_10(n: int, d: int, exponent: float, epsilon: float, delta: float) ->
 
     .. math:: 0,\ \frac{(\kappa^2d\ln(1/\delta))^{1/4}}{\sqrt{n\varepsilon}}
 
-    Without its :math:`\ln(1/\delta')`. The note proves it for Gaussian noise; with the
-    generalized Gaussian noise of the algorithm it gets :math:`\kappa^{3/4}` (section 3.6), a
-    difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
+    Without its :math:`\ln(1/\delta')`. It is proven for Gaussian noise; with the generalized
+    Gaussian noise of the algorithm the proof gives :math:`\kappa^{3/4}` (theory/su-zhao-wang.md,
+    3.6), a difference within the theorem's logarithms, as :math:`\kappa\le2\ln d`.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def heavy_euclidean(
     .. math:: \frac{d^{3/2-1/q}}{\sqrt n},\ \frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}
 
     `printed` has no :math:`\sqrt n` in the first, which the bound of Kamath et al. (2022) has that
-    it is made of (note, section 2.7).
+    it is made of (theory/su-zhao-wang.md, 2.7).
 
     Examples
     --------

@@ -75,7 +75,7 @@ def directional_rate(n: int, d: int, moment_order: float, rho: float) -> tuple[f
 
     .. math:: \sqrt{\tfrac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}
 
-    Norm clipping attains it with the sharp clipping bias (note to Zhao et al. 2024, section 3.6).
+    Norm clipping attains it with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
     """
     sampling, private = _rate(n, d, moment_order, float(d), math.sqrt(max(rho, 0.0)))
     return sampling, private / math.sqrt(d)

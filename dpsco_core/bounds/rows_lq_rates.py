@@ -145,7 +145,8 @@ _NAMES = ("sampling", "privacy")
 _ONE = "Constants and logarithms are set to 1."
 _BELOW_1 = approximate(below=True)
 _FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, EVERYWHERE, MINIMUM_INTERIOR, DIAMETER)
-# Assumption 4 has every record's loss smooth; the note's proofs for q < 2 use the risk's only.
+# Assumption 4 has every record's loss smooth; for q < 2 the proof of B4 uses the risk's only
+# (theory/su-zhao-wang.md, 3.6).
 _TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
 _REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH)
 _LIPSCHITZ_NEEDS = ("lipschitz", "diameter")

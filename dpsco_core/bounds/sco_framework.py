@@ -2,8 +2,8 @@ r"""Gradient descent with a private mean oracle: Kamath et al. (2022), Theorems 
 
 The oracle's deviation from the population gradient has a bias of norm at most B and a second moment
 of at most :math:`G^2`. In the convex case every step sees the same data, so both must hold
-uniformly over the constraint set (note, section 3.1); in the strongly convex case every step has a
-fresh block.
+uniformly over the constraint set (theory/kamath-liu-zhang.md, 3.1); in the strongly convex case
+every step has a fresh block.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def strong_risk(
     .. math::
         \frac L2\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)^2
 
-    Note to Kamath et al. (2022), section 3.1; it needs a gradient of 0 at the minimiser.
+    See theory/kamath-liu-zhang.md, 3.1; it needs a gradient of 0 at the minimiser.
 
     Parameters
     ----------

@@ -3,8 +3,8 @@ r"""Objective perturbation on a convex set: Su et al. (2023), Algorithms 1 and 2
 The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`. The
 objective gets a linear noise term of deviation :math:`\sigma_1` and a regulariser
 :math:`\lambda\|\theta\|^2`, is minimised to accuracy :math:`\alpha`, and the result gets noise
-:math:`\sigma_2` and is projected. Explicit bounds B1, on any set, and B2, on a symmetric one: note,
-sections 3.1 and 3.2.
+:math:`\sigma_2` and is projected. Explicit bounds B1, on any set, and B2, on a symmetric one:
+theory/su-zhao-wang.md, 3.1 and 3.2.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def regulariser(at: Objective, smoothness: float, rank: int) -> float:
     r"""Return :math:`\lambda=\max\{\frac L{\sqrt n\|C\|_2},\lambda_{\text{priv}}\}`.
 
     :math:`\lambda_{\text{priv}}=\frac\beta{2n(e^{\varepsilon/(4\,\text{rank})}-1)}` is what the
-    determinant of the Jacobian needs: note, section 2.1 (d). 0 rank needs nothing.
+    determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d). 0 rank needs nothing.
     """
     plain = at.lipschitz / (math.sqrt(at.n) * at.diameter)
     if rank == 0:
@@ -119,8 +119,8 @@ def explicit(
         \frac{\sigma_1G_C}n+\lambda R^2+\frac{L^2}{\lambda n}+L\sqrt{\alpha/\lambda}+
         L\sqrt{2\sigma_2G_C}
 
-    Objective noise, regulariser, stability, optimiser, output noise. Note to Su et al. (2023),
-    section 3.1, with :math:`\|\theta^*\|\le R=\|C\|_2/2`.
+    Objective noise, regulariser, stability, optimiser, output noise: theory/su-zhao-wang.md, 3.1,
+    with :math:`\|\theta^*\|\le R=\|C\|_2/2`.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def regulariser_strong(
 
     mu is the l2 modulus of every record and r the rank of the Hessian's part that depends on the
     record: 0 for losses of mean type, whose Hessians cancel, otherwise d, because a modulus that
-    is not separable leaves full rank. Note, section 2.2.
+    is not separable leaves full rank. See theory/su-zhao-wang.md, 2.2.
     """
     if rank == 0:
         return 0.0
@@ -181,8 +181,8 @@ def explicit_strong(
         LR\sqrt{2\alpha/\Delta}+L\sqrt{2\sigma_2G_C},\quad
         \sigma_2^2=\frac{64\alpha\ln(2.5/\delta)\|C\|_2^2}{\Delta\varepsilon^2}
 
-    Objective noise, with the half that the note allows, regulariser, stability, optimiser, output
-    noise. Note to Su et al. (2023), section 3.2.
+    Objective noise, with the half that the proof allows, regulariser, stability, optimiser, output
+    noise: theory/su-zhao-wang.md, 3.2.
     """
     radius = at.diameter / 2
     modulus = strong_convexity * at.inradius**2

@@ -3,7 +3,7 @@ r"""Private SGD over half of the records: Arora, Marinov and Ullah (2020), Algor
 It makes :math:`m=\lfloor n/2\rfloor+1` gradient steps in secret random order, with noise-only steps
 in between, N in all. Noise has deviation :math:`\sigma` per coordinate. D bounds the distance from
 the first iterate, the centre, to the minimiser: the diameter as printed, half of it in a centred
-ball. Note, sections 2.1 and 3.
+ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def sharp(
 
     .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
 
-    At the best step it is :math:`\frac Dm\sqrt{L^2m+\sigma^2d\,EN}`. Note, section 3.
+    At the best step it is :math:`\frac Dm\sqrt{L^2m+\sigma^2d\,EN}`. See
+    theory/arora-marinov-ullah.md, 3.
 
     Parameters
     ----------
@@ -125,8 +126,8 @@ def pruned(
 ) -> tuple[float, float]:
     r"""The sharp form without noise-only steps: :math:`D\sqrt{(L^2+\sigma^2d)/m}`.
 
-    Note, section 2.6 (B7) with m gradients. Its two terms are the roots of the two parts: the bound
-    is the root of the sum of their squares.
+    B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients. Its two terms are the roots of the
+    two parts: the bound is the root of the sum of their squares.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def coordinatewise(
     .. math:: M\frac d{\sqrt n},\quad M\sqrt d\Big(\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1-1/p}
 
     With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`; at M = 1 it is the printed rate. Method 1 of
-    Table I of Zhao et al. (2024). Note, section 3.4.
+    Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
     """
     private = _private(n, d, moment_order, d**1.5, rho)
     return diameter * d / math.sqrt(n), diameter * private
@@ -78,8 +78,8 @@ def smoothed(n: int, d: int, rho: float, diameter: float) -> tuple[float, float]
 
     .. math:: 2M\Big(\frac{d^2}n+\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1/2}
 
-    From Kamath et al. (2022), Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})`; note, section 3.4.
-    The rate is the root of the sum of squares of the two terms.
+    From Kamath et al. (2022), Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})`; see
+    theory/kamath-liu-zhang.md, 3.4. The rate is the root of the sum of squares of the two terms.
     """
     check_sizes(n, d)
     if rho <= 0:
@@ -170,7 +170,7 @@ def clipped_directional(
         \sqrt{\frac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p},\quad
         \Big(\frac{d^{3/2}}n\Big)^{1-1/p}
 
-    The last two are :math:`d^{1/(2p)}` below Theorem 4's: note to Zhao et al. (2024), section 3.6.
+    The last two are :math:`d^{1/(2p)}` below Theorem 4's: theory/zhao-et-al.md, 3.6.
     """
     sampling, private, tail = clipped_rate(n, d, moment_order, rho)
     gain = math.pow(d, -1 / (2 * moment_order))

@@ -87,8 +87,8 @@ def risk_at(
         \frac L2\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)^2,\quad
         G^2=d\Big(\frac1{\lfloor n/T\rfloor}+\text{bias}^2\Big)+d\sigma^2
 
-    or, `summed`, :math:`\frac L2(T+1)(q^{2T}M^2+A)`, the theorem's second display with T + 1. Note
-    to Kamath et al. (2022), section 3.5.
+    or, `summed`, :math:`\frac L2(T+1)(q^{2T}M^2+A)`, the theorem's second display with T + 1. See
+    theory/kamath-liu-zhang.md, 3.5.
 
     Parameters
     ----------

@@ -3,8 +3,9 @@ r"""Mean oracles at every point of the constraint set at once, with every consta
 Each step of the convex methods sees the same records, so the oracle without its noise must be near
 the population gradient at all points together. A net of the set of scale :math:`\alpha`, with at
 most :math:`(3M/\alpha)^d` points, gives that from the bound at one point: Kamath et al. (2022),
-Lemmas B.2 and B.4, and Zhao et al. (2024), Lemma 5 (notes, sections 3.3 and 3.4). The scale is
-:math:`M n^{-3}`, or :math:`M/n`: in units of the set, so that bounds are homogeneous.
+Lemmas B.2 and B.4, and Zhao et al. (2024), Lemma 5 (theory/kamath-liu-zhang.md, 3.3;
+theory/zhao-et-al.md, 3.4). The scale is :math:`M n^{-3}`, or :math:`M/n`: in units of the set, so
+that bounds are homogeneous.
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def coordinatewise(
         S=L\alpha(\sqrt d+1)+\sqrt d\Big(\frac{10}{\sqrt b}+\text{bias}\Big),\quad
         p_f=(\alpha/3M)^d,\quad E\|N\|^2=\frac{9\tau^2d^2}{2\rho b^2}
 
-    Note to Kamath et al. (2022), section 3.3.
+    See theory/kamath-liu-zhang.md, 3.3.
 
     Parameters
     ----------
@@ -171,8 +172,8 @@ def smoothed(
         \frac{\sqrt d\,\tau\ln(2/\delta')}n,\quad\delta'=\frac{(\alpha/3M)^{2d}}d,\quad
         E\|N\|^2=\frac{2S_c^2\tau^2d^2}{\rho n^2}
 
-    with :math:`\sum v_j^2\le d+2R^2+R^4`. Form (i) of the note to Kamath et al. (2022), section
-    3.3, summed over the coordinates by Minkowski's inequality.
+    with :math:`\sum v_j^2\le d+2R^2+R^4`. Form (i) of theory/kamath-liu-zhang.md, 3.3, summed over
+    the coordinates by Minkowski's inequality.
     """
     check_sizes(n, d)
     factor = 1 + smoothing_variance
@@ -213,7 +214,7 @@ def clipped(
         S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_W},\tfrac{8R}n\Lambda_W\Big\}+\text{bias}+
         \frac{2\lambda L}n,\quad\beta=n^{-2},\quad E\|N\|^2=\frac{2dR^2}{\rho n^2}
 
-    Note to Zhao et al. (2024), section 3.4, with the net of scale L/n.
+    See theory/zhao-et-al.md, 3.4, with the net of scale L/n.
 
     Parameters
     ----------

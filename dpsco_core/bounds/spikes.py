@@ -4,7 +4,8 @@ A record is 0 with probability 1 - p and the spike :math:`p^{-1/k}\nu` with prob
 :math:`\nu\in\{0,1\}^d` has weight :math:`w=\lfloor d/2\rfloor`. Central k-th moments are at most 1,
 the mean is :math:`p^a\nu` with :math:`a=1-1/k`, and two laws differ in total variation by p. The
 words :math:`\nu` form a code; permuting its coordinates shows that every bound here also holds for
-:math:`\nu` uniform over all words of weight w, the prior to simulate (Lemma 6.3; note, 4.3-4.4).
+:math:`\nu` uniform over all words of weight w, the prior to simulate (Lemma 6.3;
+theory/kamath-liu-zhang.md, 4.3 and 4.4).
 
 Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
 """
@@ -44,7 +45,7 @@ def log_packing_size(d: int, distance: float) -> float:
 
     .. math:: |V|\ge\binom dw\Big/\sum_{i=0}^{\lceil\delta/2\rceil-1}\binom wi\binom{d-w}i
 
-    Note to Kamath et al. (2022), section 4.3.
+    See theory/kamath-liu-zhang.md, 4.3.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def spike_fano_cdp(
     .. math::
         \frac{p^a\sqrt\delta}2\Big[1-\frac{\rho(n^2p^2+np(1-p))+\ln2}{\ln N}\Big]_+
 
-    Form (F) of the note to Kamath et al. (2022), section 4.4; Theorem 1.4 with Lemma 6.3.
+    Form (F) of theory/kamath-liu-zhang.md, 4.4; Theorem 1.4 with Lemma 6.3.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def spike_closed_form_cdp(n: int, d: int, moment_order: float, rho: float) -> fl
     r"""Closed form of Fano's bound on the paper's packing: :math:`\frac14p_0^a\sqrt{d/8}`.
 
     :math:`p_0=\min(1,(\sqrt{1+4K/\rho}-1)/(2n))` with :math:`K=\frac d{16}\ln2-\ln2`; 0 for
-    d <= 16. Note to Kamath et al. (2022), section 4.4, item 5.
+    d <= 16. See theory/kamath-liu-zhang.md, 4.4, item 5.
     """
     slack = d / 16 * LOG_2 - LOG_2
     if slack <= 0:
@@ -162,7 +163,7 @@ def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: fl
         \frac{p^a\sqrt{d/8}}2\,E\Big[\Big(1-\frac{\rho B^2+\ln2}{\ln N}\Big)_+\Big],\
         B\sim\mathrm{Bin}(n,p)
 
-    Never below `spike_fano_cdp` (convexity). Note to Kamath et al. (2022), section 4.4, item 8.
+    Never below `spike_fano_cdp` (convexity). See theory/kamath-liu-zhang.md, 4.4, item 8.
     """
     _check(p, n, d)
     log_size, distance = paper_packing(d)
@@ -186,7 +187,7 @@ def spike_pure(
         \frac{p^a\sqrt{d/8}}2\,E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\
         B\sim\mathrm{Bin}(n,p),\ N=2^{d/8}
 
-    Form P1 of the note to Kamath et al. (2022), section 4.4, item 7; 0 for d < 8, where N < 2.
+    Form P1 of theory/kamath-liu-zhang.md, 4.4, item 7; 0 for d < 8, where N < 2.
     `squared` bounds the squared error, with :math:`r^2/4` for :math:`r/2`.
 
     Examples
@@ -230,8 +231,8 @@ def spike_markov_pure(
 ) -> float:
     r"""Markov form of the epsilon-DP bound on the paper's packing at p.
 
-    `fano_pure` with separation :math:`p^a\sqrt{d/8}` and distance n p: form P2 of the note to
-    Kamath et al. (2022), section 4.4, item 7.
+    `fano_pure` with separation :math:`p^a\sqrt{d/8}` and distance n p: form P2 of
+    theory/kamath-liu-zhang.md, 4.4, item 7.
     """
     _check(p, n, d)
     log_size, distance = paper_packing(d)
@@ -246,8 +247,8 @@ def convex_factor(d: int) -> float:
     :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the
     normalised means are :math:`\sqrt{\delta/w}` apart, so the excess risk is at least
     :math:`\|\mu\|\frac\delta{8w}p_e`, that is :math:`\frac14\sqrt{\delta/w}` times
-    :math:`\frac{p^a\sqrt\delta}2p_e`: for even d an eighth. Note to Kamath et al. (2022),
-    section 4.4, item 6.
+    :math:`\frac{p^a\sqrt\delta}2p_e`: for even d an eighth. See theory/kamath-liu-zhang.md, 4.4,
+    item 6.
     """
     if d < 2:
         return 0.0

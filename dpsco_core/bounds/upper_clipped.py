@@ -4,7 +4,8 @@ Records are projected on the ball of radius R and averaged, with Gaussian noise 
 deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate. The clipping bias is
 :math:`\kappa_pA(S/R)^{p-1}` with :math:`\kappa_p=(p-1)^{p-1}/p^p`, where A = M, S = sqrt(d) M under
 a raw directional moment M, and A = S = sqrt(d) g + |mu| under coordinate-wise central moments g
-(note, sections 2.2, 3.1, 3.2). Formulas use ratios, so that no power overflows at p = 100.
+(theory/zhao-et-al.md, 2.2, 3.1 and 3.2). Formulas use ratios, so that no power overflows at p =
+100.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ def balanced_radius(
 ) -> float:
     r"""Return the radius that balances noise, tail and printed bias.
 
-    :math:`R^*=\sqrt dMc_1^{-1/p},\ c_1=\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n` (note,
-    section 2.2).
+    :math:`R^*=\sqrt dMc_1^{-1/p},\ c_1=\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`
+    (theory/zhao-et-al.md, 2.2).
     """
     size = covering_log(d, beta)
     slope = 4 * math.sqrt(size / rho) / n + 8 * size / n

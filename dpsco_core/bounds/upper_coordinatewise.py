@@ -3,7 +3,8 @@ r"""Clipped median of means, coordinate by coordinate: Kamath et al. (2022), Alg
 For laws whose coordinates have central k-th moments at most 1 and whose mean has norm at most R.
 Entries are clipped to :math:`[-3\tau,3\tau]`, averaged in m blocks of :math:`b=\lfloor n/m\rfloor`,
 and the median of the block means is released with noise. Clipping moves a mean by at most
-`hinge_bias` of :math:`3\tau-R` (the sharp form of Lemma B.1). Note, sections 2.2, 3.2, 3.3.
+`hinge_bias` of :math:`3\tau-R` (the sharp form of Lemma B.1). See theory/kamath-liu-zhang.md, 2.2,
+3.2 and 3.3.
 """
 
 from __future__ import annotations
@@ -164,7 +165,7 @@ def mean_square(
         \kappa_m=\frac m{\lceil m/2\rceil-1}
 
     The least over m is at m = 1, the clipped mean: more blocks raise the sampling term and the
-    sensitivity. Note to Kamath et al. (2022), section 3.2.
+    sensitivity. See theory/kamath-liu-zhang.md, 3.2.
 
     Returns
     -------

@@ -3,7 +3,7 @@ r"""Iterative updating: Zhao et al. (2024), Algorithm 3, Lemmas 6-8 and Theorem 
 The data are clipped to radius R and split into k groups, and each group's mean gets Gaussian noise.
 One record touches one group, so the vector of noisy means costs the rho of one of them (parallel
 composition). For an exactly solved inner program the error is at most :math:`6r_0` plus the
-clipping bias (note, sections 2.4, 2.6, 3.5).
+clipping bias (theory/zhao-et-al.md, 2.4, 2.6 and 3.5).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def unsplit_radius(
         r_0=\frac{4\sqrt{d\big(\frac{M^2}n+\frac{2R^2k}{\rho n^2}\big)}+
         \sqrt{\frac{2R^2k^2}{\rho n^2}+\frac{M^2k}n}}{\tau-\sqrt{\ln(1/\beta)/(2k)}}
 
-    Note to Zhao et al. (2024), section 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
+    See theory/zhao-et-al.md, 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
     """
     check_sizes(n, d)
     require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)

@@ -3,7 +3,7 @@ r"""Smoothed truncation (Holland's estimator): Kamath et al. (2022), Algorithm 4
 Fixed-point bounds for laws whose coordinates have central second moments at most 1 (implied by a
 k-th moment at most 1) and whose mean has norm at most R, so that :math:`v_j=E X_j^2` obeys
 :math:`\sum v_j\le d+R^2` and :math:`\sum v_j^2\le d+2R^2+R^4`. Smoothing variance c; the noise is
-what the sensitivity :math:`2\tau S_c\sqrt d/n` needs. Note, sections 2.3 and 3.3.
+what the sensitivity :math:`2\tau S_c\sqrt d/n` needs. See theory/kamath-liu-zhang.md, 2.3 and 3.3.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def mean_square(
     smoothing_variance: float = 1.0,
     tau: float | None = None,
 ) -> Parts:
-    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, form (v) of the note.
+    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`: form (v).
+
+    See theory/kamath-liu-zhang.md, 3.3.
 
     .. math::
         \sum_j\Big(\frac{3(1+c)v_j}{8\sqrt2\,\tau}\Big)^2+\frac{1+c}n\sum_jv_j+
@@ -82,7 +84,9 @@ def high_probability(
     smoothing_variance: float = 1.0,
     tau: float | None = None,
 ) -> Parts:
-    r"""Explicit bound with probability :math:`1-\beta`, form (i) of the note.
+    r"""Explicit bound with probability :math:`1-\beta`: form (i).
+
+    See theory/kamath-liu-zhang.md, 3.3.
 
     .. math::
         \frac{1+c}{2\tau}\Big(\sum_jv_j^2\Big)^{1/2}+\frac{\sqrt d\,\tau\ln(4d/\beta)}n+

@@ -1,8 +1,9 @@
 r"""Gradient complexities at user level: evaluations of the gradient of the loss at one item.
 
 The rows of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1, rebuilt from the
-text of the paper, where the figure is an image (note, section 5). Constants and logarithms are set
-to 1; exact counts of a schedule are `SgdSchedule.gradients` and `ErmSchedule.gradients`.
+text of the paper, where the figure is an image (theory/lowy-liu-asi.md, 5). Constants and
+logarithms are set to 1; exact counts of a schedule are `SgdSchedule.gradients` and
+`ErmSchedule.gradients`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def smooth(at: UserLevel, *, printed: bool = False) -> float:
         \frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}\Big\},\qquad\kappa=\frac{\beta R}L
 
     `printed` adds the last two instead, which is valid and loose: both are
-    :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (note, section 3.3).
+    :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (theory/lowy-liu-asi.md, 3.3).
 
     Examples
     --------
@@ -69,7 +70,7 @@ def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
     `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
     which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
     :math:`\varepsilon^{1/4}` for :math:`\varepsilon^{5/4}`, which is larger for epsilon below 1
-    only (note, sections 3.4 and 8.19).
+    only (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
 
     Examples
     --------

@@ -1,11 +1,11 @@
 r"""Explicit bounds on the mean excess risk at user level, every constant in place.
 
 **Proven**, for convex L-Lipschitz losses of i.i.d. items and a set of diameter R: the two baselines
-N1 and N2 (note, section 2.7); calibrated Algorithm 1 and Mode A of Algorithm 3 at radii that no
-user leaves but with a stated probability (`iterate_spread`, `uniform_gradient_spread`). **Not
-covered**: smaller radii that work in practice, subsampling (Mode B), and the paper's own constants,
-whose proof hides them. Each bound holds for the schedule that it is given, so that the best of some
-schedules is one too: none of them looks at data.
+N1 and N2 (theory/lowy-liu-asi.md, 2.7); calibrated Algorithm 1 and Mode A of Algorithm 3 at radii
+that no user leaves but with a stated probability (`iterate_spread`, `uniform_gradient_spread`).
+**Not covered**: smaller radii that work in practice, subsampling (Mode B), and the paper's own
+constants, whose proof hides them. Each bound holds for the schedule that it is given, so that the
+best of some schedules is one too: none of them looks at data.
 
 *A filter costs what it removes.* Run the same method with plain means and without a test on the
 same data and noise. Off an event B (a test that fails on points that are all close, or points that
@@ -46,7 +46,7 @@ def one_pass(
     .. math:: \frac{\|y-x_0\|^2}{2\eta T},\ \frac{\eta L^2}2
 
     Against any fixed y, for every convex L-Lipschitz loss and step. `printed` has both doubled, for
-    :math:`\eta\le1/\beta` (from Feldman et al. 2020, Lemma 4.5; note, section 3.7).
+    :math:`\eta\le1/\beta` (from Feldman et al. 2020, Lemma 4.5; theory/lowy-liu-asi.md, 3.7).
 
     Examples
     --------

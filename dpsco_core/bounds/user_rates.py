@@ -3,7 +3,7 @@ r"""The rates at user level of Lowy, Liu and Asi (2024), and of the work that th
 n users with m items each; all bound the mean excess population risk, with constants set to 1 and
 logarithms dropped but for :math:`\Lambda=\ln(1/\delta)`. R is the diameter, L the Lipschitz
 constant, and the terms of a rate are in the units of the risk: their sum is the rate. Upper rates
-are not capped by the trivial L R. Note, sections 3 to 5.
+are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def trivial(at: UserLevel) -> float:
 def non_private(at: UserLevel) -> Pair:
     r"""SGD or ERM on all items without privacy: :math:`\frac{LR}{\sqrt{nm}}`, and 0.
 
-    Note, section 2.7.
+    See theory/lowy-liu-asi.md, 2.7.
 
     Examples
     --------
@@ -83,8 +83,8 @@ def linear_time_proven(at: UserLevel) -> Pair:
     r"""Theorem B.1 as its proof has it: both terms :math:`LR\sqrt{\frac d{nm\varepsilon}}`.
 
     :math:`\frac{R^2}{\eta T_1}` and :math:`d\eta L^2` at :math:`\eta=\frac R{L\sqrt{dmn
-    \varepsilon}}`: for epsilon below 1 the power of epsilon is better than the stated one (note,
-    section 3.1). Logarithms, those of delta included, are dropped.
+    \varepsilon}}`: for epsilon below 1 the power of epsilon is better than the stated one
+    (theory/lowy-liu-asi.md, 3.1). Logarithms, those of delta included, are dropped.
 
     Examples
     --------
@@ -150,7 +150,8 @@ def quoted_lower_risk(at: UserLevel) -> float:
     r"""Return :math:`LR\min\{1,\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\}`.
 
     The lower bound of Levy et al. (2021) as quoted in section 1, up to its constant; its conditions
-    are not given there. The cut at 1 is the note's: a fixed point has excess risk at most L R.
+    are not given there. The cut at 1 is added (theory/lowy-liu-asi.md, 4): a fixed point has excess
+    risk at most L R.
 
     Examples
     --------
@@ -171,7 +172,8 @@ def intermediate(
         \frac{d\tau^2\Lambda}{\lambda\varepsilon^2n^2},\quad\lambda R^2,\quad\frac{2LR}{nm}
 
     `printed` has :math:`L^2` before the third too, which counts it twice, as
-    :math:`\tau\propto L` (note, 8.15). The last is the event in which something is removed.
+    :math:`\tau\propto L` (theory/lowy-liu-asi.md, 8, item 15). The last is the event in which
+    something is removed.
 
     Parameters
     ----------
@@ -200,8 +202,8 @@ def smoothed_printed(at: UserLevel) -> float:
     .. math:: LR\frac{\sqrt d}{\varepsilon n\sqrt m}\cdot\frac{\sqrt d}{\varepsilon\sqrt n}
 
     (18) at :math:`\lambda=\frac LR\frac1{\sqrt{nm}}` and :math:`\tau=L/\sqrt m`: optimal only for
-    :math:`d\lesssim\varepsilon^2n`. With the :math:`\lambda` of Theorem C.3 it is always (note,
-    section 2.5).
+    :math:`d\lesssim\varepsilon^2n`. With the :math:`\lambda` of Theorem C.3 it is always
+    (theory/lowy-liu-asi.md, 2.5).
     """
     regulariser = at.lipschitz / at.diameter * smoothed_regulariser(at)
     noise = math.sqrt(at.d / at.m) * at.lipschitz / (at.epsilon * at.n)
@@ -214,7 +216,7 @@ def smoothing_gap(at: UserLevel, radius: float, *, printed: bool = False) -> Pai
     .. math:: 0\le f_r-f\le Lr\frac d{d+1}
 
     By Jensen, and because the mean distance from the centre is :math:`\frac{rd}{d+1}`. `printed`
-    has it reversed: :math:`-Lr\le f_r-f\le0` (note, section 2.5).
+    has it reversed: :math:`-Lr\le f_r-f\le0` (theory/lowy-liu-asi.md, 2.5).
 
     Examples
     --------

@@ -297,7 +297,7 @@ def _lower_inside(n: int, d: int, order: float, rho: float, diameter: float) -> 
     gradient :math:`\lambda w-x` has the central moments of x, and a mean of norm at most
     :math:`2\|\mu\|`. The excess risk of an output w is
     :math:`\frac1{2\lambda}\|\lambda w-\mu\|^2`, the squared error of an estimate of the mean, which
-    the sign hypercube bounds from below (note to Kamath et al. 2022, section 4.5).
+    the sign hypercube bounds from below (theory/kamath-liu-zhang.md, 4.5).
     """
     instances = []
     for share in np.linspace(0.01, 0.99, 99):  # of the p at which the bound is 0

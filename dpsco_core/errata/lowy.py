@@ -232,7 +232,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"two; $\frac{L^2}\lambda$ before a term with $\tau\propto L$.",
         wrong=r"$16\eta^2L^2$; the exponents do not add up as shown, without harm; two logarithms; "
         r"$L^2$ counts twice.",
-        instead="Proofs of the notes with their own constants.",
+        instead="Proofs with their own constants.",
         modules=("dpsco_core.bounds.user_rates", "dpsco_core.problems.user_level"),
     ),
 )

@@ -24,7 +24,7 @@ class PowerMirror:
 
     1-strongly convex with respect to :math:`\|\cdot\|_s` when :math:`\kappa \ge 1/(s-1)`, s <= 2;
     `for_space` gives the one that is so with respect to the norm of a space. Su et al. (2023),
-    Algorithms 3 and 4, with the index of the note's section 2.0: as printed, it is not.
+    Algorithms 3 and 4, with the index of theory/su-zhao-wang.md, 2.0: as printed, it is not.
 
     Parameters
     ----------

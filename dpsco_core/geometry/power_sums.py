@@ -1,7 +1,7 @@
 r"""The equations :math:`a\,w^p + b\,w^q = v` in w > 0, for many v at once, and along a path of b.
 
 They are the optimality conditions, coordinate by coordinate, of projections and mirror steps onto
-l_q balls (note to Su et al. 2023, section 2.0). In z = ln w the logarithm of the left side is
+l_q balls (theory/su-zhao-wang.md, 2.0). In z = ln w the logarithm of the left side is
 convex and increasing, so that Newton's method from the right is monotone: no safeguard is needed,
 and neither large nor tiny v overflow.
 """

@@ -20,8 +20,8 @@ class RegularSpace:
     .. math:: \|x+y\|_r^2 \le \|x\|_r^2 + \langle\nabla\|x\|_r^2, y\rangle + (r-1)\|y\|_r^2,
        \qquad \|x\|_{q'}^2 \le \|x\|_r^2 \le d^{2(1/r-1/q')} \|x\|_{q'}^2.
 
-    Su, Zhao and Wang (2023), Definition 3, with the exact constant of the note to the paper,
-    section 1.4; theirs, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
+    Su, Zhao and Wang (2023), Definition 3, with the exact constant of theory/su-zhao-wang.md, 1.4;
+    theirs, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
 
     Parameters
     ----------

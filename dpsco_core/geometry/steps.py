@@ -2,7 +2,7 @@ r"""Constrained mirror steps, in closed form or by one-dimensional root finding.
 
 :math:`\arg\min_{w \in C} \langle g, w\rangle + \gamma D_\Phi(w, w_0)
 = \arg\min_{w \in C} \Phi(w) - \langle u, w\rangle` with :math:`u = \nabla\Phi(w_0) - g/\gamma`:
-the note to Su et al. (2023), section 2.0. With gamma = 1/eta it is the step of online stochastic
+theory/su-zhao-wang.md, 2.0. With gamma = 1/eta it is the step of online stochastic
 mirror descent, projection included (Arora et al. 2020, eq. (2)).
 """
 

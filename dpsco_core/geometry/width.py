@@ -1,6 +1,6 @@
 """Gaussian widths: exact means by closed form or quadrature, bounds, and a Monte-Carlo estimator.
 
-The note to Su et al. (2023), section 7; xi is a standard normal vector of R^d throughout.
+See theory/su-zhao-wang.md, 7; xi is a standard normal vector of R^d throughout.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def sparse_width_bound(d: int, sparsity: int) -> float:
     r"""Return an upper bound on the width of the s-sparse unit vectors (and of their hull).
 
     :math:`\min\{\sqrt{s(4\ln(d/s) + 2\ln 2)},\ \sqrt{2\ln\binom ds} + \sqrt s\}`: the table of
-    the note's section 7.
+    theory/su-zhao-wang.md, 7.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""Plans of private means of concentrated points, made without the data.
 
 A single release (one group's average each) has a single test; a phase of T releases of the same
-users' points has AboveThreshold (note to Lowy, Liu and Asi 2024, sections 2.0 and 2.2, Mode A).
+users' points has AboveThreshold (theory/lowy-liu-asi.md, 2.0 and 2.2, Mode A).
 Neighbours replace one of the K points by anything.
 """
 
@@ -46,7 +46,7 @@ class Tuning:
         sure, whenever something is released. Lower values run on fewer points, with more noise.
     sharp : bool
         Whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which for many
-        points is half as much, instead of that of the note's F6.
+        points is half as much, instead of that of F6 (theory/lowy-liu-asi.md, 2.0).
     """
 
     test_share: float = 0.4
@@ -124,7 +124,7 @@ def phase_plan(
     tuning: Tuning = USUAL,
     advice: bool = True,
 ) -> FilterPlan:
-    r"""Return the plan of a phase of T full-batch releases: Mode A of the note's section 2.2.
+    r"""Return the plan of a phase of T full-batch releases: Mode A of theory/lowy-liu-asi.md, 2.2.
 
     :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
     :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
@@ -147,7 +147,7 @@ def least_phase_count(
 
 
 def recommended_count(epsilon: float, delta: float, tuning: Tuning = USUAL) -> int:
-    r"""Return the number of groups of the note's calibrated Algorithm 1.
+    r"""Return the number of groups of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`C = \lceil3.2(sl + b\log\frac1{2\gamma} + 2)\rceil`, for form B by weights.
 

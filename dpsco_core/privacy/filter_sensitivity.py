@@ -1,7 +1,7 @@
-r"""By how much one user moves what a `RobustFilter` finds: facts F1 to F6 of the note.
+r"""By how much one user moves what a `RobustFilter` finds: facts F1 to F6.
 
 Neighbours replace one of K points by any other, broken ones included. All facts are deterministic
-unless a failure probability is named (note to Lowy, Liu and Asi 2024, section 2.0). They use:
+unless a failure probability is named (theory/lowy-liu-asi.md, 2.0). They use:
 
 - (F2) Two points with :math:`p_j, p_k > 0` have more than :math:`aK \ge K/2` neighbours each,
   so they share one: :math:`\|q_j - q_k\| \le 2\rho_h`. A broken point has one neighbour, itself,
@@ -94,7 +94,7 @@ def sharp_weights_sensitivity(keep: RobustFilter, count: int, score_floor: float
         + \frac1{(b-a)K}\big(K-1+\min\{K-1, \tfrac{K(K-s_{min})}{A_{min}}\}\big)\Big).
 
     At b = 1 it tends to :math:`4\rho_h/K` as :math:`s_{min}` tends to K, where F6 tends to
-    :math:`8\rho_h/K`. It is not in the note.
+    :math:`8\rho_h/K`.
 
     *Proof.* As for F6, with a sharper distance of a point from :math:`\bar q_\alpha`. A point with
     p > 0 is within :math:`\rho_h` of its neighbours, and within :math:`2\rho_h` of all others of

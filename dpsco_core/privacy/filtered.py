@@ -4,7 +4,7 @@ A *score* says how concentrated some points are. A noisy test of it comes before
 first that fails ends the sequence. Passing says that the score was above a floor, up to a small
 probability, and above that floor the value has a small sensitivity. The ledger accounts for both
 parts before anything is drawn, whether or not a test will pass. That the sequence ended, and when,
-is part of the private output (note to Lowy, Liu and Asi 2024, sections 2.0, 2.2 and 2.4).
+is part of the private output (theory/lowy-liu-asi.md, 2.0, 2.2 and 2.4).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 r"""The generalized Gaussian mechanism: noise shaped to the dual norm of the parameters' space.
 
-Su, Zhao and Wang (2023), Definition 4 and Lemmas 3 and 4; the constants are those of the note to
-the paper, sections 1.8 and 2.8. Releases go through `Ledger.generalized_gaussian`.
+Su, Zhao and Wang (2023), Definition 4 and Lemmas 3 and 4; the constants are those of
+theory/su-zhao-wang.md, 1.8 and 2.8. Releases go through `Ledger.generalized_gaussian`.
 """
 
 from __future__ import annotations
@@ -204,8 +204,8 @@ def lemma_3_rho(epsilon: float, delta: float) -> float:
     r"""Return the rho :math:`\varepsilon^2/(4\ln(1/\delta))` at which Lemma 3 calibrates its noise.
 
     :math:`\sigma^2 = 2\kappa\ln(1/\delta)s^2/\varepsilon^2`. It is (epsilon, delta)-DP for
-    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (note to Su et al. 2023,
-    section 1.8), so that others are refused.
+    epsilon <= 1 and delta <= 0.9, and not for every larger epsilon (theory/su-zhao-wang.md, 1.8),
+    so that others are refused.
 
     Examples
     --------
@@ -221,8 +221,8 @@ def lemma_3_steps(steps: int, epsilon: float, delta: float) -> ShuffledSteps | N
     r"""Return what shuffling with Lemma 3, as in Theorem 9, allows each of `steps` records.
 
     The closed form of Feldman, McMillan and Talwar gives :math:`(\varepsilon_0, \delta_0)`, and
-    Lemma 3 the noise: the theorem's :math:`\sigma_1^2` with its constant made explicit (note,
-    section 2.5). None where nothing is amplified, and where Lemma 3 does not hold.
+    Lemma 3 the noise: the theorem's :math:`\sigma_1^2` with its constant made explicit
+    (theory/su-zhao-wang.md, 2.5). None where nothing is amplified, and where Lemma 3 does not hold.
 
     Examples
     --------

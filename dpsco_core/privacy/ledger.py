@@ -305,7 +305,7 @@ class Ledger:
 
         The exact minimiser of the perturbed objective is then
         (epsilon + jacobian_epsilon, delta)-DP, for generalised linear losses and for half the
-        squared distance (note to Su et al. 2023, section 2.1).
+        squared distance (theory/su-zhao-wang.md, 2.1).
 
         Parameters
         ----------

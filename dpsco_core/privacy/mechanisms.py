@@ -37,7 +37,7 @@ def generalized_gaussian_noise_scale(sensitivity: float, kappa: float, rho: floa
     r"""Scale :math:`\sigma = s\sqrt{\kappa/(2\rho)}` that gives rho-zCDP.
 
     For noise of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, a sensitivity s in the norm
-    whose constant of regularity is :math:`\kappa` (note to Su et al. 2023, section 1.8).
+    whose constant of regularity is :math:`\kappa` (theory/su-zhao-wang.md, 1.8).
     """
     return sensitivity * math.sqrt(kappa / (2 * rho))
 
@@ -50,7 +50,7 @@ def objective_noise_std(l2_sensitivity: float, epsilon: float, delta: float) -> 
     probability :math:`\delta = e^{-t^2/2}` the noise in that plane is at most :math:`t\sigma`,
     :math:`t = \sqrt{2\ln(1/\delta)}`, and the privacy loss at most
     :math:`\Delta t/\sigma + \Delta^2/(2\sigma^2)`; this is the sigma at which that is `epsilon`
-    (note to Su et al. 2023, section 2.1 (b), whose 2/delta is in terms of twice this delta).
+    (theory/su-zhao-wang.md, 2.1 (b), whose 2/delta is in terms of twice this delta).
     """
     t = math.sqrt(-2 * math.log(delta))
     ratio = 2 * epsilon / (t + math.sqrt(t * t + 2 * epsilon))  # x t + x^2/2 = epsilon
@@ -82,8 +82,8 @@ def generalized_gaussian_noise(
     The norm of a row is sigma times a chi variable, independent of the direction, which follows
     the cone measure: that of a vector with independent entries of density
     :math:`\propto e^{-|y|^r}`, divided by its norm. An entry is
-    :math:`\pm\Gamma(1+1/r)^{1/r}U`, U uniform, in which nothing underflows (note to Su et al.
-    2023, section 1.8).
+    :math:`\pm\Gamma(1+1/r)^{1/r}U`, U uniform, in which nothing underflows (theory/su-zhao-wang.md,
+    1.8).
 
     Parameters
     ----------

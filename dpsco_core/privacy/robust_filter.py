@@ -2,8 +2,8 @@ r"""The robust mean filter: the mean of points that are close to most of the oth
 
 One point a user, or a group of users. A *score* says how concentrated the points are, a *count* for
 each point how many lie near it, and points with few neighbours are left out of the mean, smoothly,
-so that one user moves it little (note to Lowy, Liu and Asi 2024, section 2.0, after Asi and Liu
-2024). How little is in `dpsco_core.privacy.filter_sensitivity`; nothing here adds noise.
+so that one user moves it little (theory/lowy-liu-asi.md, 2.0, after Asi and Liu 2024). How little
+is in `dpsco_core.privacy.filter_sensitivity`; nothing here adds noise.
 
 **Every point has its place.** A point with a NaN, an infinity or a coordinate beyond `FARTHEST`
 score radii is *broken*: far from every other point, whatever it is, and never part of the mean.
@@ -77,8 +77,9 @@ class RobustFilter:
     score_radius : float
         :math:`\rho_s`, in [1e-100, 1e100]. Fixed without looking at the data.
     filter_radius : float
-        :math:`\rho_h`, at least :math:`\rho_s`. From :math:`2\rho_s` on it is "form A" of the
-        note, which the paper's Algorithm 1 uses; below, "form B" (Algorithm 2: the two are equal).
+        :math:`\rho_h`, at least :math:`\rho_s`. From :math:`2\rho_s` on it is "form A"
+        (theory/lowy-liu-asi.md, 2.0), which the paper's Algorithm 1 uses; below, "form B"
+        (Algorithm 2: the two are equal).
     lower, upper : float
         :math:`1/2 \le a < b \le 1`. The paper's b is 2/3.
     inclusion : {"weights", "coins"}

@@ -2,7 +2,7 @@ r"""Shuffling of adaptive noisy steps: n records, in secret random order, one st
 
 Step i releases one record with noise, and may depend on all earlier outputs, as in private SGD
 over a random permutation (Arora, Marinov and Ullah, Algorithm 1). Two sound accountants for the
-whole sequence, of which the better counts (the note to that paper, section 2.5): no amplification,
+whole sequence, of which the better counts (theory/arora-marinov-ullah.md, 2.5): no amplification,
 because a record enters a single step; and amplification by the clones argument of Feldman, McMillan
 and Talwar (2021), which holds for adaptive sequences. The order must be uniformly random,
 independent of the data, and never released; a step may depend on earlier outputs, but not on the

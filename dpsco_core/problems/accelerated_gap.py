@@ -1,6 +1,6 @@
 r"""What AC-SA guarantees: the gap after some noisy steps, and how to divide steps into stages.
 
-Ghadimi and Lan (2012), with the constants of the note to Lowy, Liu and Asi (2024), section 2.2. The
+Ghadimi and Lan (2012), with the constants of theory/lowy-liu-asi.md, 2.2. The
 steps themselves are in `dpsco_core.users.accelerated_sgd`.
 """
 

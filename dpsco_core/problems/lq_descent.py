@@ -2,9 +2,9 @@ r"""Truncated mirror descent in one pass: Su, Zhao and Wang (2023), Algorithm 4 
 
 T steps over disjoint batches of :math:`b=\lfloor n/T\rfloor` records: gradients with
 :math:`\|g\|_{q'}>\tau` are set to 0, the rest averaged, and noise hides every record ("shuffled",
-one draw a record) or every batch ("public", one draw a batch). The explicit bound B4 of the note
-(section 3.6), sharper and for any threshold, and the parameters that make it smallest: they look
-at no data.
+one draw a record) or every batch ("public", one draw a batch). The explicit bound B4 of
+theory/su-zhao-wang.md, 3.6, sharper and for any threshold, and the parameters that make it
+smallest: they look at no data.
 """
 
 from __future__ import annotations
@@ -127,9 +127,9 @@ def b4(at: Descent, steps: int, threshold: float, step_weight: float | None = No
 
     .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
 
-    with :math:`V_g, V_z, B` of `Descent.errors`. It is the note's with three constants sharpened:
-    the two variances add without a factor 2, because noise and records are independent and the
-    norm is smooth; the bias is the one of its proof; the threshold is free.
+    with :math:`V_g, V_z, B` of `Descent.errors`. It is that of theory/su-zhao-wang.md, 3.6 with
+    three constants sharpened: the two variances add without a factor 2, because noise and records
+    are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def theorem_10(
 def batched_parameters(
     n: int, space: RegularSpace, diameter: float, epsilon: float, delta: float
 ) -> Published:
-    r"""Return the parameters that give the rate for general epsilon (note, section 2.6).
+    r"""Return the parameters that give the rate for general epsilon (theory/su-zhao-wang.md, 2.6).
 
     .. math::
         \lambda=\frac{(n\varepsilon)^{1/3}}{\kappa^{2/3}M^{1/3}(d\ln(1/\delta))^{1/6}},\quad

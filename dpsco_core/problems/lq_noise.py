@@ -30,7 +30,7 @@ def chosen_noise(noise: Noise | None, calibration: Calibration) -> Noise:
     """Return the noise of a method that leaves it open.
 
     As published it is the generalized Gaussian one. The tight calibration takes the Gaussian: at
-    equal proven privacy its energy is no larger (note to Su et al. 2023, section 2.8).
+    equal proven privacy its energy is no larger (theory/su-zhao-wang.md, 2.8).
     """
     if noise is not None:
         return noise
@@ -71,8 +71,8 @@ def smooth_energy(space: RegularSpace, noise: Noise, calibration: Calibration = 
 def sum_factor(space: RegularSpace, noise: Noise) -> float:
     r"""Return the factor of the energy of a sum over the sum of energies, in the smooth norm.
 
-    1 for Gaussian vectors, whose sum is one; :math:`\kappa_+` for generalized Gaussian ones (note
-    to Su et al. 2023, section 2.5 (b)).
+    1 for Gaussian vectors, whose sum is one; :math:`\kappa_+` for generalized Gaussian ones
+    (theory/su-zhao-wang.md, 2.5 (b)).
     """
     return 1.0 if noise == "gaussian" else space.kappa_plus
 
@@ -103,10 +103,10 @@ def record_rho(n: int, budget: Budget, noise: Noise, calibration: Calibration) -
     r"""Return the rho of the release of every single record, in secret random order.
 
     Each is :math:`(\varepsilon_0,\delta_0)`-DP, and shuffling makes all of them together
-    :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; note to Su et al. 2023,
-    section 2.5). Tight: the exact divergence of the clones, or no amplification where that allows
-    more. Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does
-    not hold.
+    :math:`(\varepsilon,\delta)`-DP (Feldman, McMillan and Talwar 2021; theory/su-zhao-wang.md,
+    2.5). Tight: the exact divergence of the clones, or no amplification where that allows more.
+    Paper: its closed form and Lemma 3; 0 where nothing is amplified, or where Lemma 3 does not
+    hold.
 
     Examples
     --------

@@ -3,8 +3,8 @@ r"""Noisy mirror descent over half of the records, with any potential.
 Arora, Marinov and Ullah (2020), Algorithm 1 and equation (2): :math:`m=\lfloor n/2\rfloor+1`
 gradient steps over records in secret random order, with isotropic Gaussian noise, and the average
 of the points at which gradients were asked. The noise is calibrated to the l2 sensitivity
-:math:`2L\,d^{\max(0,1/2-1/q')}` of a gradient with :math:`\|g\|_{q'}\le L` (note to that paper,
-section 2.2).
+:math:`2L\,d^{\max(0,1/2-1/q')}` of a gradient with :math:`\|g\|_{q'}\le L`
+(theory/arora-marinov-ullah.md, 2.2).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def regret(
     .. math:: \frac{D_\Phi(u\|w_1)}{\eta m}+\frac\eta{2m}\Big(m\,E\|g+\xi\|_{q'}^2+
         N_0E\|\xi\|_{q'}^2\Big)
 
-    with :math:`\Phi` 1-strongly convex. Note to Arora et al., sections 2.2 and 3; with the
+    with :math:`\Phi` 1-strongly convex. See theory/arora-marinov-ullah.md, 2.2 and 3; with the
     Euclidean potential and :math:`N_0=EN-m` it is the sharp form of Theorem 4.
 
     Parameters

@@ -2,7 +2,7 @@ r"""Phased SGD on the whole space: the algorithm behind Theorem 8 of Su, Zhao an
 
 Phase i = 1..K, :math:`K=\lfloor\log_2n\rfloor`, passes over :math:`n_i=\lfloor2^{-i}n\rfloor`
 records at the step size :math:`\eta_i=4^{-i}\eta`, and its average gets noise of deviation
-:math:`\sigma_i=cL\eta_i` (Feldman, Koren and Talwar 2020; note to Su et al., section 2.4). For
+:math:`\sigma_i=cL\eta_i` (Feldman, Koren and Talwar 2020; theory/su-zhao-wang.md, 2.4). For
 q >= 2 a loss that is Lipschitz and smooth in :math:`\ell_q` is so in l2, with the same constants.
 """
 
@@ -45,9 +45,9 @@ def b3_prime(
         \frac{\|\theta^*\|_2^2}{2\eta_1n_1}+\sum_i\frac{\eta_iL^2}2+
         \sum_{i\ge2}\frac{d\sigma_{i-1}^2}{2\eta_in_i}+L\sqrt d\,\sigma_K
 
-    With the floors of :math:`n_i`; for n a power of two it is at most the note's
-    :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+
-    \frac{\sqrt d\,cL^2\eta}{n^2}` (section 3.5).
+    With the floors of :math:`n_i`; for n a power of two it is at most
+    :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
+    d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).
 
     Parameters
     ----------

@@ -2,7 +2,7 @@ r"""What the l_q formulas need, from a setting: in the parameters' own norm, or 
 
 For q <= 2 the constants are those of `dual_constants`. For q > 2 the mirror map would not be
 strongly convex without a factor of the dimension, and the problem is taken in l2, with the l2
-constants (note to Su et al. 2023, sections 2.4 and 2.7). All of it is public.
+constants (theory/su-zhao-wang.md, 2.4 and 2.7). All of it is public.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def better_descent(
 ) -> Descent:
     """Return what B4 needs, with the noise of the order whose best bound is the smaller.
 
-    Shuffling pays for few budgets only (note to Su et al. 2023, section 2.5 (c)), and both are
+    Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are
     private: the choice looks at no data. The first where B4 is infinite for all.
     """
     candidates = [descent(setting, order, noise, calibration) for order in orders]

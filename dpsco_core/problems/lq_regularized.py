@@ -2,8 +2,8 @@ r"""Regularised mirror descent on the whole space: Su, Zhao and Wang (2023), Alg
 
 Steps :math:`w_{t+1}=\arg\min_w\langle\nabla\hat F(w_t)+g_t,w\rangle+2\beta D_\Phi(w,w_t)+
 \alpha\Phi(w)` from 0, averaged with weights :math:`q_0^t`, :math:`q_0=1+\frac\alpha{2\beta}`. The
-explicit bound B3 of the note (section 3.4), and the steps and regulariser that make it smallest:
-they look at no data.
+explicit bound B3 of theory/su-zhao-wang.md, 3.4, and the steps and regulariser that make it
+smallest: they look at no data.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ class Regularized:
         .. math:: \min\Big\{\frac{L^2}{2\kappa_+\alpha^2},\ \frac{E\hat F(0)}{2\alpha},\
             \Phi_*+\frac{2L^2}{n\alpha^2}\Big\}
 
-        The first two are the note's, the first with the :math:`\kappa_+` that its proof allows. The
-        third: :math:`\alpha E\Phi(w^*_\alpha)\le\alpha\Phi_*+E[F-\hat F](w^*_\alpha)`, and the
-        stability of :math:`w^*_\alpha` bounds the last by :math:`2L^2/(n\alpha)`; it needs a
-        :math:`\theta^*` that minimises F everywhere.
+        The first two are those of theory/su-zhao-wang.md, 3.4, the first with the :math:`\kappa_+`
+        that its proof allows. The third: :math:`\alpha E\Phi(w^*_\alpha)\le\alpha\Phi_*+E[F-\hat
+        F](w^*_\alpha)`, and the stability of :math:`w^*_\alpha` bounds the last by
+        :math:`2L^2/(n\alpha)`; it needs a :math:`\theta^*` that minimises F everywhere.
         """
         slope = (self.lipschitz / regulariser) ** 2
         return min(
@@ -173,7 +173,7 @@ def published_choice(
         \alpha=\frac{4\beta}T\log_2\frac nT
 
     With the printed kappa. `printed` has it in place of its root in T, which its own rate and
-    condition on n contradict (note, section 2.3 (c)). T is rounded, to at least 1.
+    condition on n contradict (theory/su-zhao-wang.md, 2.3 (c)). T is rounded, to at least 1.
     """
     steps = max(1, round(published_steps(at.n, at.space, epsilon, delta, printed=printed)))
     return steps, published_regulariser(at.n, steps, at.smoothness)

@@ -1,9 +1,9 @@
 r"""The recommended schedules at user level: calibrated Algorithms 1 and 3, and two baselines.
 
 They halve the users from phase to phase, start with the full step size, and take their noise from
-`dpsco_core.privacy.filter_plan` (note, sections 2.1 to 2.3). The baselines spend no budget on a
-test: N1 is phased SGD with one chain, N2 phased ERM with full batches, each with the sensitivity of
-a user's whole block (note, section 2.7). No parameter looks at data.
+`dpsco_core.privacy.filter_plan` (theory/lowy-liu-asi.md, 2.1 to 2.3). The baselines spend no budget
+on a test: N1 is phased SGD with one chain, N2 phased ERM with full batches, each with the
+sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter looks at data.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def calibrated_sgd(
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
-    r"""Calibrated Algorithm 1 (note, section 2.1).
+    r"""Calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
 
     :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, and
     :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
@@ -205,7 +205,8 @@ def full_batch(
 
     :math:`K_i=n_i`, :math:`\lambda_i=\lambda2^{p(i-1)}` and
     :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `phase_plan`; without a filter
-    :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (note, sections 2.2, 2.7).
+    :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (theory/lowy-liu-asi.md, 2.2
+    and 2.7).
 
     Parameters
     ----------

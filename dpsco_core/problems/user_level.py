@@ -2,7 +2,7 @@ r"""What the formulas at user level look at: n users with m items each, the budg
 
 Neighbours differ by replacing one user's whole block of m items; n and m are public. R is the
 diameter of the constraint set and L the Lipschitz constant, both in l2 (Lowy, Liu and Asi 2024,
-Assumption 1.1; note, section 1). All of it is public.
+Assumption 1.1; theory/lowy-liu-asi.md, 1). All of it is public.
 """
 
 from __future__ import annotations
@@ -116,7 +116,8 @@ def printed_multiplier(epsilon: float, delta: float) -> float:
     r"""Definition A.5: :math:`\sqrt{2\ln(2/\delta)}/\varepsilon`, claimed for every epsilon.
 
     It is too small for large epsilon, from 6.4 on at delta = 0.5 and from 9.7 on at delta = 1e-6,
-    and enough for every delta up to epsilon = 2.5, where the proofs use it (note, 8.20).
+    and enough for every delta up to epsilon = 2.5, where the proofs use it (theory/lowy-liu-asi.md,
+    8, item 20).
 
     Examples
     --------
@@ -138,7 +139,7 @@ def gradient_spread(m: int, lipschitz: float, failure: float) -> float:
         \frac L{\sqrt m}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
     In any dimension, for convex L-Lipschitz losses and independent items; two users are within
-    twice that of each other (note, section 2.0).
+    twice that of each other (theory/lowy-liu-asi.md, 2.0).
 
     *Proof.* The mean square of the left side is at most :math:`L^2/m`, hence its mean at most
     :math:`L/\sqrt m`. Replacing one item moves it by at most 2L/m: McDiarmid's inequality gives
@@ -180,7 +181,8 @@ def iterate_spread(step_size: float, lipschitz: float, steps: float, failure: fl
     .. math:: \|\tilde x-E\tilde x\|\le\eta L\sqrt{T/3}\big(1+\sqrt{2\ln(1/\gamma)}\big)
 
     for the average of the T points at which gradients are taken, from a fixed start, projected,
-    with :math:`\eta\le2/\beta` (note, section 2.0): Lemma 2.3 with a constant and without d.
+    with :math:`\eta\le2/\beta` (theory/lowy-liu-asi.md, 2.0): Lemma 2.3 with a constant and without
+    d.
 
     *Proof.* Resampling the item of step s (from 1) moves the next point by
     :math:`\eta\|\nabla f(w,z)-\nabla f(w,z')\|`: at most :math:`2\eta L`, and at most

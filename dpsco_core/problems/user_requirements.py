@@ -1,7 +1,7 @@
 r"""What the printed algorithms need: which constant fails, how many users would do, which m pays.
 
-Lowy, Liu and Asi (2024), Theorems B.1 and C.1, and what their proofs use of the constants (note,
-sections 2.1 to 2.3 and 2.7, and 8.3 to 8.12).
+Lowy, Liu and Asi (2024), Theorems B.1 and C.1, and what their proofs use of the constants
+(theory/lowy-liu-asi.md, 2.1 to 2.3, 2.7 and 8, items 3 to 12).
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def supports_delta(at: UserLevel) -> bool:
     r"""Whether :math:`(nm)^2\ge20e^\varepsilon/\delta`: whether the printed C suffices for delta.
 
     Both worlds must keep their noise below 2C/15 but for :math:`\frac\delta{10e^\varepsilon}`:
-    :math:`2e^{-C\varepsilon/150}\le\frac\delta{10e^\varepsilon}` (note, section 2.1).
+    :math:`2e^{-C\varepsilon/150}\le\frac\delta{10e^\varepsilon}` (theory/lowy-liu-asi.md, 2.1).
     """
     return 2 * math.log(at.total) >= math.log(20) + at.epsilon + at.log_delta
 
@@ -181,7 +181,8 @@ def erm_requirements(at: UserLevel, q: float) -> tuple[Requirement, ...]:
     r"""Return what Algorithm 3 as printed needs, at its parameter q.
 
     :math:`K_i\le n_i` in every phase has no answer but for tiny epsilon: the last phases have
-    :math:`T_i\approx\ln(ndm)`, and there :math:`K_i/n_i>500\,\varepsilon` (note, 8.12).
+    :math:`T_i\approx\ln(ndm)`, and there :math:`K_i/n_i>500\,\varepsilon` (theory/lowy-liu-asi.md,
+    8, item 12).
     """
     require(0 < q < 1, "q", "strictly between 0 and 1", q)
     left, right = erm_condition(at, q)
@@ -233,7 +234,7 @@ def sgd_noise_room(at: UserLevel) -> float:
     r"""Return the printed :math:`\sigma_i` of Algorithm 1 over the one that its proof requires.
 
     Required: :math:`\frac{6\tau_i(2+Q)}C\,g(\frac\varepsilon4,\frac\delta n)` with Q at
-    :math:`\zeta=\frac\delta{10e^\varepsilon}` (F5, note, section 2.1).
+    :math:`\zeta=\frac\delta{10e^\varepsilon}` (F5; theory/lowy-liu-asi.md, 2.1).
     """
     count = math.ceil(printed_groups(at))
     changes = 2 + changed_members(PRINTED_FILTER, count, at.delta / 10 * math.exp(-at.epsilon))
@@ -247,8 +248,8 @@ def sgd_delta(at: UserLevel) -> float:
     .. math:: \tfrac12(1+e^{\varepsilon/10})e^{-C\varepsilon/150}+\zeta+\frac\delta n,\qquad
         \zeta=\frac\delta{10e^\varepsilon}
 
-    The draws beyond 2C/15 excluded in both worlds (note, section 2.1); `sgd_noise_room` must be
-    at least 1.
+    The draws beyond 2C/15 excluded in both worlds (theory/lowy-liu-asi.md, 2.1); `sgd_noise_room`
+    must be at least 1.
     """
     excluded = 0.5 * (1 + math.exp(at.epsilon / 10)) * laplace_tail(at)
     return excluded + at.delta / 10 * math.exp(-at.epsilon) + at.delta / at.n
@@ -259,7 +260,8 @@ def erm_noise_room(at: UserLevel, steps: int, users: int | None = None) -> float
 
     Required: :math:`\frac{10\tau(2+Q)}{n_i}\sqrt{T}\,g(\frac\varepsilon2,\frac\delta2)` with Q at
     :math:`\zeta=\frac\delta{10Te^\varepsilon}`: form B with coins at
-    :math:`s_{\min}=0.7n_i`, where they keep their mean :math:`0.4n_i` (note, 2.2, item 8).
+    :math:`s_{\min}=0.7n_i`, where they keep their mean :math:`0.4n_i` (theory/lowy-liu-asi.md, 2.2,
+    item 8).
     """
     multiplier = gaussian_multiplier(at.epsilon / 2, at.delta / 2)
     return _printed_noise_factor(at) / (10 * _changes(at, users or at.n, steps) * multiplier)
@@ -311,7 +313,7 @@ def filter_pays_from(
     .. math:: \Delta\,g(\varepsilon_2,\delta_2)\le\frac{2L}K\,g(\varepsilon,\delta),\qquad
         \tau=\frac{cL}{\sqrt m},\ \rho_s=2\tau
 
-    (note, section 2.7); `spread` is c.
+    (theory/lowy-liu-asi.md, 2.7); `spread` is c.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 r"""The explicit bound on phased one-pass SGD, and the parameters that minimise it.
 
 What the practical tunings of Algorithm 1 and of N1 at user level minimise: the bound of
-`dpsco_core.bounds.user_explicit` (note to Lowy, Liu and Asi 2024, sections 2.1, 2.7 and 3.7), for
+`dpsco_core.bounds.user_explicit` (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for
 any noise. It looks at sizes and constants only, never at data.
 """
 

@@ -1,8 +1,8 @@
 r"""The schedules of Lowy, Liu and Asi (2024), as printed: Algorithms 1 to 3 and Theorem D.3.
 
-Real-valued, as the paper has them (note, sections 2.1, 2.3 and 2.5); `rounded` makes Algorithm 1
-one that can be run. What is recommended instead is in `user_calibrated`, what the printed ones
-need in `user_requirements`.
+Real-valued, as the paper has them (theory/lowy-liu-asi.md, 2.1, 2.3 and 2.5); `rounded` makes
+Algorithm 1 one that can be run. What is recommended instead is in `user_calibrated`, what the
+printed ones need in `user_requirements`.
 """
 
 from __future__ import annotations
@@ -301,6 +301,6 @@ def smoothed_smoothness(at: UserLevel, radius: float) -> float:
 def smoothed_regulariser(at: UserLevel) -> float:
     r"""Theorem D.3's proof: :math:`\lambda=\frac1{\sqrt{mn}}`, without unit and private term.
 
-    `printed_regulariser` is what the rate needs (note, section 2.5).
+    `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
     """
     return 1 / math.sqrt(at.total)

@@ -3,9 +3,9 @@ r"""Losses averaged over a ball: what makes a loss with kinks smooth (randomised
 .. math:: f_r(x, z) = E\,f(x + y, z), \qquad y \text{ uniform on the ball of radius } r
 
 is convex, L-Lipschitz and :math:`L\sqrt d/r`-smooth, and :math:`f \le f_r \le f + Lr\frac d{d+1}`
-(Lemma D.1 of Lowy, Liu and Asi 2024, whose sandwich is printed in reverse; note, section 2.5).
-:math:`E\nabla f(x+y, z) = \nabla f_r(x, z)`: gradients of f at moved points stand for it, with a
-fresh y for every item and step, whose errors average over all items of a user and all users.
+(Lemma D.1 of Lowy, Liu and Asi 2024, whose sandwich is printed in reverse; theory/lowy-liu-asi.md,
+2.5). :math:`E\nabla f(x+y, z) = \nabla f_r(x, z)`: gradients of f at moved points stand for it,
+with a fresh y for every item and step, whose errors average over all items of a user and all users.
 """
 
 from __future__ import annotations

@@ -106,7 +106,8 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
 
     Examples
     --------
-    The note's regression value, at n = 10^4, d = 10, p = 3 and rho of (15) at (1, 1e-6):
+    The reference value of theory/zhao-et-al.md, 3.2, at n = 10^4, d = 10, p = 3 and rho of (15) at
+    (1, 1e-6):
 
     >>> from dpsco_core.privacy import ZCDP
     >>> from dpsco_core.problems import Constants
@@ -133,7 +134,7 @@ def theorem_descent(
     As printed, :math:`T = \rho n^2/(dR^2)` and :math:`\eta = 1/(\lambda\sqrt{2T})`. In consistent
     units, with G the smaller of M and :math:`\lambda L` (L the diameter),
     :math:`T = G^2\rho n^2/(dR^2)` and :math:`\eta = L/(G\sqrt{2T})`: optimisation and noise are
-    then equal (note to the paper, section 2.3).
+    then equal (theory/zhao-et-al.md, 2.3).
     """
     constants = setting.constants
     energy = rho * setting.n**2 / (setting.d * radius**2)

@@ -136,7 +136,7 @@ def covering_blocks(setting: Setting, calibration: Calibration) -> int:
     r"""Return m of the covering argument of Theorem 5.2, rounded up (to even if tight).
 
     :math:`m = 4\ln(2d) + 8d\ln(3M/\alpha)` with :math:`\alpha = n^{-3}` and M the diameter; the
-    paper drops the first term (note to it, section 2.4).
+    paper drops the first term (theory/kamath-liu-zhang.md, 2.4).
     """
     d = setting.d
     diameter = finite(setting.constants.diameter, "a bounded constraint set")

@@ -43,8 +43,8 @@ class StrongCoordinatewiseDescent:
     r"""Projected gradient descent on disjoint blocks of records, for strongly convex risks.
 
     Step t uses block t alone, with :math:`\eta = 1/(\lambda+L)`, and the last iterate is returned.
-    A record enters one step, so every step may spend all of rho (parallel composition; the note to
-    the paper, section 2.4).
+    A record enters one step, so every step may spend all of rho (parallel composition;
+    theory/kamath-liu-zhang.md, 2.4).
 
     Parameters
     ----------
@@ -202,7 +202,8 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
     r"""Return :math:`m = \lceil 4\ln(2d/\beta)\rceil`, made even, with beta of the proof, repaired.
 
     :math:`\beta = \frac{Td}n + d(\sqrt dT^{3/2}/(\sqrt\rho n))^{2a}` over
-    :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event (note, section 2.4).
+    :math:`(R + 3\tau\sqrt d)^2`, the squared error on the failure event
+    (theory/kamath-liu-zhang.md, 2.4).
     """
     n, d, order = setting.n, setting.d, setting.moment_order
     scale = setting.constants.coordinate_moment ** (1 / order)

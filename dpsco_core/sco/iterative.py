@@ -129,7 +129,10 @@ class IterativeDescent:
 
 
 def union_groups(setting: Setting) -> int:
-    r"""Return :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up, L the diameter (note, 2.5)."""
+    r"""Return :math:`k = 800[d\ln(1+2Ln) + 2\ln n]`, rounded up, L the diameter.
+
+    See theory/zhao-et-al.md, 2.5.
+    """
     diameter = finite(setting.constants.diameter, "a bounded constraint set")
     n = setting.n
     return math.ceil(800 * (setting.d * math.log1p(2 * diameter * n) + 2 * math.log(n)))
@@ -147,7 +150,8 @@ def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> fl
 
     Examples
     --------
-    The note's regression value, at n = 10^4, d = 10, p = 3 and epsilon = 1:
+    The reference value of theory/zhao-et-al.md, 7.1, item 8, at n = 10^4, d = 10, p = 3 and epsilon
+    = 1:
 
     >>> from dpsco_core.problems import Constants
     >>> constants = Constants(coordinate_moment=1.0, directional_moment=2.0, variance_trace=10.0,

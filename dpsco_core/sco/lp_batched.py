@@ -23,7 +23,7 @@ class BatchedMirrorDescent:
     r"""One pass of mirror descent over disjoint batches, one draw of noise each.
 
     The paper's variant for :math:`0 < \varepsilon < 1`, whose statement is in an appendix that is
-    not at hand; reconstructed in the note to the paper, section 2.6, such that it has the rate of
+    not at hand; reconstructed in theory/su-zhao-wang.md, 2.6, such that it has the rate of
     the paper's Table 2. A record enters one batch, so that the whole run costs what one release
     does, without shuffling. See `dpsco_core.sco.lp_mirror`.
 
@@ -34,7 +34,7 @@ class BatchedMirrorDescent:
         ``"paper"``: Lemma 3 with the printed kappa; epsilon at most 1. Where kappa is printed too
         small and the budget has no room for that, the release is marked as flawed.
     tuning : {"practical", "theory"}
-        ``"theory"``: the note's section 2.6; ``"practical"``: a model of typical data. See
+        ``"theory"``: theory/su-zhao-wang.md, 2.6; ``"practical"``: a model of typical data. See
         `dpsco_core.sco.lp_mirror.mirror_plan`.
     noise : {"generalized gaussian", "gaussian"}, optional
         None: generalized Gaussian with ``calibration="paper"``, Gaussian with ``"tight"``.

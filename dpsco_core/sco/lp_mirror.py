@@ -7,7 +7,7 @@ T steps over disjoint batches of :math:`b = \lfloor n/T\rfloor` records, from :m
     + \gamma D_\Phi(w, w_{t-1})
 
 and the average of :math:`w_1, \dots, w_T` is released. A gradient beyond tau becomes 0; it is not
-shortened. Su, Zhao and Wang (2023), Algorithm 4, and the note to the paper, sections 2.5 to 2.7.
+shortened. Su, Zhao and Wang (2023), Algorithm 4, and theory/su-zhao-wang.md, 2.5 to 2.7.
 
 A record enters one batch, and replacing it moves the sum of the batch by at most 2 tau in the dual
 norm. Two accountings are sound. "public": one draw of noise a batch, whatever the order of the
@@ -153,12 +153,11 @@ def mirror_plan(
     accountings that `orders` allows.
 
     ``"theory"``: T and lambda of the statement, in units in which :math:`\sigma = M = 1`, which the
-    paper hides. Theorem 10 where records may be shuffled; those of the note's section 2.6
+    paper hides. Theorem 10 where records may be shuffled; those of theory/su-zhao-wang.md, 2.6
     otherwise, with :math:`2\sqrt\rho` for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` under zCDP
-    (Lemma 3). Then :math:`\tau = G + \max\{\lambda, G\}` and
-    :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`, G the bound on the mean gradient and
-    V the variance of a batch's mean with its noise (section 2.5 (d) and (e)). At most `MOST_STEPS`
-    steps.
+    (Lemma 3). Then :math:`\tau = G + \max\{\lambda, G\}` and :math:`\gamma = \max\{2\beta,
+    \sqrt{2TV/(\kappa M^2)}\}`, G the bound on the mean gradient and V the variance of a batch's
+    mean with its noise (theory/su-zhao-wang.md, 2.5 (d) and (e)). At most `MOST_STEPS` steps.
 
     Raises
     ------

@@ -23,7 +23,7 @@ class EuclideanReduction:
     For :math:`q \ge 2` the l2 norm of a gradient is at most its dual norm, and the l2 diameter of
     the set at most :math:`d^{1/2-1/q}M`. The problem is taken in l2: kappa is 1, noise Gaussian,
     the mirror step the Euclidean projection on the set. The algorithms are those of
-    `dpsco_core.sco.lp_mirror`, with both accountings (the note to the paper, section 2.7).
+    `dpsco_core.sco.lp_mirror`, with both accountings (theory/su-zhao-wang.md, 2.7).
 
     Parameters
     ----------

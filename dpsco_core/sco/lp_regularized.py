@@ -292,11 +292,11 @@ def practical_parameters(
     .. math:: \frac{B\Phi_*}T + \frac{TS_1}B,
 
     which depends on the time T/B only and is least at :math:`\tau = \sqrt{\Phi_*/S_1}`. The proven
-    bound B3 on the population risk (note, section 3.4) adds what the stability of the regularised
-    minimiser costs; its minimiser, and Theorem 7 even more, regularises so much that the result
-    stays near 0. Taken are the time `STRETCH` times tau and :math:`\alpha` = `REGULARISED` over
-    tau, in as few steps as B >= beta allows, beta that of the *population* risk: assumptions of
-    accuracy. The noise does not depend on B.
+    bound B3 on the population risk (theory/su-zhao-wang.md, 3.4) adds what the stability of the
+    regularised minimiser costs; its minimiser, and Theorem 7 even more, regularises so much that
+    the result stays near 0. Taken are the time `STRETCH` times tau and :math:`\alpha` =
+    `REGULARISED` over tau, in as few steps as B >= beta allows, beta that of the *population* risk:
+    assumptions of accuracy. The noise does not depend on B.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class ObjectivePerturbation:
     not private and are not part of the result.
 
     Proven for generalised linear and mean-type losses that are twice differentiable, and only for
-    them (note to the paper, section 2.1 (b)), on every compact convex W: the projections' rounding
+    them (theory/su-zhao-wang.md, 2.1 (b)), on every compact convex W: the projections' rounding
     is part of what H hides, at an accuracy that is tested (`objective_plan.open_distance`).
 
     Parameters
@@ -89,12 +89,12 @@ class ObjectivePerturbationStrong:
 
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
     norm at most :math:`\beta_f`, the ridge is
-    :math:`\lambda = \max\{0, \frac12[\frac{\beta_f}{n(e^{\varepsilon/4}-1)} - \mu]\}` (note to
-    the paper, section 2.2; the printed rule subtracts moduli of two norms, and is not private
-    on sets wider than the unit ball). For half the squared
-    distance Hessians are the same for all records, so that :math:`\lambda = 0`: the result is the
-    projection of the mean record plus noise. The modulus is an l2 one throughout, so that the set
-    need not be symmetric: its Minkowski norm, the paper's, appears nowhere.
+    :math:`\lambda = \max\{0, \frac12[\frac{\beta_f}{n(e^{\varepsilon/4}-1)} - \mu]\}`
+    (theory/su-zhao-wang.md, 2.2; the printed rule subtracts moduli of two norms, and is not private
+    on sets wider than the unit ball). For half the squared distance Hessians are the same for all
+    records, so that :math:`\lambda = 0`: the result is the projection of the mean record plus
+    noise. The modulus is an l2 one throughout, so that the set need not be symmetric: its Minkowski
+    norm, the paper's, appears nowhere.
 
     Parameters
     ----------

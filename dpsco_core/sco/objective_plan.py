@@ -4,7 +4,7 @@ The exact minimiser of the perturbed objective costs what the linear term G cost
 release, plus the change of variables from G to the minimiser,
 :math:`\varepsilon_J = \ln(1+\beta/(2n\lambda))` for a loss whose Hessian has rank one: the Jacobian
 determinants of neighbours differ by one record's Hessian. What the solver leaves open is hidden by
-H. See the note to Su et al. (2023), sections 2.1 and 2.2.
+H. See theory/su-zhao-wang.md, 2.1 and 2.2.
 """
 
 from __future__ import annotations
@@ -151,8 +151,8 @@ def least_ridge(n: int, smoothness: float, jacobian_epsilon: float, modulus: flo
 
     Examples
     --------
-    The note's golden value, with a quarter of epsilon = 0.5, is per rank one
-    beta/(2n(exp(0.125)-1)):
+    The reference value of theory/su-zhao-wang.md, 8, item 26, with a quarter of epsilon = 0.5, is
+    per rank one beta/(2n(exp(0.125)-1)):
 
     >>> round(least_ridge(10**5, 0.25, 0.125) * 1e6, 6)
     9.388017
@@ -350,7 +350,7 @@ def balanced_ridge(setting: Setting, losses: Losses, epsilon: float, delta: floa
 
     On other sets the width G of the set may limit the noise before the curvature does: the risk is
     taken as the smaller of that of a quadratic, at the curvature beta, and the bound
-    :math:`\sigma_1G/n + \lambda R^2` (note to Su et al. 2023, B1).
+    :math:`\sigma_1G/n + \lambda R^2` (B1 of theory/su-zhao-wang.md, 3.1).
     """
     n, body = setting.n, setting.body
     radius = setting.constants.diameter / 2

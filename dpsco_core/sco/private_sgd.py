@@ -90,9 +90,9 @@ class PrivateSgd:
     with :math:`y_t` uniform on the n records; where :math:`y_t` has been drawn before, the gradient
     is left out. It stops after exactly floor(n/2) + 1 gradients and returns the average of the
     points at which they were asked. Equal in law, and how it is done here: records in a uniformly
-    random secret order, with a geometric number of noise-only steps between them (the note to the
-    paper, section 2.1). The sensitivity is 2L, not the L of Lemma 2: a neighbour replaces a
-    record.
+    random secret order, with a geometric number of noise-only steps between them
+    (theory/arora-marinov-ullah.md, 2.1). The sensitivity is 2L, not the L of Lemma 2: a neighbour
+    replaces a record.
 
     Parameters
     ----------

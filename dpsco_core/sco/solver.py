@@ -128,7 +128,7 @@ def minimise_strongly_convex(
     falls by a factor :math:`1-\sqrt{\mu/M}` a step. On a ball, a gap of at most `accuracy` follows
     from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `settled` certifies, it is
     enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
-    well above rounding (note to Su et al. 2023, section 2.0).
+    well above rounding (theory/su-zhao-wang.md, 2.0).
 
     Parameters
     ----------

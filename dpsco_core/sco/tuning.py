@@ -227,7 +227,7 @@ def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
 
     with A = `ASSUMED_SYMMETRY`, an assumption of accuracy; as n grows, so does the radius, and
     the bias vanishes. The theorem's radius is sized by the worst law of its class and is ten times
-    too large for others (note to Zhao et al. 2024, section 9).
+    too large for others (theory/zhao-et-al.md, 9).
 
     Parameters
     ----------

@@ -1,12 +1,13 @@
-r"""Filtered means of secret random batches of users: Mode B of the note, section 2.2.
+r"""Filtered means of secret random batches of users: Mode B.
 
 Each of T iterations draws K of the n users of a phase without replacement, tests the batch's score
 against a fixed threshold, and releases its filtered mean: a single-test release of its own, whose
 guarantee the secret batch amplifies. AboveThreshold is not used; iterations compose. With K = n
 nothing is amplified, and for a few steps it still needs less noise than AboveThreshold does.
 
-The note composes by Lemma A.7 (advanced composition). Here epsilon and delta add up, which is
-smaller for :math:`T \le 2\ln(1/\delta')` and is what a ledger does.
+See theory/lowy-liu-asi.md, 2.2, item 4. By Lemma A.7 (advanced composition) the steps would compose
+too; here epsilon and delta add up, which is smaller for :math:`T \le 2\ln(1/\delta')` and is what a
+ledger does.
 """
 
 from __future__ import annotations
@@ -60,10 +61,10 @@ class SeparateTests(NoisyTest):
 class BatchGaussian(TestedGaussian):
     r"""Certificate of T single-test releases, each of a fresh secret batch.
 
-    One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP (note,
-    section 2.0, the single-test release), by amplification
-    :math:`(\ln(1+\frac Kn(e^{\varepsilon_0}-1)), \frac Kn\delta_0)`-DP on the n users, and T of
-    them T times that. The batch must be uniform without replacement, fresh, and never released.
+    One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP
+    (theory/lowy-liu-asi.md, 2.0, the single-test release), by amplification :math:`(\ln(1+\frac
+    Kn(e^{\varepsilon_0}-1)), \frac Kn\delta_0)`-DP on the n users, and T of them T times that. The
+    batch must be uniform without replacement, fresh, and never released.
 
     Parameters
     ----------

@@ -4,8 +4,9 @@ The test has its threshold at :math:`\frac45K` and Laplace noise of scales :math
 :math:`16/\varepsilon`, points enter by coins, and
 :math:`\sigma_i = 1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)/(\varepsilon n_i)`. The printed
 :math:`K_i` exceeds :math:`n_i` at every practical size, and a subsampled run of these constants has
-no proof (note, 2.2, items 4 and 8): every step uses all users of its phase. That is private where
-the printed noise is at least what F5 requires at the floor of the printed test, which is checked.
+no proof (theory/lowy-liu-asi.md, 2.2, items 4 and 8): every step uses all users of its phase. That
+is private where the printed noise is at least what F5 requires at the floor of the printed test,
+which is checked.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""The phases of user-level accelerated descent: users, regulariser, steps, filter and noise.
 
-Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of the note's section 2.3:
-:math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase takes the rest),
-:math:`\lambda_i = \lambda2^{p(i-1)}` at p = 3, full batches. None of it looks at data.
+Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theory/lowy-liu-asi.md,
+2.3: :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase takes the rest), :math:`\lambda_i =
+\lambda2^{p(i-1)}` at p = 3, full batches. None of it looks at data.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ def practical_tau(at: UserLevel) -> float:
 def widest_radius(at: UserLevel) -> float:
     r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
 
-    The note has no such bound on tau; it is the smaller one for up to nine items per user.
+    It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
+    user.
     """
     return at.lipschitz * (1 + ROOM)
 

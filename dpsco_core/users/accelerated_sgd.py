@@ -1,8 +1,8 @@
 r"""Accelerated stochastic gradient descent: AC-SA, and its restarts in stages.
 
 Ghadimi and Lan (2012), for a strongly convex and smooth objective on a convex set, with a noisy
-gradient oracle; the step that Algorithm 2 of Lowy, Liu and Asi (2024) calls (note to that paper,
-section 2.2). Pure functions: what is private here is the oracle.
+gradient oracle; the step that Algorithm 2 of Lowy, Liu and Asi (2024) calls
+(theory/lowy-liu-asi.md, 2.2). Pure functions: what is private here is the oracle.
 """
 
 from __future__ import annotations

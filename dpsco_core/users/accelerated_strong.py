@@ -45,8 +45,8 @@ class UserAcceleratedStrong:
     Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
     :math:`D_j` in the place of R in the choice of :math:`\lambda`:
     :math:`D_1 = \min(R, 2L/\mu)`, :math:`D_{j+1} = \min\{D_j, \sqrt{D_*D_j}\}` and
-    :math:`D_* = 4L\rho/\mu`, where :math:`\rho LR` is the error of a stage (note, section 2.6,
-    after Feldman, Koren and Talwar 2020, section 5.1). The final error is of the order of
+    :math:`D_* = 4L\rho/\mu`, where :math:`\rho LR` is the error of a stage (theory/lowy-liu-asi.md,
+    2.6, after Feldman, Koren and Talwar 2020, section 5.1). The final error is of the order of
     :math:`L^2\rho^2/\mu`. The set is not shrunk: :math:`D_j` bounds a mean square only.
 
     Parameters

@@ -103,8 +103,8 @@ class UserPhasedSgd:
         and the sharper of their proven sensitivities. ``"paper"``: what is printed,
         :math:`\tau_i = 1000\eta_iL\sqrt{T_i}\log(ndm)` and
         :math:`\sigma_i = 100\tau_i\log^2(n/\delta)/(\varepsilon C)`, coins, the filter's radius
-        twice the score's, with C repaired (note, sections 2.1 and 8.3); it leaves more than half of
-        epsilon unspent.
+        twice the score's, with C repaired (theory/lowy-liu-asi.md, 2.1 and 8, item 3); it leaves
+        more than half of epsilon unspent.
     tuning : {"practical", "theory"}
         ``"theory"``: p, q and :math:`\eta` of Theorem B.1 in the phases that fill all groups, and
         the proven radius of Lemma 2.3 (`group_spread`). ``"practical"``: halving users from the

@@ -23,7 +23,7 @@ def printed_count(at: UserLevel) -> int:
 
     The second entry is not printed. It makes
     :math:`2e^{-C\varepsilon/150} \le \delta/(10e^\varepsilon)`, which the proof uses and the first
-    gives only where :math:`(nm)^2 \ge 20e^\varepsilon/\delta` (note, section 2.1).
+    gives only where :math:`(nm)^2 \ge 20e^\varepsilon/\delta` (theory/lowy-liu-asi.md, 2.1).
 
     Examples
     --------
@@ -36,7 +36,9 @@ def printed_count(at: UserLevel) -> int:
 
 
 def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> FilterPlan:
-    r"""Return the test, filter and noise of one phase as printed, with the accounting of the note.
+    r"""Return the test, filter and noise of one phase as printed.
+
+    The accounting is that of theory/lowy-liu-asi.md, 2.1.
 
     Test: :math:`s + Lap(20/\varepsilon) \ge 4C/5`, :math:`\varepsilon/10`-DP. A draw beyond
     :math:`2C/15 - 2` has probability :math:`\frac12e^{\varepsilon/10}e^{-C\varepsilon/150}`;

@@ -183,8 +183,8 @@ class Builder:
 class PackingProof:
     r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
 
-    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8 (note to
-    Kamath et al. 2022, sections 4.3 and 4.4).
+    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
+    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class PackingProof:
 class SignProof:
     r"""The numbers of the proof on the sign hypercube, at one spike probability q.
 
-    All :math:`2^d` sign patterns, no code (note to Kamath et al. 2022, section 4.5). Parameters as
+    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5). Parameters as
     those of `PackingProof`.
     """
 

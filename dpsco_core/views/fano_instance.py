@@ -330,7 +330,8 @@ class Floors:
     Parameters
     ----------
     sampling : float
-        What n records allow without any privacy: bounded signs (N2 of the note), within R.
+        What n records allow without any privacy: bounded signs (N2 of theory/kamath-liu-zhang.md,
+        4.6), within R.
     gaussian : float
         The same for normal data with an unrestricted mean (N1).
     concentrated, pure : float

@@ -1,7 +1,7 @@
 r"""Gaussian widths to look at: random directions, running means, and widths against dimension.
 
 The width of C is the mean of the support function, :math:`G_C = E\max_{w\in C}\langle\xi, w\rangle`
-with a standard normal :math:`\xi`: the note to Su et al. (2023), section 7.
+with a standard normal :math:`\xi`: theory/su-zhao-wang.md, 7.
 """
 
 from __future__ import annotations

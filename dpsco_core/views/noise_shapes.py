@@ -3,7 +3,7 @@ r"""Gaussian against generalized Gaussian noise at equal privacy, to look at.
 Both hide a vector of sensitivity s in the dual norm :math:`\|\cdot\|_{q'}`, at the same rho. The
 numbers are in the unit :math:`d s^2/(2\rho)` with s = 1 and rho = 1/2, so that it is d. These are
 pictures of noise: nothing is released, and no ledger is charged. (Su et al. 2023, Lemmas 3 and 4;
-the note to the paper, sections 1.8 and 2.8.)
+theory/su-zhao-wang.md, 1.8 and 2.8.)
 """
 
 from __future__ import annotations

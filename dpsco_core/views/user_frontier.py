@@ -21,7 +21,7 @@ from dpsco_core.users.printed_groups import printed_count
 
 EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
 COMPLEXITY_USERS = tuple(round(10 ** (k / 4)) for k in range(4, 29))  # 10 to 10^7
-NOTE_STEPS = 20  # of three phases each, as the note recommends
+RECOMMENDED_STEPS = 20  # of three phases each: theory/lowy-liu-asi.md, 2.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +93,8 @@ def calibrated_accelerated(at: UserLevel) -> float:
 
 
 def recommended_accelerated(at: UserLevel) -> float:
-    """Return the n of the note's recommended schedule: three phases of twenty steps."""
-    return float(full_batch_users(at, phases=3, steps=NOTE_STEPS))
+    """Return the n of three phases of twenty steps: theory/lowy-liu-asi.md, 2.3."""
+    return float(full_batch_users(at, phases=3, steps=RECOMMENDED_STEPS))
 
 
 NEEDS = (

@@ -1,7 +1,7 @@
 """Every explicit bound in l_q and at user level against a second, plain implementation.
 
-Written from the notes' formulas alone: nothing below calls the package but for the rows themselves,
-their settings, and the schedules at which user-level rows say that they are smallest.
+Written from the formulas of docs/theory alone: nothing below calls the package but for the rows
+themselves, their settings, and the schedules at which user-level rows say that they are smallest.
 """
 
 import math
@@ -59,7 +59,7 @@ def concentrated_rho(epsilon, delta):
 
 
 def clones(local, n, epsilon):
-    """The divergence H of the note to Arora et al., section 2.5, steps 2 and 3."""
+    """The divergence H of theory/arora-marinov-ullah.md, 2.5, steps 2 and 3."""
     if epsilon >= local:
         return 0.0
     a = 1 / (1 + math.exp(-local))
@@ -327,7 +327,7 @@ def test_noisy_mirror_descent(seed):
 
 
 def filter_sensitivity(score, count):
-    """(F6) of the note, a = 1/2 and b = 1, in units of the score radius."""
+    """F6 of theory/lowy-liu-asi.md, 2.0 at a = 1/2 and b = 1, in units of the score radius."""
     weight, changes = 2 * (score - count / 2), 2 + 2 * (count - 1) / count
     return 2 * changes / weight if weight > changes / 2 else INF
 

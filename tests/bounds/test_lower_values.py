@@ -1,4 +1,4 @@
-"""The private lower bounds against the reference values of the notes and against plain loops."""
+"""The private lower bounds against theory/kamath-liu-zhang.md, 4.7 and against plain loops."""
 
 import math
 import random

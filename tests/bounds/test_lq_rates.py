@@ -1,4 +1,7 @@
-"""The rates in l_q: the note's numbers, slopes, limits, and what the printed rows get wrong."""
+"""The rates in l_q: reference values, slopes, limits, and what the printed rows get wrong.
+
+The values are those of theory/su-zhao-wang.md, 8, item 26.
+"""
 
 import math
 

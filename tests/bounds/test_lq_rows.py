@@ -274,7 +274,7 @@ def test_objective_perturbation_takes_the_width_of_its_set(name):
         strong = sco_objective.rate_strong(found, delta)
         row = BY_SLUG["upper.sco.objective-perturbation-strong"]
         assert tuple(row.terms(at).values()) == pytest.approx(strong)
-        # The caution of the note: an l2 modulus never makes width pay.
+        # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.
         floor = (at.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * at.n) ** 2
         assert strong[1] >= floor / c.sample_strong_convexity * (1 - 1e-9)
 

@@ -45,7 +45,7 @@ def test_the_smoothed_rate_is_the_second_moment_rate_whatever_the_tails():
     )
 
 
-def test_the_notes_values_of_the_rates():
+def test_the_reference_values_of_the_rates():
     assert rates.mean_rate_cdp(10_000, 200, 4, 0.5) == pytest.approx((0.14142, 0.13375), abs=5e-6)
     assert rates.mean_rate_pure(10_000, 200, 4, 1.0)[1] == pytest.approx(0.75212, abs=5e-6)
     assert rates.mean_rate_cdp(10_000, 200, 2, 0.5)[1] == pytest.approx(0.63246, abs=5e-6)

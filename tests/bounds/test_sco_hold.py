@@ -100,7 +100,7 @@ def test_upper_rates_are_never_below_the_lower_rates(at):
 
 
 def test_the_explicit_lower_bound_is_a_constant_below_the_rate():
-    # 0.1767 sqrt(d) min(1, (sqrt(d)/(sqrt(rho) n))^a), note to Kamath et al., section 4.5.
+    # 0.1767 sqrt(d) min(1, (sqrt(d)/(sqrt(rho) n))^a): theory/kamath-liu-zhang.md, 4.5.
     for at in random_settings(40, 35, ("zcdp",)):
         free = with_constants(at, mean_gradient_bound=math.inf)
         rate = BY_SLUG["lower.sco.rate-cdp"].terms(free)["privacy"]

@@ -1,4 +1,8 @@
-"""Private SGD and objective perturbation: the notes' numbers and slow second evaluations."""
+"""Private SGD and objective perturbation: reference values and slow second evaluations.
+
+The values are those of theory/arora-marinov-ullah.md, 3 and 7, and of theory/su-zhao-wang.md, 8,
+item 26.
+"""
 
 import math
 
@@ -30,7 +34,7 @@ def test_the_numbers_of_the_note_on_private_sgd():
     )
 
 
-def test_the_sharp_form_of_the_note():
+def test_the_sharp_form_of_the_theory():
     n, d, sigma = 1000, 5, 2.0
     step = sco_private_sgd.printed_step(n, d, 1.0, 1.0, sigma)
     assert sum(sco_private_sgd.sharp(n, d, 1.0, 1.0, sigma, step=step)) == pytest.approx(
@@ -132,9 +136,10 @@ def test_the_golden_values_of_objective_perturbation():
     assert (private, sampling) == pytest.approx((7.430927e-11, 1e-5), rel=1e-6)
 
 
-def test_the_measured_example_of_the_note_on_b1():
-    # Logistic loss on an l1 ball of radius 2, d = 50: L = 1, beta = 1/4, rank 1. The note has the
-    # norm of its own minimiser in the regulariser's term, about 1.72 for the radius 2.
+def test_the_measured_example_of_b1():
+    # Logistic loss on an l1 ball of radius 2, d = 50: L = 1, beta = 1/4, rank 1. In
+    # theory/su-zhao-wang.md, 3.1 the regulariser's term has the norm of the minimiser of
+    # that example, about 1.72, for the radius 2.
     width = 2 * quad(lambda t: -math.expm1(50 * math.log(2 * norm.cdf(t) - 1 + 1e-300)), 0, 12)[0]
     assert (width / 2) ** 2 == pytest.approx(6.29808, abs=1e-5)
     for n, expected in ((1000, 0.889), (10_000, 0.233), (50_000, 0.099)):

@@ -69,7 +69,7 @@ def test_the_private_terms_have_the_papers_exponents(k):
     }
     for slug, values in expected.items():
         assert slopes(slug, "privacy", k, axes) == pytest.approx(values, abs=1e-9), slug
-    # The printed forms are not linear in M: what the note says of them.
+    # The printed forms are not linear in M: theory/kamath-liu-zhang.md, 3.4.
     printed = slopes("upper.sco.cwme-paper", "privacy", k, axes)
     assert printed == pytest.approx((-a, -a / 2, 2 - 1.5 / k, a, 1), abs=1e-9)
     strong = slopes("upper.sco.cwme-strong", "privacy", k, ("n", "rho", "d", "unit"))

@@ -1,4 +1,4 @@
-"""The notes' own numbers, and slow second evaluations of the explicit forms on excess risk."""
+"""Reference values, and slow second evaluations of the explicit forms on excess risk."""
 
 import math
 
@@ -43,7 +43,7 @@ EXAMPLE = (10_000, 200, 4)
         ("fano-pure-convex", 1.0, 1.256e-3, 0.014723 / 8),  # P1
     ],
 )
-def test_the_notes_table_of_lower_bounds(kind, level, p, value):
+def test_the_reference_table_of_lower_bounds(kind, level, p, value):
     best, found = best_spike_probability(kind, *EXAMPLE, level)
     assert best == pytest.approx(p, rel=5e-3)
     assert found == pytest.approx(value, rel=5e-5)
@@ -175,7 +175,8 @@ def test_the_framework_of_theorem_31_at_any_step():
 
 
 def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
-    # Note, section 2.4: n = 1e6, d = 5, k = 4, all constants 1, T = 5.35e6, the paper's noise.
+    # theory/kamath-liu-zhang.md, 2.4: n = 1e6, d = 5, k = 4, all constants 1, T = 5.35e6, the
+    # paper's noise.
     n, d, order = 10**6, 5, 4
     tau = (n / d**1.5) ** (1 / order)
     steps = n**2 / (tau**2 * d**4)

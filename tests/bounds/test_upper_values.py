@@ -1,4 +1,4 @@
-"""The explicit upper bounds against the notes' values, their own formulas and simulation."""
+"""The explicit upper bounds against reference values, their own formulas and simulation."""
 
 import math
 
@@ -37,7 +37,7 @@ def test_the_biases_at_the_papers_radius():
     )
 
 
-def test_the_radii_of_the_note():
+def test_the_radii_of_the_theory():
     size = upper_clipped.covering_log(10, 0.05)
     assert size == pytest.approx(21.606474146, rel=1e-10)
     assert upper_clipped.printed_radius(*ZHAO) == pytest.approx(22.802972962, rel=1e-9)
@@ -89,7 +89,7 @@ def test_every_clipping_radius_is_the_minimiser(p):
     [(10, 0.1, 2, 7.1e4, 2.7e3), (10, 1, 2, 1.3e4, 8.1e2), (10, 1, 3, 3.4e3, 6.9e2),
      (100, 0.1, 2, 2.4e6, 2.2e4), (100, 1, 3, 1.1e5, 1.4e4)],
 )  # fmt: skip
-def test_the_smallest_useful_n_of_theorem_2_is_the_notes(d, epsilon, p, printed, tight):
+def test_the_smallest_useful_n_of_theorem_2_is_the_reference(d, epsilon, p, printed, tight):
     for n, useful in ((int(printed * 0.96), False), (int(printed * 1.05), True)):
         total = upper_clipped.printed(n, d, p, 1.0, rho_15(epsilon), 0.05).total()
         assert (total < 1) is useful
@@ -101,7 +101,7 @@ def test_the_smallest_useful_n_of_theorem_2_is_the_notes(d, epsilon, p, printed,
 # --- Zhao et al., iterative updating ---
 
 
-def test_the_group_radius_of_the_note():
+def test_the_group_radius_of_the_theory():
     at = (10_000, 10, 1.0)
     assert upper_iterative.group_radius(*at, RHO_15, RADIUS, 2397) == pytest.approx(
         2607.788255, rel=1e-9
@@ -123,7 +123,7 @@ def test_the_quantile_form_contains_the_printed_one():
     [(10, 0.1, 2, 7.6e5), (10, 1, 2, 2.5e5), (10, 1, 3, 2.0e5), (100, 0.1, 2, 5.6e6),
      (100, 1, 3, 1.3e6)],
 )  # fmt: skip
-def test_the_smallest_useful_n_of_the_unsplit_form_is_the_notes(d, epsilon, p, least):
+def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, p, least):
     rho = gaussian_rho(epsilon, 1e-6)
     for n, useful in ((int(least * 0.95), False), (int(least * 1.06), True)):
         radius, bias, groups = upper_iterative.general_quantile(n, d, p, 1.0, rho, 0.05)
@@ -193,7 +193,7 @@ def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
     assert all(v > values[0] * 1.01 for v in values[2:])
 
 
-def test_kappa_of_the_median_is_the_notes():
+def test_kappa_of_the_median_is_the_reference():
     at = (24_000, 1, 2, 0.0, 1e18, "gaussian")
     for m, kappa in ((3, 3.0), (4, 4.0), (5, 2.5), (24, 24 / 11)):
         parts = upper_coordinatewise.mean_square(*at, blocks=m, tau=1e9)

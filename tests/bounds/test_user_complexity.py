@@ -1,4 +1,4 @@
-"""Gradient complexities at user level: the note's numbers, slopes, speed-ups and Figure 1."""
+"""Gradient complexities at user level: theory/lowy-liu-asi.md, 5, slopes and Figure 1."""
 
 import math
 from dataclasses import replace

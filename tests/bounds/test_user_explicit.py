@@ -80,7 +80,7 @@ def test_the_regularised_minimiser_of_linear_losses_overfits_by_at_most_the_stab
 
 
 def accelerated(gradient, start, smoothness, regulariser, steps, radius):
-    """AC-SA as in the note, section 2.2, on rows."""
+    """AC-SA as in theory/lowy-liu-asi.md, 2.2, on rows."""
     x = aggregate = start
     for t in range(1, steps + 1):
         a, g = 2 / (t + 1), 4 * smoothness / (t * (t + 1))

@@ -1,4 +1,4 @@
-"""The rates at user level: the note's numbers, slopes, crossovers, and the printed errors."""
+"""The rates at user level: theory/lowy-liu-asi.md, 5, slopes, crossovers, printed errors."""
 
 import math
 from dataclasses import replace

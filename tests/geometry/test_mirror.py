@@ -91,7 +91,7 @@ def test_the_map_of_a_space_is_strongly_convex(d: int, q: float) -> None:
 
 
 def test_with_the_printed_index_it_is_not() -> None:
-    """Section 2.0: kappa/(kappa - 1) = 1/(2 - q), at x = 0, y = 1: 0.0396 and 0.543."""
+    """theory/su-zhao-wang.md, 2.0: the printed index, at x = 0, y = 1: 0.0396 and 0.543."""
     for q, ratio in ((1.9, 0.0396), (1.5, 0.543)):
         printed = PowerMirror(exponent=1 / (2 - q), kappa=1 / (q - 1))
         y = np.ones(50)

@@ -110,7 +110,7 @@ def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -
 def test_projected_noise_is_bounded_pathwise_by_the_support_function(
     name: str, scale: float
 ) -> None:
-    """Item 18 of the note, for a point of the set: Proj(w + H) - w against H, and the support."""
+    """theory/su-zhao-wang.md, 8, item 18, for a point of the set."""
     constraint = SETS[name]
     rng = np.random.default_rng(33)
     for h in rng.standard_normal((100, D)) * scale:

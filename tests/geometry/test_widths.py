@@ -60,7 +60,7 @@ def test_a_width_is_that_of_monte_carlo(name: str) -> None:
     assert sample.standard_error <= constraint.l2_radius / math.sqrt(DRAWS) * 1.1
 
 
-# The table of the note's section 7: exact value or None, Monte Carlo, its s.e., upper bound.
+# The table of theory/su-zhao-wang.md, 7: exact value or None, Monte Carlo, its s.e., bound.
 TABLE = [
     (Ball(d=10, radius=1.0), 3.08433, 3.0825, 0.0049, None),
     (Ball(d=1000, radius=1.0), 31.61487, 31.606, 0.010, None),
@@ -222,7 +222,7 @@ def test_the_general_bounds_on_a_width(name: str) -> None:
 
 
 def test_the_second_moment_of_the_largest_entry() -> None:
-    """Item 19 of the note: d = 50, E h^2 = 6.48093 and G^2 = 6.29808."""
+    """theory/su-zhao-wang.md, 8, item 19: d = 50, E h^2 = 6.48093 and G^2 = 6.29808."""
     ball = L1Ball(d=50, radius=1.0)
     t = (np.arange(200_000) + 0.5) * 1e-4
     tail = -np.expm1(50 * np.log1p(-2 * norm.sf(t)))

@@ -168,7 +168,10 @@ def check_sensitivity(
 
 
 def worst_neighbours(method: Any, where: Setting) -> tuple[Array, Array]:
-    """Return two data sets on which the sensitivity is attained (note on Kamath et al., 7.2)."""
+    """Return two data sets on which the sensitivity is attained.
+
+    See theory/kamath-liu-zhang.md, 7, item 2.
+    """
     x = np.zeros((where.n, where.d))
     if isinstance(method, (CoordinatewiseCDP, CoordinatewisePure)):
         plan = method.plan(where)

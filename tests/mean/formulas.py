@@ -1,4 +1,4 @@
-"""The noise of every private method, written out from the papers and their notes.
+"""The noise of every private method, written out from the papers and docs/theory.
 
 Nothing is shared with the plans but the clip levels and the numbers of groups and blocks.
 """

@@ -1,4 +1,7 @@
-"""The direction search: exact in one and two dimensions, feasible beyond (note on Zhao, 7.2)."""
+"""The direction search: exact in one and two dimensions, feasible beyond.
+
+See theory/zhao-et-al.md, 7.2.
+"""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: flo
             assert getattr(theirs, name, None) == getattr(ours, name, None)
 
 
-def test_theorem_radius_has_the_notes_values_and_minimises() -> None:
+def test_theorem_radius_has_the_reference_values_and_minimises() -> None:
     where = setting(n=10_000, d=10, directional_moment=1.0)
     rho = 1 / (1 + 2 * math.sqrt(math.log(1e6))) ** 2
     assert theorem_radius(where, rho) == pytest.approx(9.862261867, rel=1e-9)
@@ -222,7 +222,7 @@ def test_theory_thresholds_are_those_of_corollary_4_2_with_their_floor() -> None
     )
 
 
-def test_iterative_constants_have_the_notes_values() -> None:
+def test_iterative_constants_have_the_reference_values() -> None:
     assert theory_groups() == 2397
     where = setting(n=2397 * 5, d=10, directional_moment=1.0)
     n, k, radius, rho = 2397 * 5, 2397, 22.802972962, 0.0140588188106

@@ -123,7 +123,7 @@ def test_noise_at_the_worked_examples_of_the_formulas() -> None:
     ratio = (
         replace(smooth, calibration="tight").plan(where).noise_std / smooth.plan(where).noise_std
     )
-    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # the note's 2 S_1^2
+    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
 
 
 def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:

@@ -112,7 +112,7 @@ def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
     assert printed.plan(setting(409, 3)).amplification is None
     plan = tight.plan(setting(409, 3, budget=APPROXIMATE))
     assert plan.amplification == amplify(200, 1.0, 1e-6, "numerical")
-    assert plan.rho == pytest.approx(0.0396832, abs=5e-8)  # the note's table, 2.6
+    assert plan.rho == pytest.approx(0.0396832, abs=5e-8)  # theory/zhao-et-al.md, 2.6
     few = IterativeUpdating(groups=50).plan(setting(409, 3, budget=APPROXIMATE))
     assert few.amplification is None  # the exact Gaussian curve alone allows more
     assert few.rho == pytest.approx(0.0280145, abs=5e-8)
@@ -129,7 +129,8 @@ def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
         plan = replace(theory, groups=groups).plan(where)
         return plan.amplification is not None, plan.rho
 
-    assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))  # the note, 3.5
+    # The values of theory/zhao-et-al.md, 3.5.
+    assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))
     assert rho(1.0, 800) == (True, pytest.approx(1.28469675921e-4, rel=1e-10))
     # Theorem 6's own condition fails: equation (15) without amplification.
     assert rho(6.0) == (False, pytest.approx((6 / (1 + 2 * math.sqrt(math.log(1e6)))) ** 2))

@@ -45,7 +45,7 @@ def by_quadrature(u: float, variance: float) -> float:
 
 
 def closed_form(u: float, variance: float) -> float:
-    """The closed form of the note, with digits to spare: it cancels like u^2 or worse."""
+    """The closed form of theory/kamath-liu-zhang.md, 2.3, with digits to spare: it cancels."""
     with mp.workdps(40):
         c, u, root, third = mp.mpf(variance), mp.mpf(u), mp.sqrt(2), mp.mpf(1) / 3
         s = mp.sqrt(c)

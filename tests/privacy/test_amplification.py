@@ -1,4 +1,4 @@
-"""Amplification by shuffling: the divergence by brute force, tables, conditions, and F1."""
+"""Amplification by shuffling: the divergence by brute force, tables, conditions, fixed splits."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def test_the_table_of_section_2_6_of_the_note_on_zhao(
 ) -> None:
     found = amplify(groups, 1.0, 1e-6, route)
     assert found is not None
-    # The note's closed local epsilon at k=800 was rounded down in its fourth digit.
+    # In theory/zhao-et-al.md, 2.6 the closed local epsilon at k=800 is rounded down.
     assert found.epsilon_group == pytest.approx(local, abs=5e-5 if groups == 800 else 6e-7)
     assert found.rho_group == pytest.approx(rho, abs=6e-8)
     if delta_group is not None:
@@ -169,7 +169,7 @@ def test_what_is_amplified_adds_up_to_its_target(
 @pytest.mark.parametrize("delta", [1e-12, 1e-6, 0.01, 0.9])
 @pytest.mark.parametrize("groups", [10, 1000, 10**5, 10**8])
 def test_the_arithmetic_of_equation_24(groups: int, delta: float) -> None:
-    """Item 6 of section 7.1: what the proof of Theorem 6 adds up to, where it may be used."""
+    """theory/zhao-et-al.md, 7.1, item 6: what the proof of Theorem 6 adds up to."""
     limit = 8 * math.e**2 * math.sqrt(math.log(4 / delta) / groups)
     for share in (0.01, 0.3, 1 - 1e-12):
         epsilon = share * limit
@@ -236,7 +236,7 @@ def test_equation_24_beats_the_unamplified_rho_only_beyond_its_crossing(
 def test_f1_a_fixed_split_attains_more_delta_than_is_claimed(
     groups: int, epsilon: float, route: str, attained: float
 ) -> None:
-    """Item 27: with a fixed split, max_j Q_j has the curve of a Gaussian at the group's rho.
+    """theory/zhao-et-al.md, 7.3, item 27: on a fixed split max_j Q_j has a Gaussian's curve.
 
     So the share that a fresh secret split may spend must be refused as a plain release.
     """

@@ -92,7 +92,7 @@ def test_the_mean_is_zero_and_coordinates_are_alike(d: int, r: float) -> None:
 
 
 def second_moment(d: int, r: float) -> float:
-    """The closed form of the note's section 1.8."""
+    """The closed form of theory/su-zhao-wang.md, 1.8."""
     if math.isinf(r):
         return d / 3 * (d + 2) / d  # the limit of the ratio of gamma functions
     logs = gammaln(3 / r) + gammaln(d / r) - gammaln(1 / r) - gammaln((d + 2) / r)
@@ -108,7 +108,7 @@ def test_the_second_moment_of_a_coordinate(d: int, r: float) -> None:
 
 def test_known_second_moments() -> None:
     assert second_moment(2, 4.0) == pytest.approx(1.198140, abs=1e-6)
-    # The note's 20.2792 is at r = 2 ln 100 + 1, to its rounding.
+    # The 20.2792 of theory/su-zhao-wang.md, 1.8 is at r = 2 ln 100 + 1.
     assert second_moment(100, 10.21) == pytest.approx(20.2792, abs=1e-3)
     assert second_moment(7, 2.0) == pytest.approx(1)
 
@@ -186,7 +186,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
     plain = Shaped(space, s, rho, "gaussian")
     expected = d ** (1 - 2 / space.dual) * s * s / (2 * rho)
     assert plain.noise_scale**2 == pytest.approx(expected, rel=1e-12)
-    # Section 2.8: the Gaussian's proven bound is never larger.
+    # theory/su-zhao-wang.md, 2.8: the Gaussian's proven bound is never larger.
     assert plain.dual_square_bound <= shaped.dual_square_bound * (1 + 1e-12)
     rng = np.random.default_rng(37)
     for release in (shaped, plain):
@@ -195,7 +195,7 @@ def test_the_scale_and_the_bound_on_the_dual_norm(d: int, q: float) -> None:
         assert square.mean() <= release.dual_square_bound + Z * square.std() / math.sqrt(2000)
 
 
-# The note's section 2.8: E|z|^2 over d s^2/(2 rho), generalized and plain Gaussian.
+# theory/su-zhao-wang.md, 2.8: E|z|^2 over d s^2/(2 rho), generalized and plain Gaussian.
 MEASURED = [(10, 1.01, 8.03, 3.63), (10, 1.5, 2.00, 1.30), (100, 1.1, 9.46, 3.68)]
 
 

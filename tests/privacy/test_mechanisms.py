@@ -171,7 +171,7 @@ def test_laplace_noise_has_a_privacy_loss_of_epsilon_at_most_and_attains_it(epsi
 
 
 def test_the_printed_noise_of_zhao_is_reproduced() -> None:
-    """Item 3 of section 7.1: clipped mean, group means, and a share of T steps."""
+    """theory/zhao-et-al.md, 7.1, item 3: clipped mean, group means, and a share of T steps."""
     radius, n, k, steps, rho = 3.0, 1200, 40, 7, 0.25
     whole = gaussian_noise_std(2 * radius / n, rho) ** 2
     assert whole == pytest.approx(2 * radius**2 / (rho * n**2), rel=1e-14)

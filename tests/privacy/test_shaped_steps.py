@@ -42,7 +42,7 @@ GG, GAUSSIAN = "generalized gaussian", "gaussian"
 SPACE = RegularSpace(d=20, exponent=1.5)
 CONCENTRATED, APPROXIMATE = ZCDP(rho=0.3), ApproxDP(epsilon=0.4, delta=1e-6)
 
-# Note to Su et al. (2023), section 2.5: n, epsilon, delta, epsilon_0, sigma_1^2 over
+# theory/su-zhao-wang.md, 2.5: n, epsilon, delta, epsilon_0, sigma_1^2 over
 # kappa (beta M + lambda)^2 by Lemma 3 and by zCDP.
 TABLE = [
     (10**3, 0.05, 1e-5, 0.1036, 15073, 10193),
@@ -78,7 +78,7 @@ def shaped(rho: float, noise: Any = GG, **others: Any) -> Shaped:
 
 
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "lemma", "zcdp"), TABLE)
-def test_the_closed_form_is_the_notes_table(
+def test_the_closed_form_is_the_reference_table(
     n: int, epsilon: float, delta: float, local: float, lemma: float, zcdp: float
 ) -> None:
     found = amplify(n, epsilon, delta, "closed")
@@ -93,8 +93,10 @@ def test_the_closed_form_is_the_notes_table(
 
 @pytest.mark.parametrize("n", [100, 1000, 10**5])
 def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: int) -> None:
-    """And by what the failures of approximate steps cost in the derivation of the note to Arora et
-    al., section 2.5, which is more than Feldman et al. print for a small local epsilon."""
+    """And by what the failures of approximate steps cost, which is more than Feldman et al. print.
+
+    See theory/arora-marinov-ullah.md, 2.5.
+    """
     confirmed = 0
     for epsilon, delta in itertools.product((0.003, 0.03, 0.3, 1.0), (1e-2, 1e-6, 1e-12)):
         found = lemma_3_steps(n, epsilon, delta)
@@ -109,7 +111,7 @@ def test_theorem_9s_noise_is_confirmed_by_the_exact_divergence_of_the_clones(n: 
 
 
 @pytest.mark.parametrize(("n", "epsilon", "delta", "local", "zcdp"), NUMERICAL)
-def test_the_numerical_clones_are_the_notes(
+def test_the_numerical_clones_are_the_reference(
     n: int, epsilon: float, delta: float, local: float, zcdp: float
 ) -> None:
     found = amplify(n, epsilon, delta, "numerical")
@@ -323,7 +325,7 @@ def test_one_generalized_gaussian_has_a_chi_square_norm() -> None:
 def test_sums_of_generalized_gaussians_are_larger_in_the_norm_as_the_note_measures(
     d: int, exponent: float, ratio: float
 ) -> None:
-    """Section 2.5 (b), N = 100, between 1 and kappa_+ times the sum of the energies."""
+    """theory/su-zhao-wang.md, 2.5 (b), N = 100: between 1 and kappa_+ times the sum."""
     space = RegularSpace(d=d, exponent=exponent)
     terms, draws = 100, 300
     squares = np.square(row_norms(sums(space, GG, terms, draws), space.smooth_exponent))
@@ -334,7 +336,7 @@ def test_sums_of_generalized_gaussians_are_larger_in_the_norm_as_the_note_measur
 
 @pytest.mark.parametrize("terms", [1, 30, 2 * (DRAWN_AT_ONCE // 20) + 3])
 def test_a_sum_of_generalized_gaussians_has_the_coordinates_of_that_many(terms: int) -> None:
-    """Their variance is known in closed form (section 1.8); blocks lose no draw.
+    """Their variance is known in closed form (theory/su-zhao-wang.md, 1.8); blocks lose no draw.
 
     With few draws the sum over the coordinates, which are uncorrelated, is compared.
     """

@@ -1,4 +1,4 @@
-"""Shuffled adaptive steps: the note's table, both accountants, and what must hold for safety."""
+"""Shuffled adaptive steps: reference values, both accountants, what must hold for safety."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dpsco_core.privacy import (
 )
 from dpsco_core.privacy.amplification import largest_clones_epsilon
 
-# Note to Arora, Marinov and Ullah, section 2.5: sigma / L at sensitivity 2L, delta = 1e-6.
+# theory/arora-marinov-ullah.md, 2.5: sigma / L at sensitivity 2L, delta = 1e-6.
 TABLE = [
     (10**3, 0.1, 18.212, 72.609),
     (10**3, 1.0, 4.450, 8.449),
@@ -33,7 +33,7 @@ GRID = list(product((1, 2, 16, 200, 10**4), (0.01, 0.3, 1.0, 5.0), (1e-10, 1e-6,
 
 
 @pytest.mark.parametrize(("steps", "epsilon", "amplified", "alone"), TABLE)
-def test_the_noise_is_that_of_the_notes_table(
+def test_the_noise_is_that_of_the_reference_table(
     steps: int, epsilon: float, amplified: float, alone: float
 ) -> None:
     found = shuffle_steps(steps, epsilon, 1e-6)

@@ -1,4 +1,4 @@
-"""The explicit bounds in l_q against the note's numbers, exact expectations and simulated runs."""
+"""The explicit bounds in l_q against reference values, exact expectations, simulated runs."""
 
 import math
 from dataclasses import replace
@@ -129,7 +129,7 @@ def test_the_values_of_the_note_on_b3(n, best, steps, published):
     value = math.fsum(b3(at, *published_choice(at, 0.5, 1e-6), **given))
     assert value == pytest.approx(published, abs=6e-4)
 
-    def weaker(x):  # the note's own optimum does without the minimum with 1
+    def weaker(x):  # B3 of theory/su-zhao-wang.md, 3.4 without the minimum with 1
         steps, alpha = math.exp(x[0]), math.exp(x[1])
         terms = b3(at, steps, alpha, **given)
         growth = alpha / (2 * at.smoothness)
@@ -349,7 +349,7 @@ def best_value(n, order, epsilon, noise, d, q):
 
 
 def test_the_best_weight_beats_the_rate_for_batches():
-    """The note's -1/3 in n is of the weight sqrt(T); at the best one it is -2/5."""
+    """The -1/3 in n is of the weight sqrt(T), the best has -2/5: theory/su-zhao-wang.md, 2.6."""
     few, many = (best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9))
     assert math.log10(many / few) == pytest.approx(-0.4, abs=0.01)
 

@@ -1,4 +1,4 @@
-"""User level: the note's numbers of schedules, filters and requirements, and what refuses."""
+"""User level: the values of theory/lowy-liu-asi.md, 6, requirements, and what refuses."""
 
 import math
 from dataclasses import replace

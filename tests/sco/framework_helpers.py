@@ -182,7 +182,7 @@ def shifted(sample: Any) -> Any:
 
 
 def total_rho(method: Any, budget: Budget) -> float:
-    """The rho of the whole run: the notes' formulas, not the library's choice of them."""
+    """The rho of the whole run: the formulas of docs/theory, not the library's choice of them."""
     if isinstance(budget, ZCDP):
         return budget.rho
     assert isinstance(budget, ApproxDP)
@@ -194,7 +194,7 @@ def total_rho(method: Any, budget: Budget) -> float:
 
 
 def step_noise(method: Any, where: Setting) -> float:
-    """The standard deviation of a step's noise by the notes' formulas."""
+    """The standard deviation of a step's noise by the formulas of docs/theory."""
     plan = method.plan(where)
     steps, d, oracle = plan.descent.steps, where.d, plan.oracle
     rho, n = total_rho(method, where.budget) / steps, where.n

@@ -232,7 +232,7 @@ def check_noise(method: Any, where: Setting) -> None:
 
 
 def check_ledger(method: Any, where: Setting) -> None:
-    """One entry, the whole budget, and the noise of the notes' formulas."""
+    """One entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and 2.6."""
     ledger = Ledger(where.budget)
     rng = np.random.default_rng(0)
     x, y = records(where.n, where.d)

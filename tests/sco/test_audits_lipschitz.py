@@ -203,7 +203,7 @@ def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> t
 
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool) -> None:
-    """Note to Arora et al., section 7, item 33. In known order the first step alone refutes it."""
+    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes it."""
     n, runs = 300, 20_000
     claim = ApproxDP(epsilon=0.3, delta=1e-2)
     plan = PrivateSgd().plan(setting("linear", n, 1, claim))

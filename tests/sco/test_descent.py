@@ -106,7 +106,10 @@ def test_strong_descent_without_noise_and_clipping_uses_every_block_once_in_orde
 @pytest.mark.parametrize("strong", [0.01, 0.3, 1.0])
 @pytest.mark.parametrize("smooth", [1.0, 4.0])
 def test_a_quadratic_contracts_by_at_most_its_condition(strong: float, smooth: float) -> None:
-    """At eta = 1/(lambda+L) by L/(lambda+L), which is at most the q of Theorem 3.2 (note, 7.10)."""
+    """At eta = 1/(lambda+L) by L/(lambda+L), at most the q of Theorem 3.2.
+
+    See theory/kamath-liu-zhang.md, 7, item 10.
+    """
     rng, d = np.random.default_rng(3), 6
     basis, _ = np.linalg.qr(rng.standard_normal((d, d)))
     spectrum = np.linspace(strong, smooth, d)
@@ -121,7 +124,7 @@ def test_a_quadratic_contracts_by_at_most_its_condition(strong: float, smooth: f
 
 
 def test_one_step_with_queried_points_returns_the_start() -> None:
-    """Zhao et al., Algorithm 1, at T = 1 (note, 7.28)."""
+    """Zhao et al., Algorithm 1, at T = 1: theory/zhao-et-al.md, 7.3, item 28."""
     ball = Ball(d=3, radius=2.0)
     rule = Descent(steps=1, step_size=1.0, queried=True)
     found = descend(ball, rule, lambda w, _: np.ones(3))

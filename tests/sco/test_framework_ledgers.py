@@ -111,7 +111,7 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
 @pytest.mark.parametrize(("method", "problem"), CASES, ids=IDS)
-def test_every_entry_has_the_noise_of_the_notes_formula(
+def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
     method: Any, problem: Any, budget: Budget
 ) -> None:
     n = records(method)

@@ -1,7 +1,7 @@
-"""The theorems' parameters: the notes' regression values, identities, and refusals that help.
+"""The theorems' parameters: reference values, identities, and refusals that help.
 
-Sources: the notes to Zhao et al. (2024), sections 2.3, 3.2 and 7, and to Kamath et al. (2022),
-sections 2.4, 3.3 to 3.5 and 7.
+Sources: theory/zhao-et-al.md, 2.3, 3.2 and 7, and theory/kamath-liu-zhang.md, 2.4, 3.3 to 3.5 and
+7.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def at(
 # Simple clipping: Zhao et al., Theorem 4.
 
 
-def test_both_branches_of_the_radius_and_the_steps_have_the_notes_values() -> None:
+def test_both_branches_of_the_radius_and_the_steps_have_the_reference_values() -> None:
     where = at(budget=APPROXIMATE)
     plan = ClippedDescent(calibration="paper", tuning="theory").plan(where)
     assert plan.rho == pytest.approx(RHO_15, rel=1e-9)
@@ -156,7 +156,7 @@ def test_the_radius_scales_with_the_moment_and_steps_do_not_change_with_units() 
 # Iterative updating: Zhao et al., Theorem 7.
 
 
-def test_printed_iterative_parameters_have_the_notes_values() -> None:
+def test_printed_iterative_parameters_have_the_reference_values() -> None:
     where = at(budget=APPROXIMATE)
     plan = IterativeDescent(calibration="paper", tuning="theory", groups=5).plan(where)
     assert plan.oracle.radius == pytest.approx(46.41588834, rel=1e-9)
@@ -179,7 +179,7 @@ def test_tight_iterative_parameters_are_consistent_in_units() -> None:
 
 
 def test_the_union_bound_over_the_parameters_needs_more_groups_than_records() -> None:
-    """The note's 1.2 * 10^5 groups at n = 10^5, d = 10, diameter 2."""
+    """The 1.2 * 10^5 groups of theory/zhao-et-al.md, 2.5."""
     where = at(n=100_000, diameter=2.0)
     with pytest.raises(NotApplicable, match="groups and at least as many records") as refusal:
         IterativeDescent(tuning="theory").plan(where)

@@ -116,7 +116,7 @@ def noise_over_root_2(patch: Patch) -> None:
 
 
 def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
-    """The reading of Algorithm 4 that the note's section 2.5 (a) shows not to be private."""
+    """The reading of Algorithm 4 that is not private: theory/su-zhao-wang.md, 2.5 (a)."""
     patch.setattr(MirrorPlan, "draws_a_batch", 1)
 
 

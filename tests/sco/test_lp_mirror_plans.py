@@ -43,7 +43,7 @@ from tests.sco.mirror_helpers import (
     setting,
 )
 
-# The example of the note's golden values: M = sigma = 1.
+# The example of theory/su-zhao-wang.md, 8, item 26: M = sigma = 1.
 GOLDEN: dict[str, Any] = {
     "q": 1.25,
     "n": 100_000,
@@ -57,7 +57,7 @@ FLAWS = ((0.1, "public", False), (1.0, "public", True), (0.1, "shuffled", False)
 
 
 def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
-    """Note, golden values: lambda = 18.33848, T = 5380.796; both scale-free, then scaled."""
+    """theory/su-zhao-wang.md, 8, item 26: lambda = 18.33848, T = 5380.796; then scaled."""
     for size in (1.0, 3.0):
         where = setting(
             **GOLDEN | {"variance_trace": size**2},
@@ -73,7 +73,7 @@ def test_theory_is_theorem_10_in_units_of_sigma_and_m() -> None:
 
 
 def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
-    """Section 2.6; and a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
+    """theory/su-zhao-wang.md, 2.6; and a zCDP budget counts as the (epsilon, delta) of Lemma 3."""
     size = 100 * math.log(1e6)
     truncation = (5e4 / (4**2 * math.sqrt(size))) ** (1 / 3)
     where = setting(**GOLDEN, budget=GOLDEN_BUDGET)
@@ -89,7 +89,7 @@ def test_theory_without_shuffling_is_the_notes_reconstruction() -> None:
 
 
 def test_lambda_is_at_least_the_gradient_bound_and_the_weight_above_the_smoothness() -> None:
-    """Section 2.5 (d) to (f), where the formulas alone would fall below."""
+    """theory/su-zhao-wang.md, 2.5 (d) to (f), where the formulas alone would fall below."""
     where = setting(**GOLDEN, budget=GOLDEN_BUDGET, mean_gradient_bound=40.0, smoothness=60.0)
     for method in (SHUFFLED(tuning="theory"), BATCHED(tuning="theory")):
         assert method.plan(where).threshold == pytest.approx(80.0, rel=1e-12)
@@ -152,7 +152,7 @@ def test_practical_leaves_a_fraction_of_what_the_theorem_and_the_start_leave() -
 def test_the_accounting_changes_at_the_notes_number_of_steps(
     steps: int, shuffled: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Section 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, with zCDP on both sides."""
+    """theory/su-zhao-wang.md, 2.5 (c): T > 82 at n = 10^4, epsilon = 0.05, by zCDP."""
     monkeypatch.setattr(lp_mirror, "published", lambda *_, shuffled: (steps, 2.0))
     where = setting(2.0, n=10_000, d=5, budget=ApproxDP(epsilon=0.05, delta=1e-6))
     plan = SHUFFLED(tuning="theory", noise=GG).plan(where)

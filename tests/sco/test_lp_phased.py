@@ -107,7 +107,7 @@ def test_every_phase_of_every_plan_may_be_released(
 
 
 def factor(calibration: str, budget: Budget) -> float:
-    """c of the note to Su et al., section 2.4: noise over L eta."""
+    """c of theory/su-zhao-wang.md, 2.4: noise over L eta."""
     if calibration == "paper":
         assert isinstance(budget, ApproxDP)
         return math.sqrt(8 * math.log(1.25 / budget.delta)) / budget.epsilon

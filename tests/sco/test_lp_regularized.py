@@ -151,7 +151,7 @@ def test_noise_has_the_scale_of_the_ledger(geometry: Geometry, noise: Any) -> No
 def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
     kind: str, geometry: Geometry
 ) -> None:
-    """Note to Su et al., section 8, item 5: the gradient of the objective shrinks by a factor."""
+    """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
     n, d, alpha = 200, 4, 0.05
     losses = plain(kind, n, d)
     found = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
@@ -202,7 +202,7 @@ def test_the_weights_do_not_overflow() -> None:
 
 @pytest.mark.parametrize("geometry", SMALL, ids=str)
 def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> None:
-    """g + B (u' - u) + alpha u' = 0, u the gradient of the potential: section 8, item 5."""
+    """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
     where = geometric("huber", geometry, 30, 5)
     method = RegularizedMirrorDescent()
     result, ledger = run(method, where, plain("huber", 30, 5))

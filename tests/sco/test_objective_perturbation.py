@@ -92,7 +92,7 @@ def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
     ("epsilon", "delta"), [(0.1, 1e-6), (0.5, 1e-2), (0.99, 0.5), (0.99, 1e-9)]
 )
 def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> None:
-    """Note, 2.1 (b): the ratio to epsilon/4 lies in 0.93..1."""
+    """theory/su-zhao-wang.md, 2.1 (b): the ratio to epsilon/4 lies in 0.93..1."""
     std = printed_linear_std(1.0, epsilon, delta)
     loss = 2 * math.sqrt(2 * math.log(2 / delta)) / std + 2 / std**2
     assert 0.9 < loss / (epsilon / 4) <= 1
@@ -169,7 +169,7 @@ def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
 
 
 def test_the_change_of_variables_costs_what_the_ridge_promises() -> None:
-    """Item 14, with rank one: attained without other curvature; half the ridge would break it."""
+    """theory/su-zhao-wang.md, 8, item 14, with rank one; half the ridge would break it."""
     rng = np.random.default_rng(0)
     for n, share in itertools.product((3, 50), (0.01, 0.2, 1.0)):
         ridge = least_ridge(n, 0.25, share)
@@ -187,7 +187,7 @@ def test_the_strong_ridge_subtracts_a_modulus_of_the_same_norm() -> None:
 def test_what_is_released_is_certified_and_a_record_moves_it_little(
     method: Any, releases: Releases
 ) -> None:
-    """Items 15 and 16: the same G (none), any record; L/(n lambda) and the solver's accuracy."""
+    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record."""
     n, d = 40, 3
     where = setting("logistic", n, d, APPROXIMATE)
     plan = method.plan(where)
@@ -229,7 +229,7 @@ def test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
 def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Item 25: Proj(mean - G/n), with the noise that the ledger drew."""
+    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), with the noise that the ledger drew."""
     drawn: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:

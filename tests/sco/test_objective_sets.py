@@ -90,7 +90,7 @@ def run(method: Any, where: Setting, sample: Sample, seed: int = 0) -> Release:
 def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
     name: str, method: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Item 25: with lambda = alpha = 0 it is Proj(mean - G/n), of the noise that was drawn."""
+    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), of the noise that was drawn."""
     drawn: list[Array] = []
 
     def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
@@ -158,7 +158,7 @@ def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
 def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
     name: str, method: Any, releases: Releases
 ) -> None:
-    """Items 15 and 16: the same G (none), any record; L/(n lambda) and the solver's accuracy.
+    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record.
 
     What the ledger hides is measured too: the distance of the solver's point from the minimiser.
     """
@@ -276,7 +276,7 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
 
 @pytest.mark.parametrize("name", ["l1", "simplex", "cube", "l1.5", "sparse", "group", "hull"])
 def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
-    """Item 25, B1, against the parameter that drew the labels; the bound is loose."""
+    """theory/su-zhao-wang.md, 8, item 25, B1, against the parameter that drew the labels."""
     n, constraint = 4000, SETS[name]
     where = where_on(constraint, "logistic", n)
     method = ObjectivePerturbation(tuning="theory")

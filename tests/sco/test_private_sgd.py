@@ -70,8 +70,8 @@ def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
     ("n", "mean", "variance"),
     [(16, 12.605950, 5.966718), (100, 70.817218, 31.694448), (1000, 694.647431, 307.853736)],
 )
-def test_the_number_of_steps_has_the_notes_moments(n: int, mean: float, variance: float) -> None:
-    """Note, section 7, item 23: both sampled moments at a false-alarm rate of 1e-6."""
+def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: float) -> None:
+    """theory/arora-marinov-ullah.md, 7, item 23: both at a false-alarm rate of 1e-6."""
     plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
     rng, draws = np.random.default_rng(0), 4000
     steps = np.array(
@@ -87,7 +87,7 @@ def test_the_number_of_steps_has_the_notes_moments(n: int, mean: float, variance
 
 
 def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
-    """Item 25: each of the m places with probability 1/n, unused with 1 - m/n; chi-square."""
+    """theory/arora-marinov-ullah.md, 7, item 25: each place with probability 1/n; chi-square."""
     n, draws = 9, 6000
     plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
     rng, counts = np.random.default_rng(1), np.zeros(plan.gradient_calls + 1)
@@ -105,7 +105,10 @@ def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
 def test_without_noise_a_constant_gradient_gives_the_notes_average(
     tuning: Any, releases: Releases
 ) -> None:
-    """Item 4: the end is w_1 - eta m g, the average w_1 - eta (m-1)/2 g; item 2 with it."""
+    """The end is w_1 - eta m g, the average w_1 - eta (m-1)/2 g.
+
+    See theory/arora-marinov-ullah.md, 7, items 2 and 4.
+    """
     n, g = 50, np.array([0.6, -0.8])
     where = setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
     result = run(
@@ -121,7 +124,7 @@ def test_without_noise_a_constant_gradient_gives_the_notes_average(
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tuning", TUNINGS)
 def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
-    """Items 5 and 6, with records that are anything: the same noise, the same pattern."""
+    """theory/arora-marinov-ullah.md, 7, items 5 and 6, with records that are anything."""
     n, d, replaced = 30, 3, 7
     method, where = PrivateSgd(tuning=tuning), setting(kind, n, d)
     plan = method.plan(where)
@@ -182,7 +185,7 @@ def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tunin
 
 
 def test_the_papers_noise_is_that_of_remark_1() -> None:
-    """Item 7's golden value, and the whole budget on the ledger."""
+    """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
     budget = ApproxDP(epsilon=0.05, delta=1e-6)
     where = setting("hinge", 10_000, 3, budget)
     method = PrivateSgd(calibration="paper")
@@ -240,7 +243,7 @@ def test_step_sizes_are_the_papers_and_the_sharp_forms() -> None:
 
 
 def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
-    """Items 29 and 34: 0.2557135 with idle steps, 0.2047344 without; one-sided at 1e-6.
+    """0.2557135 with idle steps, 0.2047344 without: theory/arora-marinov-ullah.md, 3; at 1e-6.
 
     z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
     """
@@ -260,7 +263,7 @@ def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
 
 
 def test_scaling_the_loss_changes_nothing_but_the_noise() -> None:
-    """Item 12: the loss and L times c, the noise times c, the same path."""
+    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c, the same path."""
     x, _ = records(60, 3)
     where = setting("linear", 60, 3)
     larger = replace(where, constants=replace(where.constants, lipschitz=4.0))

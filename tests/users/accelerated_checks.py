@@ -105,7 +105,7 @@ def one_phase(at: Setting, filtered: Any, steps: int, regulariser: float = 0.1) 
 
 
 def check_noise(patch: pytest.MonkeyPatch) -> None:
-    """The noise of the mean gradients is the note's, T steps on one phase; chi-square at 1e-6."""
+    """The noise of the mean gradients is theory/lowy-liu-asi.md, 2.2's; chi-square at 1e-6."""
     at, steps, share = where("mean", 3000, 7, d=500, budget=BUDGET), 12, 0.3
     keep = RobustFilter(score_radius=0.5, filter_radius=0.5)
     filtered = phase_plan(
@@ -122,7 +122,8 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(filtered_module, "add_gaussian_noise", spy)
     users = means_of(np.zeros((3000, 500)), 7)
     run_phases(one_phase(at, filtered, steps), users, Ledger(BUDGET), np.random.default_rng(2))
-    # sl = (4 log(1/z) + 8 log(T/z))/eps_1 of the note, at gamma for the threshold, z = delta/2.
+    # sl = (4 log(1/z) + 8 log(T/z))/eps_1 (theory/lowy-liu-asi.md, 2.2), at gamma for the
+    # threshold, z = delta/2.
     scale, z, gamma = 4 / (share * 4.0), 5e-7, 0.005
     threshold = 3000 - scale * (math.log(1 / gamma) + 2 * math.log(steps / gamma))
     floor = threshold - scale * (math.log(1 / z) + 2 * math.log(steps / z)) - 2

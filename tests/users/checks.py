@@ -15,10 +15,10 @@ from dpsco_core.users import open_releases, phase_plan, release_mean, single_tes
 from tests.users.helpers import (
     FALSE_ALARM,
     FILTERS,
+    f6_sensitivity,
     keep_of,
     neighbours,
     note_multiplier,
-    note_sensitivity,
 )
 
 EPSILON, DELTA = 1.0, 1e-6
@@ -60,7 +60,7 @@ def check_sensitivity(trials: int = 400) -> None:
 
 
 def check_noise() -> None:
-    """The Gaussian noise has the note's own scale: F6 times g, times root T in a phase (chi2)."""
+    """The Gaussian noise is F6 times g, times root T in a phase (chi2)."""
     keep, count, d = keep_of("B"), 400, 5000
     rng = np.random.default_rng(5)
     points = np.zeros((count, d))
@@ -68,7 +68,7 @@ def check_noise() -> None:
     single = single_test_plan(count, EPSILON, DELTA, keep=keep)
     scale = 2 / share
     floor = count - scale * (math.log(1 / (2 * 0.005)) + math.log(1 / (2 * failure))) - 2
-    std = note_sensitivity(keep, count, floor) * note_multiplier(EPSILON - share, DELTA / 2)
+    std = f6_sensitivity(keep, count, floor) * note_multiplier(EPSILON - share, DELTA / 2)
     value = release_mean(
         points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, last=np.zeros(d)
     )
@@ -79,7 +79,7 @@ def check_noise() -> None:
     plan = phase_plan(wide, steps, EPSILON, DELTA, keep=keep)
     used = math.log(1 / 0.005) + 2 * math.log(steps / 0.005)
     used += math.log(1 / failure) + 2 * math.log(steps / failure)
-    std = note_sensitivity(keep, wide, wide - 4 / share * used - 2)
+    std = f6_sensitivity(keep, wide, wide - 4 / share * used - 2)
     std *= math.sqrt(steps) * note_multiplier(EPSILON - share, DELTA / 2)
     ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
     means = open_releases(plan, 2500, ledger, rng, "phase")

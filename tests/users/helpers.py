@@ -1,4 +1,4 @@
-"""Points, neighbours and the note's formulas, written out again for the tests."""
+"""Points, neighbours and the formulas of docs/theory, written out again for the tests."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
     return near.sum() / count, within, np.clip((within / count - a) / (b - a), 0, 1)
 
 
-def note_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
-    """Return F6 as the note prints it."""
+def f6_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
+    """Return F6 as in theory/lowy-liu-asi.md, 2.0."""
     a, b = keep.lower, keep.upper
     weight = floor if keep.form == "A" else (floor - a * count) / (1 - a)
     return 2 * keep.filter_radius / weight * (2 + (count - 1) / ((b - a) * count))

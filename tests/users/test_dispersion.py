@@ -44,7 +44,7 @@ def test_average_iterates_are_within_r2_and_have_the_variance_of_its_proof(d: in
         assert beyond.sum() <= binom.ppf(1 - FALSE_ALARM / 9, groups, failure)
 
 
-def test_the_radii_have_the_constants_and_slopes_of_the_note() -> None:
+def test_the_radii_have_the_constants_and_slopes_of_the_theory() -> None:
     assert group_spread(1.0, 1.0, 10_000, 300, 0.01) == pytest.approx(6.4 * 100, rel=0.01)
     assert gradient_spread(400, 2.0, 0.1) == pytest.approx(
         2 / 20 * (1 + math.sqrt(2 * math.log(10)))

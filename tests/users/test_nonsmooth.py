@@ -102,7 +102,10 @@ def test_every_item_and_step_has_its_own_move() -> None:
 
 
 def test_the_smoothed_loss_is_above_the_loss_not_below() -> None:
-    r"""f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0 (note, 7.31)."""
+    r"""f <= f_r <= f + L r d/(d+1), with equality on the right for the norm at 0.
+
+    See theory/lowy-liu-asi.md, 7, item 31.
+    """
     rng = np.random.default_rng(5)
     for d in (1, 4):
         y = ball_points(100_000, d, 0.5, rng)

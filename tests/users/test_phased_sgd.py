@@ -404,7 +404,7 @@ def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> No
         plan.release.test.score_floor,
         failure=at.delta / 10 * math.exp(-epsilon),
     )
-    assert plan.release.l2_sensitivity >= 5 * proven  # the note's room
+    assert plan.release.l2_sensitivity >= 5 * proven  # theory/lowy-liu-asi.md, 2.1
     assert plan.release.total_delta <= at.delta
     assert plan.release.total_epsilon == pytest.approx(0.35 * epsilon)
 

@@ -28,10 +28,10 @@ from tests.users.helpers import (
     BROKEN,
     FALSE_ALARM,
     FILTERS,
+    f6_sensitivity,
     far_pairs,
     keep_of,
     neighbours,
-    note_sensitivity,
     slow,
 )
 
@@ -138,7 +138,7 @@ def test_without_its_proviso_the_formula_fails_and_is_refused() -> None:
     x, y = np.array([[0.0], [far], [0.0]]), np.array([[0.0], [far], [far]])
     one, two = keep.examine(x), keep.examine(y)
     assert one.score == two.score == pytest.approx(5 / 3)
-    assert note_sensitivity(keep, 3, 5 / 3) == pytest.approx(20.0)
+    assert f6_sensitivity(keep, 3, 5 / 3) == pytest.approx(20.0)
     moved = abs(keep.mean(x, one.inclusion) - keep.mean(y, two.inclusion))[0]
     assert moved == pytest.approx(far)
     assert weights_sensitivity(keep, 3, 5 / 3) == math.inf
@@ -146,7 +146,7 @@ def test_without_its_proviso_the_formula_fails_and_is_refused() -> None:
     assert coins_sensitivity(keep, 30, 17.0, failure=1e-3, size_failure=1e-3) == math.inf
 
 
-def test_the_sensitivities_have_the_constants_of_the_note() -> None:
+def test_the_sensitivities_have_the_constants_of_the_theory() -> None:
     count = 3000
     assert weights_sensitivity(keep_of("A", 2 / 3), count, 2 * count / 3) == pytest.approx(
         48 / count, rel=1e-3
@@ -167,7 +167,7 @@ def test_the_sensitivities_have_the_constants_of_the_note() -> None:
     for keep, floor in itertools.product(FILTERS, (0.7, 0.9, 1.0)):
         if keep.form == "B" or floor >= keep.upper:
             assert weights_sensitivity(keep, 500, floor * 500) == pytest.approx(
-                note_sensitivity(keep, 500, floor * 500), rel=1e-8
+                f6_sensitivity(keep, 500, floor * 500), rel=1e-8
             )
 
 

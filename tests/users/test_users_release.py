@@ -83,7 +83,7 @@ def test_the_textbook_gaussian_violates_its_delta_at_large_epsilon(
 @pytest.mark.parametrize(
     ("epsilon", "count", "noise"), [(1.0, 302, 149), (2.0, 154, 78), (4.0, 81, 40), (8.0, 44, 21)]
 )
-def test_the_recommended_groups_and_their_noise_are_those_of_the_note(
+def test_the_recommended_groups_and_their_noise_are_those_of_the_theory(
     epsilon: float, count: int, noise: int
 ) -> None:
     assert recommended_count(epsilon, DELTA) == count
@@ -298,7 +298,7 @@ def test_broken_users_change_no_outcome_but_their_own(form: str, inclusion: str)
     assert all((value == values[0]).all() for value in values)
 
 
-def test_the_noise_of_releases_has_the_scale_of_the_note() -> None:
+def test_the_noise_of_releases_has_the_scale_of_the_theory() -> None:
     check_noise()
 
 
