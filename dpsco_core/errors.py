@@ -17,7 +17,8 @@ class NotApplicable(Exception):
     nearest : str, optional
         The nearest change that would let it run, such as ``"set delta=1e-06"``.
     changes : tuple of (str, value) pairs, optional
-        The same change as scenario fields, for a page that offers it as a button.
+        The same change as scenario fields, for a page that offers it as a button; the field
+        ``"method"`` stands for another method in the place of this one.
     """
 
     def __init__(

@@ -261,8 +261,13 @@ def refusals(scenario: Scenario) -> list[str]:
         assert refusal.reason.endswith(".")
         assert refusal.nearest
         assert refusal.changes
-        changed = Scenario.from_dict(dict(refusal.changes), scenario)
+        fields = dict(refusal.changes)
+        other = fields.pop("method", None)  # in the place of the one that refuses
+        changed = Scenario.from_dict(fields, scenario)
         assert changed.methods == scenario.methods
+        if other is not None:
+            assert other in methods_for(scenario.problem)
+            changed = replace(changed, methods=(other,))
         assert changed != scenario
         scenario = changed
     return found
