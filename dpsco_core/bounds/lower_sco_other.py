@@ -118,6 +118,11 @@ def _width(setting: Setting) -> Terms:
     return {"privacy": private, "sampling": sampling}
 
 
+def _lipschitz_centre(setting: Setting) -> float:
+    """The excess risk that the centre of a symmetric set has at most, for L-Lipschitz losses."""
+    return setting.constants.lipschitz * setting.constants.diameter / 2
+
+
 def _width_records(setting: Setting) -> str:
     at = objective(setting)
     if at is None:
@@ -334,6 +339,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_width_records),
             Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
             Hypothesis(text="lambda <= L/M", check=_width_modulus),
+            below_trivial(_width, _lipschitz_centre, combine=max, missing="cap where n is small"),
         ),
         paper=SU_2023,
         combine=max,

@@ -61,6 +61,23 @@ VARIANCE = Hypothesis(
 )
 
 
+def _small_gradient(setting: Setting) -> str:
+    if not finite_set(setting):
+        return ""
+    found = own_constants(setting)
+    largest = 10 * math.sqrt(found.variance)
+    if found.mean_gradient_bound <= largest or math.isinf(found.mean_gradient_bound):
+        return ""
+    return (
+        "The rate that it reduces to needs a population gradient of norm at most 10 sigma = "
+        f"{largest:.4g}, and R={found.mean_gradient_bound:.4g}."
+    )
+
+
+# Kamath et al. (2022), Theorems 5.2 and 5.5, need R <= 10 moment units; here the unit is sigma.
+SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_small_gradient)
+
+
 def _everywhere(setting: Setting) -> str:
     c = setting.constants
     model = c.linear_model

@@ -21,6 +21,7 @@ from dpsco_core.bounds.lq_conditions import (
     LARGE_TRUNCATION,
     LONG_ENOUGH,
     MORE_RECORDS,
+    SMALL_SIGMA_GRADIENT,
     VARIANCE,
 )
 from dpsco_core.bounds.rows_sco_private_sgd import REMARK_1
@@ -148,7 +149,7 @@ _FREE = (_BELOW_1, LIPSCHITZ, SAMPLE_SMOOTH, EVERYWHERE, MINIMUM_INTERIOR, DIAME
 # Assumption 4 has every record's loss smooth; for q < 2 the proof of B4 uses the risk's only
 # (theory/su-zhao-wang.md, 3.6).
 _TAILS = (_BELOW_1, SMOOTH, DIAMETER, VARIANCE, MINIMUM_INTERIOR, CONTAINS_ZERO)
-_REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH)
+_REDUCTION = (AT_LEAST_2, *_TAILS, SAMPLE_SMOOTH, SMALL_SIGMA_GRADIENT)
 _LIPSCHITZ_NEEDS = ("lipschitz", "diameter")
 
 

@@ -25,6 +25,7 @@ from dpsco_core.bounds.sco_conditions import (
     POPULATION_RISK,
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
+    SMALL_BUDGET,
     STRONG_PROBLEMS,
     named,
 )
@@ -336,7 +337,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             paper=BASSILY_2014,
         ),
         evaluate=named(("privacy",), _STRONG_NEEDS, _strong),
-        hypotheses=_STRONG_LOSSES,
+        hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
     Bound(
         card=replace(

@@ -18,6 +18,7 @@ from dpsco_core.bounds.row_tools import root_sum_square
 from dpsco_core.bounds.sco_conditions import (
     DIAMETER,
     SAMPLE_SMOOTH,
+    SMALL_BUDGET,
     SMALL_SMOOTHNESS,
     STRONG_PROBLEMS,
     STRONGLY_CONVEX,
@@ -120,7 +121,7 @@ _CARD = BoundCard(
     loss_class=classes.SMOOTH,
     problems=SCO_PROBLEMS,
 )
-_WANG_CONDITIONS = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, DIAMETER, SAMPLE_SMOOTH)
+_WANG_CONDITIONS = (GAUSSIAN_BUDGET, SMALL_BUDGET, COORDINATE_MOMENT, DIAMETER, SAMPLE_SMOOTH)
 SMOOTHED_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,

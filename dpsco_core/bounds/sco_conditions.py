@@ -166,19 +166,39 @@ def approximate(largest_epsilon: float = 1.0, *, below: bool = False) -> Hypothe
     return Hypothesis(text=f"(epsilon, delta) with {condition}", check=check)
 
 
+def _small_budget(setting: Setting) -> str:
+    if setting.gaussian_rho <= 1:
+        return ""
+    return (
+        "The rate has no term for sampling, and cannot hold once privacy costs nothing: it needs "
+        f"rho <= 1, and rho={setting.gaussian_rho:.4g}."
+    )
+
+
+# At rho = 1 the rate's only term is still above that of sampling, at all n and d.
+SMALL_BUDGET = Hypothesis(text="rho <= 1", check=_small_budget)
+
+
 def below_trivial(
-    terms: Callable[[Setting], Terms], trivial: Callable[[Setting], float]
+    terms: Callable[[Setting], Terms],
+    trivial: Callable[[Setting], float],
+    *,
+    combine: Callable[[tuple[float, ...]], float] = math.fsum,
+    missing: str = "bound on the gradient",
 ) -> Hypothesis:
-    """Return the condition that a lower rate is below what the centre of the set achieves."""
+    """Return the condition that a lower rate is below what the centre of the set achieves.
+
+    `combine` makes the rate of its terms; `missing` is what the statement would need to be so.
+    """
 
     def check(setting: Setting) -> str:
-        rate = math.fsum(terms(setting).values())
+        rate = combine(tuple(terms(setting).values()))
         limit = trivial(setting)
         if rate <= limit:
             return ""
         return (
             f"The rate {rate:.3g} exceeds {limit:.4g}, and outputting the centre of the set has at "
-            "most that excess risk: the statement has no bound on the gradient."
+            f"most that excess risk: the statement has no {missing}."
         )
 
     return Hypothesis(text="the rate is below the risk of the centre", check=check)
