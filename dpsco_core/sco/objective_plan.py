@@ -313,18 +313,18 @@ def _tight_plan(
     """Exact requirements: one per cent for H, and the rest between G and the Jacobian."""
     n = setting.n
     output_epsilon, output_delta = OUTPUT_SHARE * budget.epsilon, OUTPUT_SHARE * budget.delta
+    output_rho = gaussian_rho(output_epsilon, output_delta)
     epsilon, delta = budget.epsilon - output_epsilon, budget.delta - output_delta
     if tuning == "theory":
         share = min(epsilon / 4, LARGEST_JACOBIAN)
         ridge = max(least_ridge(n, losses.smoothness, share), theorem_ridge(setting, losses))
     else:
-        ridge = balanced_ridge(setting, losses, epsilon, delta)
+        ridge = balanced_ridge(setting, losses, epsilon, delta, output_rho)
     jacobian = math.log1p(losses.smoothness / (2 * n * ridge))
     sensitivity = 2 * losses.lipschitz
     std = objective_noise_std(sensitivity, epsilon - jacobian, delta)
     accuracy = reachable_accuracy(setting, losses, ridge, std)
     moved = open_distance(setting, accuracy, ridge)
-    rho = gaussian_rho(output_epsilon, output_delta)
     return ObjectivePlan(
         losses=losses,
         hessian=None,
@@ -336,21 +336,25 @@ def _tight_plan(
         linear_std=std,
         accuracy=accuracy,
         output_sensitivity=moved,
-        output_rho=rho,
-        output_std=gaussian_noise_std(moved, rho),
+        output_rho=output_rho,
+        output_std=gaussian_noise_std(moved, output_rho),
     )
 
 
-def balanced_ridge(setting: Setting, losses: Losses, epsilon: float, delta: float) -> float:
-    r"""Return the lambda that balances its bias and the noise of G.
+def balanced_ridge(
+    setting: Setting, losses: Losses, epsilon: float, delta: float, output_rho: float
+) -> float:
+    r"""Return the lambda that balances its bias and the noise of G and of H.
 
-    On a quadratic both shift the minimiser, by :math:`2\lambda R` and by
-    :math:`\sigma_1\sqrt d/n` over the curvature: on a ball the sum of their squares is minimised
-    over the share of epsilon that the change of variables gets.
+    On a quadratic they shift the result, by :math:`2\lambda R` and by
+    :math:`\sigma_1\sqrt d/n` over the curvature, and by :math:`\sigma_2\sqrt d`: on a ball the sum
+    of their squares is minimised over the share of epsilon that the change of variables gets. H is
+    nothing unless the set is so large that doubles leave much open:
+    :math:`\sigma_2\propto1/\lambda`.
 
     On other sets the width G of the set may limit the noise before the curvature does: the risk is
     taken as the smaller of that of a quadratic, at the curvature beta, and the bound
-    :math:`\sigma_1G/n + \lambda R^2` (B1 of theory/su-zhao-wang.md, 3.1).
+    :math:`\sigma_1G/n + \lambda R^2 + L\sqrt{2\sigma_2G}` (B1 of theory/su-zhao-wang.md, 3.1).
     """
     n, body = setting.n, setting.body
     radius = setting.constants.diameter / 2
@@ -360,10 +364,15 @@ def balanced_ridge(setting: Setting, losses: Losses, epsilon: float, delta: floa
         return least_ridge(n, losses.smoothness, epsilon * math.exp(log_share))
 
     def shift(log_share: float) -> float:
-        rest = epsilon * -math.expm1(log_share)
-        noise = objective_noise_std(2 * losses.lipschitz, rest, delta) / n
-        square = (2 * ridge(log_share) * radius) ** 2 + setting.d * noise**2
-        bound = noise * width + ridge(log_share) * radius**2
+        rest, level = epsilon * -math.expm1(log_share), ridge(log_share)
+        linear_std = objective_noise_std(2 * losses.lipschitz, rest, delta)
+        noise = linear_std / n
+        accuracy = reachable_accuracy(setting, losses, level, linear_std)
+        output = open_distance(setting, accuracy, level) / math.sqrt(2 * output_rho)
+        energy = setting.d * (noise**2 + (losses.smoothness * output) ** 2)
+        square = (2 * level * radius) ** 2 + energy
+        bound = noise * width + level * radius**2
+        bound += losses.lipschitz * math.sqrt(2 * output * width)
         return min(square, 2 * losses.smoothness * bound)
 
     most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))

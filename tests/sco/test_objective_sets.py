@@ -17,7 +17,7 @@ from dpsco_core.data import DenseRows
 from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry import ConstraintSet, Hull, L1Ball, LqBall, Simplex
 from dpsco_core.mean.base import Release
-from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy import ApproxDP, Ledger, gaussian_rho
 from dpsco_core.privacy.mechanisms import objective_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.linear_sample import LinearSample, mean_gradient_rounding
@@ -261,7 +261,8 @@ def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
     narrow = where_on(L1Ball(d=10_000, radius=1.0), "logistic", 1000)
     wide = replace(narrow, constraint=None)
     losses = ObjectivePerturbation().plan(narrow).losses
-    small, large = (balanced_ridge(w, losses, 0.8, 1e-6) for w in (narrow, wide))
+    output = gaussian_rho(0.008, 1e-8)
+    small, large = (balanced_ridge(w, losses, 0.8, 1e-6, output) for w in (narrow, wide))
     assert small != large
 
     def bound(ridge: float) -> float:
