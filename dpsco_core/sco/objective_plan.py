@@ -354,7 +354,8 @@ def balanced_ridge(
 
     On other sets the width G of the set may limit the noise before the curvature does: the risk is
     taken as the smaller of that of a quadratic, at the curvature beta, and the bound
-    :math:`\sigma_1G/n + \lambda R^2 + L\sqrt{2\sigma_2G}` (B1 of theory/su-zhao-wang.md, 3.1).
+    :math:`\sigma_1G/n + \lambda R^2 + L\min(\sigma_2\sqrt d, \sqrt{2\sigma_2G})` (B1 of
+    theory/su-zhao-wang.md, 3.1).
     """
     n, body = setting.n, setting.body
     radius = setting.constants.diameter / 2
@@ -372,7 +373,8 @@ def balanced_ridge(
         energy = setting.d * (noise**2 + (losses.smoothness * output) ** 2)
         square = (2 * level * radius) ** 2 + energy
         bound = noise * width + level * radius**2
-        bound += losses.lipschitz * math.sqrt(2 * output * width)
+        moved = min(output * math.sqrt(setting.d), math.sqrt(2 * output * width))
+        bound += losses.lipschitz * moved
         return min(square, 2 * losses.smoothness * bound)
 
     most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))

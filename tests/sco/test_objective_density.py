@@ -2,7 +2,7 @@ r"""The exact privacy loss of objective perturbation in d > 1, where its minimis
 
 Without a constraint the map from G to the minimiser is one to one, so that the likelihood ratio of
 neighbours is known: that of G, times that of the Jacobians. The proven shares do not depend on the
-set (note to Su et al. 2023, 2.1), so that they must hold for all of R^d. Estimates of delta are
+set (theory/su-zhao-wang.md, 2.1), so that they must hold for all of R^d. Estimates of delta are
 means of numbers in [0, 1]: Hoeffding's inequality bounds the truth at a false-alarm rate of 1e-6.
 """
 
