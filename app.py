@@ -3,12 +3,12 @@
 import streamlit as st
 
 if __name__ == "__main__":  # the script of every visit
-    from dpsco_app.main import main
+    from dpsco_app.shell.main import main
 
     main()
 else:  # once, by the server
-    from dpsco_app import front, guard
-    from dpsco_core.limits import require_environment
+    from dpsco_app.shell import front, guard
+    from dpsco_core.base.limits import require_environment
 
     require_environment()
     app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES)

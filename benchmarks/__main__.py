@@ -20,7 +20,7 @@ from pathlib import Path  # noqa: E402
 from benchmarks import executors, geometry, growth, logistic, means  # noqa: E402
 from benchmarks.cost import cost_table  # noqa: E402
 from benchmarks.timing import ratios  # noqa: E402
-from dpsco_core.report import evaluate_all  # noqa: E402
+from dpsco_core.results.report import evaluate_all  # noqa: E402
 from dpsco_core.scenario import Scenario  # noqa: E402
 
 RESULTS = Path("build/bench.json")

@@ -1,7 +1,7 @@
 """The cost model against the clock, and the fit of its coefficients.
 
 `make bench` shows the ratios; `python -m benchmarks.cost` fits new coefficients, to be copied into
-`dpsco_core/costing.py` when a method or a machine has changed much.
+`dpsco_core/runs/cost.py` when a method or a machine has changed much.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.growth import MEANS
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
     make_estimator,
     make_method,
 )
-from dpsco_core.costing import STEP, cost, machine_speed, planned_steps
-from dpsco_core.errors import NotApplicable
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.cost import STEP, cost, machine_speed, planned_steps
+from dpsco_core.runs.study import own_setting, study
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import own_setting, study
 
 EXPONENT = {"lp.phased-sgd": 4.0, "lp.euclidean-reduction": 4.0}
 SIZES = ((200, 5), (200, 100), (2000, 50), (20_000, 5), (20_000, 100), (200_000, 5), (2000, 1000))

@@ -20,7 +20,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.served import DASHBOARD, server
-from dpsco_app.places import PLACES
+from dpsco_app.shell.places import PLACES
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "dashboard.json"

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from dpsco_core.base.dispatch import workers_of
 from dpsco_core.catalogue import make_estimator
 from dpsco_core.data.spread import SpreadRows
-from dpsco_core.dispatch import workers_of
-from dpsco_core.executors import processes
 from dpsco_core.privacy import Ledger
+from dpsco_core.runs.executors import processes
+from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import study
 
 WORKERS = 2
 TARGETS = {"efficiency, cells of 50 ms": 0.85}

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from benchmarks.timing import Work, best, exponent
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_estimator, make_optimiser, methods_for
-from dpsco_core.errors import NotApplicable
-from dpsco_core.mean.base import clipped_mean
+from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.study import cells as cells_of
+from dpsco_core.runs.study import run_cell
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import cells as cells_of
-from dpsco_core.study import run_cell
 
 RECORDS = [5_000, 20_000, 80_000, 320_000]
 DIMENSIONS = [10, 40, 160, 640]

@@ -9,6 +9,6 @@ if __name__ == "__main__":
     logging.getLogger("streamlit.runtime.caching.cache_data_api").addFilter(
         lambda record: "No runtime found" not in record.getMessage()
     )
-    from dpsco_app.serve import serve
+    from dpsco_app.shell.serve import serve
 
     serve()

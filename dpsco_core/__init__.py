@@ -1,14 +1,14 @@
 """DP-SCO Explorer: private estimation on heavy-tailed data, between its upper and lower bounds."""
 
-from dpsco_core.costing import Cost, cost
-from dpsco_core.errors import InvalidInput, NotApplicable
-from dpsco_core.limits import Limits
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.limits import Limits
+from dpsco_core.base.seeds import fresh_seed
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
 from dpsco_core.problems import Constants, MeanEstimation, Setting
+from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_core.runs.cost import Cost, cost
+from dpsco_core.runs.study import Cell, Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
-from dpsco_core.seeds import fresh_seed
-from dpsco_core.study import Cell, Outcome, cells, run_cell, study
-from dpsco_core.tables import frame, slopes, summary
 
 __version__ = "0.1.0"
 

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from dpsco_core.bounds import (
-    MEAN_BOUNDS,
-    SCO_BOUNDS,
-    USER_BOUNDS,
-    Bound,
-    best_spike_probability,
-)
-from dpsco_core.card import Card, Level, MethodCard, ProblemCard
+from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.parsing import one_of
+from dpsco_core.bounds import Bound
+from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
+from dpsco_core.bounds.instances.hardest import best_spike_probability
+from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
+from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import (
     DISTRIBUTIONS,
     Distribution,
@@ -26,9 +26,31 @@ from dpsco_core.data import (
     Spike,
     StudentT,
 )
-from dpsco_core.errors import InvalidInput, require
 from dpsco_core.geometry.geometries import L2, Geometry
-from dpsco_core.mean import (
+from dpsco_core.methods.euclidean import (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    Erm,
+    IterativeDescent,
+    NoisyGradientDescent,
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
+    Optimiser,
+    PhasedSgd,
+    PrivateSgd,
+    Sgd,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+)
+from dpsco_core.methods.lq import (
+    BatchedMirrorDescent,
+    EuclideanReduction,
+    NoisyMirrorDescent,
+    RegularizedMirrorDescent,
+    ShuffledMirrorDescent,
+    UnconstrainedPhasedSgd,
+)
+from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
     IterativeUpdating,
@@ -38,8 +60,9 @@ from dpsco_core.mean import (
     SampleMean,
     SimpleClipping,
 )
-from dpsco_core.mean.base import Calibration, Tuning
-from dpsco_core.parsing import one_of
+from dpsco_core.methods.mean.base import Calibration, Tuning
+from dpsco_core.methods.user import USER_OPTIMISERS
+from dpsco_core.methods.user.base import UserOptimiser
 from dpsco_core.privacy.budget import Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     Absolute,
@@ -53,29 +76,6 @@ from dpsco_core.problems import (
     OptimisationProblem,
     Quadratic,
 )
-from dpsco_core.sco import (
-    BatchedMirrorDescent,
-    ClippedDescent,
-    CoordinatewiseDescent,
-    Erm,
-    EuclideanReduction,
-    IterativeDescent,
-    NoisyGradientDescent,
-    NoisyMirrorDescent,
-    ObjectivePerturbation,
-    ObjectivePerturbationStrong,
-    Optimiser,
-    PhasedSgd,
-    PrivateSgd,
-    RegularizedMirrorDescent,
-    Sgd,
-    ShuffledMirrorDescent,
-    SmoothedDescent,
-    StrongCoordinatewiseDescent,
-    UnconstrainedPhasedSgd,
-)
-from dpsco_core.users import USER_OPTIMISERS
-from dpsco_core.users.base import UserOptimiser
 
 ESTIMATORS: tuple[type[MeanEstimator], ...] = (
     SampleMean,

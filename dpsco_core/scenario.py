@@ -8,11 +8,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from dpsco_core import catalogue
-from dpsco_core.errors import InvalidInput, require
-from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
-from dpsco_core.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
-from dpsco_core.mean.base import Calibration, Tuning
-from dpsco_core.parsing import (
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
+from dpsco_core.base.parsing import (
     INTEGERS,
     NUMBERS,
     among,
@@ -25,10 +23,12 @@ from dpsco_core.parsing import (
     to_text,
     whole,
 )
+from dpsco_core.base.seeds import SAME
+from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
+from dpsco_core.methods.mean.base import Calibration, Tuning
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import MeanEstimation, Setting
-from dpsco_core.problems.user_sample import check_size
-from dpsco_core.seeds import SAME
+from dpsco_core.problems.samples.users import check_size
 
 Axis = Literal["n", "d", "m", "epsilon", "p", "q"]
 AXES: tuple[str, ...] = ("n", "d", "m", "epsilon", "p", "q")

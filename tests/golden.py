@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpsco_core.cli import main
+from dpsco_core.cli.main import main
 
 Answer = dict[str, Any] | list[Any]
 BUDGETS = (

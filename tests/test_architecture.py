@@ -19,82 +19,29 @@ ROOT = Path(__file__).resolve().parents[1]
 
 Rule = Callable[[str, str], list[str]]
 
-# Imports point to a lower level only: dpsco_app -> study -> catalogue -> sco, users, mean, bounds
-# -> problems -> data -> geometry, privacy.
+# Imports point to a lower level only; packages of one level do not see each other.
 LEVEL = {
-    "errors": 0,
-    "arrays": 0,
-    "blas": 0,
-    "dispatch": 0,
-    "interrupts": 0,
-    "card": 0,
-    "last": 0,
-    "limits": 0,
-    "loss_classes": 0,
-    "parsing": 0,  # text to numbers and back
-    "seeds": 0,
+    "base": 0,
     "geometry": 1,
-    "privacy": 1,
-    "data": 2,
-    "problems": 3,
-    "bounds": 4,
-    "mean": 4,
-    "sco": 4,
-    "users": 4,
-    "catalogue": 5,
-    "passes": 5,  # which methods read their records in order
-    "scenario": 6,
-    "audit_stages": 7,
-    "costing": 7,
-    "memory": 7,
-    "study": 7,
-    "store": 7,
-    "stories": 7,  # every method in words
-    "allowed": 8,
-    "anatomy": 8,
-    "audits": 8,
-    "errata": 8,
-    "executors": 8,
-    "regimes": 8,
-    "tables": 8,
-    "notebook": 9,
-    "report": 9,
-    "views": 10,  # what pages and commands show: any number of the library
-    "": 10,  # dpsco_core itself: the public names
-    "cli_tools": 10,
-    "dask_cluster": 10,
-    "cli_about": 11,  # one command each
-    "cli_audit": 11,
-    "cli_budget": 11,
-    "cli_errata": 11,
-    "cli_experiment": 11,
-    "cli_fano": 11,
-    "cli_study": 11,
+    "privacy": 2,
+    "data": 3,
+    "problems": 4,
+    "methods": 5,
+    "bounds": 6,
+    "catalogue": 7,
+    "scenario": 8,
+    "runs": 9,
+    "audit": 10,
+    "results": 10,
+    "": 11,  # dpsco_core itself: the public names
+    "explain": 11,
     "cli": 12,
-    "__main__": 13,
 }
-# Who may use whom on the same level; anything else there is a mistake.
-PEERS = {
-    ("arrays", "errors"),
-    ("card", "errors"),
-    ("card", "loss_classes"),
-    ("limits", "errors"),
-    ("dask_cluster", ""),  # the version, which its workers must have
-    ("dispatch", "errors"),
-    ("dispatch", "interrupts"),
-    ("parsing", "errors"),
-    ("parsing", "seeds"),
-    ("privacy", "geometry"),  # noise shaped to a norm
-    ("bounds", "mean"),  # the constants of the estimators that a bound is about
-    ("sco", "mean"),  # a mean estimator as the gradient oracle
-    ("users", "mean"),
-    ("users", "sco"),
-    ("costing", "memory"),
-    ("costing", "study"),
-    ("study", "memory"),
-    ("store", "study"),
+# Imports that point up, each with its reason.
+UP = {
+    # The version, which the workers of a cluster must have.
+    ("dpsco_core.runs.dask_cluster", "dpsco_core.__version__"),
 }
-METHODS = {"bounds", "mean", "sco", "users"}
 
 NOISE = {
     "exponential",
@@ -116,33 +63,35 @@ MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechan
 # Draws that are neither data nor noise, each with its reason.
 OTHER_DRAWS = {
     # Directions to search in, after the release: post-processing.
-    ("dpsco_core.mean.directions", "standard_normal"),
+    ("dpsco_core.methods.mean.directions", "standard_normal"),
+    # The points of a ball over which a loss is averaged: a part of the loss.
+    ("dpsco_core.methods.user.smoothing", "standard_normal"),
     # Numbers to time the machine with.
-    ("dpsco_core.costing", "standard_normal"),
+    ("dpsco_core.runs.cost", "standard_normal"),
     # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
     ("dpsco_core.geometry.width", "standard_normal"),
     # The random directions of the page Geometry, for the same estimate.
-    ("dpsco_core.views.mean_widths", "standard_normal"),
+    ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
 }
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
     # Among candidates whose predicted risk is finite, the fewest steps.
-    ("dpsco_core.users.accelerated_model", "min"),
-    ("dpsco_core.users.clipped_means", "min"),
+    ("dpsco_core.methods.user.accelerated.model", "min"),
+    ("dpsco_core.methods.user.clipped_means", "min"),
     # A bound is valid at every parameter, and infinite where it says nothing.
-    ("dpsco_core.bounds.fano", "minimize_scalar"),
-    ("dpsco_core.bounds.sco_uniform", "minimize_scalar"),
-    ("dpsco_core.bounds.upper_coordinatewise", "minimize_scalar"),
-    ("dpsco_core.bounds.upper_iterative", "minimize_scalar"),
+    ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
+    ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),
+    ("dpsco_core.bounds.mean.coordinatewise_formulas", "minimize_scalar"),
+    ("dpsco_core.bounds.mean.iterative_formulas", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
     # For one of the numbers of steps that are compared by the module search.
-    ("dpsco_core.problems.lq_regularized", "minimize_scalar"),
+    ("dpsco_core.methods.lq.regularized_schedule", "minimize_scalar"),
     # Of numbers that are always finite: moments on an interval, distances, an example's rows.
     ("dpsco_core.problems.laws", "argmin"),
     ("dpsco_core.problems.laws", "minimize_scalar"),
     ("dpsco_core.geometry.hull", "argmin"),
     ("dpsco_core.geometry.sparse_hull", "minimize_scalar"),
-    ("dpsco_core.errata.su_runs", "min"),
+    ("dpsco_core.explain.errata.su_runs", "min"),
 }
 
 
@@ -178,7 +127,7 @@ def target(name: str) -> str:
 
 
 def imports_point_down(module: str, source: str) -> list[str]:
-    """dpsco_core: from a higher level to a lower one, or between the named peers."""
+    """dpsco_core: from a higher level to a lower one only, but for the imports in `UP`."""
     here = component(module)
     if here is None:
         return []
@@ -190,7 +139,7 @@ def imports_point_down(module: str, source: str) -> list[str]:
         if there is None or there == here:
             continue
         down = there in LEVEL and LEVEL[there] < LEVEL[here]
-        if not down and (here, there) not in PEERS:
+        if not down and (module, name) not in UP:
             faults.append(f"{module}:{line} imports {name}, which is not below it")
     return faults
 
@@ -202,7 +151,7 @@ def a_scenario_knows_methods_by_slug(module: str, source: str) -> list[str]:
     return [
         f"{module}:{line} imports {name}"
         for name, line in imported(module, source)
-        if component(name) in METHODS and name.split(".")[2:3] != ["base"]
+        if component(name) in {"methods", "bounds"} and "base" not in name.split(".")
     ]
 
 
@@ -254,9 +203,9 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
 
 
 def wrong_ledgers_stay_in_the_audits(module: str, source: str) -> list[str]:
-    """Nobody but dpsco_core.audits sees the ledgers whose noise is wrong on purpose."""
-    doubles = "dpsco_core.privacy.audit_doubles"
-    if module in ("dpsco_core.audits", doubles):
+    """Nobody but dpsco_core.audit.engine sees the ledgers whose noise is wrong on purpose."""
+    doubles = "dpsco_core.audit.doubles"
+    if module in ("dpsco_core.audit.engine", doubles):
         return []
     return [
         f"{module}:{line} imports {name}"
@@ -266,8 +215,8 @@ def wrong_ledgers_stay_in_the_audits(module: str, source: str) -> list[str]:
 
 
 def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]:
-    """dpsco_core: the smallest of candidates is found by dpsco_core.problems.search."""
-    if not module.startswith("dpsco_core.") or module == "dpsco_core.problems.search":
+    """dpsco_core: the smallest of candidates is found by dpsco_core.base.search."""
+    if not module.startswith("dpsco_core.") or module == "dpsco_core.base.search":
         return []
     faults = []
     for node in ast.walk(ast.parse(source)):
@@ -342,84 +291,154 @@ def test_the_tree_keeps_the_rule(rule: Rule) -> None:
 
 
 WRONG = [
-    (imports_point_down, "dpsco_core.privacy.ledger", "from dpsco_core.mean import base"),
-    (imports_point_down, "dpsco_core.privacy.ledger", "import dpsco_core.study"),
+    (imports_point_down, "dpsco_core.privacy.ledger", "from dpsco_core.methods.mean import base"),
+    (imports_point_down, "dpsco_core.privacy.ledger", "import dpsco_core.runs.study"),
     (imports_point_down, "dpsco_core.privacy.ledger", "from ..data import rows"),
     (imports_point_down, "dpsco_core.privacy.__init__", "from ..data.rows import Rows"),
     (imports_point_down, "dpsco_core.geometry.norms", "from dpsco_core.privacy import Ledger"),
     (imports_point_down, "dpsco_core.data.rows", "from dpsco_core import problems"),
-    (imports_point_down, "dpsco_core.mean.base", "from dpsco_core.bounds.base import Bound"),
-    (imports_point_down, "dpsco_core.mean.base", "from dpsco_core import Ledger"),
-    (imports_point_down, "dpsco_core.scenario", "from dpsco_core.study import study"),
+    (
+        imports_point_down,
+        "dpsco_core.methods.mean.base",
+        "from dpsco_core.bounds.base import Bound",
+    ),
+    (imports_point_down, "dpsco_core.methods.mean.base", "from dpsco_core import Ledger"),
+    (imports_point_down, "dpsco_core.scenario", "from dpsco_core.runs.study import study"),
     (imports_point_down, "dpsco_core.catalogue", "from dpsco_core import scenario"),
-    (imports_point_down, "dpsco_core.study", "from dpsco_core.cli import main"),
-    (a_scenario_knows_methods_by_slug, "dpsco_core.scenario", "from dpsco_core.mean import A"),
-    (a_scenario_knows_methods_by_slug, "dpsco_core.scenario", "import dpsco_core.mean.clipped"),
-    (imports_point_down, "dpsco_core.errors", "from dpsco_core.card import Card"),
-    (imports_point_down, "dpsco_core.catalogue", "def f():\n    import dpsco_core.study"),
+    (imports_point_down, "dpsco_core.runs.study", "from dpsco_core.cli.main import main"),
+    (
+        a_scenario_knows_methods_by_slug,
+        "dpsco_core.scenario",
+        "from dpsco_core.methods.mean import A",
+    ),
+    (
+        a_scenario_knows_methods_by_slug,
+        "dpsco_core.scenario",
+        "import dpsco_core.methods.mean.clipped",
+    ),
+    (imports_point_down, "dpsco_core.base.errors", "from dpsco_core.geometry.norms import norm"),
+    (imports_point_down, "dpsco_core.audit.engine", "from dpsco_core.results import tables"),
+    (imports_point_down, "dpsco_core.methods.mean.clipped", "from dpsco_core.bounds import Bound"),
+    (imports_point_down, "dpsco_core.catalogue", "def f():\n    import dpsco_core.runs.study"),
     (imports_point_down, "dpsco_core.novelty", "import math"),
-    (core_is_free_of_the_dashboard, "dpsco_core.study", "import streamlit as st"),
-    (core_is_free_of_the_dashboard, "dpsco_core.study", "from plotly import graph_objects"),
-    (core_is_free_of_the_dashboard, "dpsco_core.cli", "def f():\n    import dpsco_app.charts"),
-    (app_has_no_mathematics, "dpsco_app.charts", "from scipy.stats import norm"),
-    (app_has_no_mathematics, "dpsco_app.charts", "import numpy as np\nnp.random.default_rng()"),
-    (app_has_no_mathematics, "dpsco_app.charts", "from numpy import random"),
+    (core_is_free_of_the_dashboard, "dpsco_core.runs.study", "import streamlit as st"),
+    (core_is_free_of_the_dashboard, "dpsco_core.runs.study", "from plotly import graph_objects"),
+    (
+        core_is_free_of_the_dashboard,
+        "dpsco_core.cli.main",
+        "def f():\n    import dpsco_app.parts.charts",
+    ),
+    (app_has_no_mathematics, "dpsco_app.parts.charts", "from scipy.stats import norm"),
+    (
+        app_has_no_mathematics,
+        "dpsco_app.parts.charts",
+        "import numpy as np\nnp.random.default_rng()",
+    ),
+    (app_has_no_mathematics, "dpsco_app.parts.charts", "from numpy import random"),
     (app_has_no_mathematics, "app", "from numpy.random import default_rng"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.clipped", "x = rng.normal(size=3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.clipped", "rng.standard_normal(3)"),
+    (
+        noise_is_drawn_in_mechanisms_only,
+        "dpsco_core.methods.mean.clipped",
+        "x = rng.normal(size=3)",
+    ),
+    (
+        noise_is_drawn_in_mechanisms_only,
+        "dpsco_core.methods.mean.clipped",
+        "rng.standard_normal(3)",
+    ),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "rng.laplace(scale=2)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.directions", "rng.normal(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_app.running", "norm.rvs(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.directions", "rng.normal(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_app.parts.running", "norm.rvs(3)"),
     (
         wrong_ledgers_stay_in_the_audits,
-        "dpsco_core.mean.clipped",
-        "from dpsco_core.privacy.audit_doubles import WrongNoise",
+        "dpsco_core.methods.mean.clipped",
+        "from dpsco_core.audit.doubles import WrongNoise",
     ),
     (
         wrong_ledgers_stay_in_the_audits,
-        "dpsco_app.privacy_audit",
-        "from dpsco_core.privacy import audit_doubles",
+        "dpsco_app.pages.privacy.run_sections",
+        "from dpsco_core.audit import doubles",
     ),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "min(found, key=risk)"),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "i = risks.argmin()"),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.mean.clipped", "np.nanargmin(risks)"),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.mean.clipped", "minimize_scalar(f)"),
-    (no_error_is_silenced, "dpsco_core.study", "try:\n    f()\nexcept Exception:\n    pass"),
-    (no_error_is_silenced, "dpsco_core.study", "try:\n    f()\nexcept:\n    pass"),
+    (
+        searches_pass_over_what_is_not_finite,
+        "dpsco_core.methods.euclidean.tuning",
+        "min(found, key=risk)",
+    ),
+    (
+        searches_pass_over_what_is_not_finite,
+        "dpsco_core.methods.euclidean.tuning",
+        "i = risks.argmin()",
+    ),
+    (
+        searches_pass_over_what_is_not_finite,
+        "dpsco_core.methods.mean.clipped",
+        "np.nanargmin(risks)",
+    ),
+    (
+        searches_pass_over_what_is_not_finite,
+        "dpsco_core.methods.mean.clipped",
+        "minimize_scalar(f)",
+    ),
+    (no_error_is_silenced, "dpsco_core.runs.study", "try:\n    f()\nexcept Exception:\n    pass"),
+    (no_error_is_silenced, "dpsco_core.runs.study", "try:\n    f()\nexcept:\n    pass"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept (ValueError, BaseException):\n    pass"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept builtins.Exception as e:\n    pass"),
-    (a_file_is_one_idea, "dpsco_core.study", "x = 1\n" * 401),
-    (a_module_says_what_it_is, "dpsco_core.study", "x = 1"),
+    (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
+    (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
 ]
 
 RIGHT = [
-    (imports_point_down, "dpsco_core.mean.base", "from dpsco_core.privacy import Ledger"),
-    (imports_point_down, "dpsco_core.sco.cwme", "from dpsco_core.mean import base"),
+    (imports_point_down, "dpsco_core.methods.mean.base", "from dpsco_core.privacy import Ledger"),
+    (
+        imports_point_down,
+        "dpsco_core.methods.euclidean.cwme",
+        "from dpsco_core.methods.mean import base",
+    ),
     (imports_point_down, "dpsco_core.privacy.__init__", "from .ledger import Ledger"),
-    (imports_point_down, "dpsco_core.cli", "from dpsco_core import study, catalogue"),
+    (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import study, catalogue"),
     (imports_point_down, "dpsco_core.scenario", "from dpsco_core import catalogue"),
-    (a_scenario_knows_methods_by_slug, "dpsco_core.scenario", "from dpsco_core.mean.base import X"),
-    (imports_point_down, "dpsco_core.__init__", "from dpsco_core.tables import frame"),
-    (imports_point_down, "dpsco_core.cli", "from dpsco_core import __version__"),
-    (imports_point_down, "dpsco_app.running", "from dpsco_core.study import study"),
-    (app_has_no_mathematics, "dpsco_app.charts", "import numpy as np\nnp.log10(2.0)"),
+    (
+        a_scenario_knows_methods_by_slug,
+        "dpsco_core.scenario",
+        "from dpsco_core.methods.mean.base import X",
+    ),
+    (imports_point_down, "dpsco_core.__init__", "from dpsco_core.results.tables import frame"),
+    (imports_point_down, "dpsco_core.cli.main", "from dpsco_core import __version__"),
+    (imports_point_down, "dpsco_app.parts.running", "from dpsco_core.runs.study import study"),
+    (app_has_no_mathematics, "dpsco_app.parts.charts", "import numpy as np\nnp.log10(2.0)"),
     (app_has_no_mathematics, "dpsco_core.data.rows", "from scipy.stats import norm"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.data.laws", "rng.standard_t(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.clipped", "ledger.laplace(value)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.directions", "rng.standard_normal(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.iterative", "rng.permutation(3)"),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.mean.clipped", "# rng.normal()\n'.normal('"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.clipped", "ledger.laplace(value)"),
+    (
+        noise_is_drawn_in_mechanisms_only,
+        "dpsco_core.methods.mean.directions",
+        "rng.standard_normal(3)",
+    ),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.iterative", "rng.permutation(3)"),
+    (
+        noise_is_drawn_in_mechanisms_only,
+        "dpsco_core.methods.mean.clipped",
+        "# rng.normal()\n'.normal('",
+    ),
     (
         wrong_ledgers_stay_in_the_audits,
-        "dpsco_core.audits",
-        "from dpsco_core.privacy.audit_doubles import WrongNoise",
+        "dpsco_core.audit.engine",
+        "from dpsco_core.audit.doubles import WrongNoise",
     ),
-    (wrong_ledgers_stay_in_the_audits, "dpsco_core.study", "from dpsco_core.privacy import Ledger"),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "min(1, 2)"),
-    (searches_pass_over_what_is_not_finite, "dpsco_core.sco.tuning", "smallest(a, f, of='step')"),
+    (
+        wrong_ledgers_stay_in_the_audits,
+        "dpsco_core.runs.study",
+        "from dpsco_core.privacy import Ledger",
+    ),
+    (searches_pass_over_what_is_not_finite, "dpsco_core.methods.euclidean.tuning", "min(1, 2)"),
+    (
+        searches_pass_over_what_is_not_finite,
+        "dpsco_core.methods.euclidean.tuning",
+        "smallest(a, f, of='step')",
+    ),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept ValueError:\n    pass"),
-    (a_file_is_one_idea, "dpsco_core.study", "x = 1\n" * 400),
-    (a_module_says_what_it_is, "dpsco_core.study", '"""A study."""'),
+    (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 400),
+    (a_module_says_what_it_is, "dpsco_core.runs.study", '"""A study."""'),
 ]
 
 
@@ -465,13 +484,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_a_circle_is_found() -> None:
     assert cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
     assert cycle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
-
-
-def test_the_peers_do_not_allow_a_circle() -> None:
-    graph: dict[str, set[str]] = {}
-    for here, there in PEERS:
-        graph.setdefault(here, set()).add(there)
-    assert cycle(graph) == []
 
 
 def undocumented(package: object) -> list[str]:

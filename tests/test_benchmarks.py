@@ -7,7 +7,7 @@ import pytest
 from benchmarks import growth, logistic
 from benchmarks.cost import timed
 from dpsco_core.catalogue import METHOD_SLUGS, make_optimiser
-from dpsco_core.costing import cost
+from dpsco_core.runs.cost import cost
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)

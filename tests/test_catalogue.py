@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.cards import Card
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds import Bound
-from dpsco_core.card import Card
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     BOUNDS,
@@ -35,11 +36,10 @@ from dpsco_core.catalogue import (
     methods_for,
     problem_card,
 )
-from dpsco_core.costing import RELEASE, RUN, SAMPLING, STEP
 from dpsco_core.data import DISTRIBUTIONS
-from dpsco_core.errors import InvalidInput, NotApplicable
 from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.cost import RELEASE, RUN, SAMPLING, STEP
 from dpsco_core.scenario import Scenario
 
 ROWS = (*METHODS, *PROBLEMS, *DISTRIBUTIONS, *BOUNDS)
@@ -498,14 +498,14 @@ def test_an_optimiser_is_no_estimator_and_the_other_way_round() -> None:
     "module",
     [
         "scenario",
-        "parsing",
+        "base.parsing",
         "catalogue",
-        "study",
-        "tables",
-        "report",
-        "costing",
-        "errors",
-        "cli",
+        "runs.study",
+        "results.tables",
+        "results.report",
+        "runs.cost",
+        "base.errors",
+        "cli.main",
         "problems.mean",
     ],
 )
@@ -517,6 +517,7 @@ def test_the_examples_in_docstrings_are_right(module: str) -> None:
 
 def test_the_upper_layers_have_examples_to_get_wrong() -> None:
     modules = [
-        importlib.import_module(f"dpsco_core.{m}") for m in ("scenario", "parsing", "tables")
+        importlib.import_module(f"dpsco_core.{m}")
+        for m in ("scenario", "base.parsing", "results.tables")
     ]
     assert all(doctest.testmod(m).attempted > 0 for m in modules)

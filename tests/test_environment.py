@@ -19,10 +19,10 @@ from pathlib import Path
 
 import pytest
 
-from dpsco_app.fields import GROUPS
+from dpsco_app.parts.fields import GROUPS
 from dpsco_core import Scenario
-from dpsco_core.cli import main
-from dpsco_core.notebook import run_notebook, run_script
+from dpsco_core.cli.main import main
+from dpsco_core.results.notebook import run_notebook, run_script
 from tests.conftest import ROOT, STRAY, settle
 
 Changes = dict[str, str | None]
@@ -184,8 +184,8 @@ import json, os, subprocess, sys
 from pathlib import Path
 import numpy, threadpoolctl
 from dpsco_core import Scenario, frame, study
-from dpsco_core.executors import processes
-from dpsco_core.notebook import run_script
+from dpsco_core.runs.executors import processes
+from dpsco_core.results.notebook import run_script
 
 def kernels():
     return sorted(str(library.get("architecture")) for library in threadpoolctl.threadpool_info())
@@ -259,16 +259,16 @@ def test_whoever_promises_the_last_bit_says_for_which_machine() -> None:
 
 # Tests that start processes, compare bits, print, write files, or read what the environment says.
 SOME = (
-    "tests/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
-    "tests/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
-    "tests/test_cli.py::test_bad_input_ends_a_process_with_status_2_and_one_sentence",
-    "tests/test_cli.py::test_the_catalogue_lists_every_row",
-    "tests/test_cli.py::test_the_server_runs_the_entry_of_the_checkout",
-    "tests/test_dask_cluster.py::test_two_workers_give_the_numbers_of_the_serial_run",
-    "tests/test_export.py",
-    "tests/test_limits.py",
-    "tests/test_study.py::test_the_numbers_of_a_tiny_scenario_stay_what_they_are",
-    "tests/app/test_export.py",
+    "tests/results/test_notebook.py::test_a_script_writes_every_cell_of_the_study",
+    "tests/runs/test_executors.py::test_threads_and_processes_give_the_numbers_of_the_serial_run[mean]",
+    "tests/cli/test_main.py::test_bad_input_ends_a_process_with_status_2_and_one_sentence",
+    "tests/cli/test_main.py::test_the_catalogue_lists_every_row",
+    "tests/cli/test_main.py::test_the_server_runs_the_entry_of_the_checkout",
+    "tests/runs/test_dask_cluster.py::test_two_workers_give_the_numbers_of_the_serial_run",
+    "tests/cli/test_export.py",
+    "tests/base/test_limits.py",
+    "tests/runs/test_study.py::test_the_numbers_of_a_tiny_scenario_stay_what_they_are",
+    "tests/app/parts/test_export.py",
     "tests/attack/test_server.py::test_every_answer_carries_the_headers",
     "tests/browser/test_files.py::test_a_map_is_saved_as_picture_page_and_table",
 )

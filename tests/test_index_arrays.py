@@ -14,7 +14,7 @@ from dpsco_core.data import DISTRIBUTIONS, GeneratedRows, StudentT
 from dpsco_core.data.blocks import draw_key
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.problems import Logistic
-from dpsco_core.problems.generated_sample import GeneratedSample
+from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.scenario import Scenario
 from tests.narrow import indices_of_32_bits
 from tests.trust.cases import CASES, case

@@ -17,6 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsco_core import ZCDP, ApproxDP, PureDP, frame, slopes, study, summary
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
+from dpsco_core.base.parsing import NUMBERS, among
 from dpsco_core.catalogue import (
     DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
@@ -25,10 +28,7 @@ from dpsco_core.catalogue import (
     method_card,
     methods_for,
 )
-from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry import GEOMETRIES
-from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
-from dpsco_core.parsing import NUMBERS, among
 from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario
 
 ROOT = Path(__file__).resolve().parents[1]

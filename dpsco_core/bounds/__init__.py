@@ -1,13 +1,13 @@
 """Upper and lower bounds on the error of mean estimation and on excess population risk."""
 
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
-from dpsco_core.bounds.best import best_spike_probability, largest_spike_probability
-from dpsco_core.bounds.fano import decoding_error, fano_cdp, fano_coupling, fano_pure
-from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.mean import MEAN_BOUNDS
-from dpsco_core.bounds.sco import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
-from dpsco_core.bounds.upper_mean import UPPER_MEAN_BOUNDS
-from dpsco_core.bounds.users import UPPER_USER_BOUNDS, USER_BOUNDS
+from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
+from dpsco_core.bounds.instances.fano import decoding_error, fano_cdp, fano_coupling, fano_pure
+from dpsco_core.bounds.instances.hardest import best_spike_probability, largest_spike_probability
+from dpsco_core.bounds.mean.lower import LOWER_MEAN_BOUNDS
+from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
+from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
+from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
 
 __all__ = [
     "LOWER_MEAN_BOUNDS",

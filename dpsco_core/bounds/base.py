@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from dpsco_core.card import BoundCard
+from dpsco_core.base.cards import BoundCard
 from dpsco_core.problems.base import Setting
 
 Terms = Mapping[str, float]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Hypothesis
-from dpsco_core.errors import require
 from dpsco_core.problems.base import Setting
 
 

@@ -17,12 +17,12 @@ from typing import ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import Card
+from dpsco_core.base.cards import Card
+from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.ziggurat import PART
-from dpsco_core.errors import require
 
 Vector = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 
 Vector = NDArray[np.float64]
 Key = tuple[int, int]

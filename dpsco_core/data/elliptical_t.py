@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.data.base import ScaledLaw, Vector
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.ziggurat import NormalShape, ziggurat

@@ -15,14 +15,14 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import KAMATH_2022, Card
+from dpsco_core.base.cards import KAMATH_2022, Card
+from dpsco_core.base.errors import require
 from dpsco_core.data.base import (
     DrawnInBlocks,
     Vector,
     exp_or_inf,
     require_dimension_and_order,
 )
-from dpsco_core.errors import require
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +204,7 @@ class Hypercube(TwoPoint):
     >>> law.mean
     Traceback (most recent call last):
     ...
-    dpsco_core.errors.InvalidInput: pattern must be drawn first, with draw(rng), got pattern=None.
+    InvalidInput: pattern must be drawn first, with draw(rng), got pattern=None.
     """
 
     card: ClassVar[Card] = Card(

@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.blas import one_blas_thread
+from dpsco_core.base.blas import one_blas_thread
+from dpsco_core.base.dispatch import in_order
 from dpsco_core.data.rows import Factors, Rows
-from dpsco_core.dispatch import in_order
 
 Vector = NDArray[np.float64]
 Part = Callable[[Rows], Vector]
@@ -51,7 +51,7 @@ class SpreadRows:
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from dpsco_core import Scenario
-    >>> from dpsco_core.mean.base import clipped_mean
+    >>> from dpsco_core.methods.mean.base import clipped_mean
     >>> rng = np.random.default_rng(0)
     >>> rows = Scenario().instance.problem.stream(10**5, rng)
     >>> with ThreadPoolExecutor(2) as executor:

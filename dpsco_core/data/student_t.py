@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betaln
 
-from dpsco_core.card import FOLKLORE, Card
+from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.data.base import (
     ScaledLaw,
     Vector,

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import InvalidInput, require
+from dpsco_core.base.errors import InvalidInput, require
 
 Vector = NDArray[np.float64]
 

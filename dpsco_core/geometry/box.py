@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import lq_norm
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width
 from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.power_sums import safeguarded_root

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet, Vector
 from dpsco_core.geometry.group_ball import GroupBall
 from dpsco_core.geometry.lq_ball import lq_ball

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
-from dpsco_core.errors import InvalidInput, NotApplicable, require
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.geometry.base import Width, not_symmetric
 from dpsco_core.geometry.norms import lq_norm, row_norms
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import kl_div, logsumexp, xlogy
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import check_radius
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]

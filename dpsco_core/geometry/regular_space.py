@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import dual_exponent, norm_ratio
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.threshold import shrink_to_sum

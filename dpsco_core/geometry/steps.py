@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from dpsco_core.errors import NotApplicable, require
+from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.box import Box

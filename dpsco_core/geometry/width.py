@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammainc, gammaincc, gammaln, log_ndtr, ndtr
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import ConstraintSet, Vector
 from dpsco_core.geometry.norms import dual_exponent
 

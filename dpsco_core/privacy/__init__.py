@@ -21,7 +21,7 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 from dpsco_core.privacy.composition import Entry, compose
-from dpsco_core.privacy.filtered import NoisyTest, TestedGaussian, TestedSteps
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.shuffled_steps import (
     ShuffledSteps,

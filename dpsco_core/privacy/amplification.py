@@ -20,7 +20,7 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.stats import binom
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
 
 Route = Literal["printed", "closed", "numerical"]

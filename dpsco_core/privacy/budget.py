@@ -21,7 +21,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, expit, ndtr
 from scipy.stats import binom
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 
 Conversion = Literal["tight", "paper"]
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.arrays import real_array
-from dpsco_core.errors import require
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import require
 
 
 def check_positive(name: str, value: float) -> None:

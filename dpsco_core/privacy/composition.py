@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
     RHO_MAX,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dpsco_core.arrays import real_array
-from dpsco_core.errors import require
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import Privacy
-from dpsco_core.errors import require
+from dpsco_core.base.cards import Privacy
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
 from dpsco_core.privacy.budget import ApproxDP, Budget
@@ -28,7 +28,7 @@ from dpsco_core.privacy.composition import (
     over_budget,
     snap,
 )
-from dpsco_core.privacy.filtered import TestedGaussian, TestedSteps
+from dpsco_core.privacy.filter.noisy_test import TestedGaussian, TestedSteps
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,

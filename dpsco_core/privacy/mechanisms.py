@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.arrays import real_array
+from dpsco_core.base.arrays import real_array
 from dpsco_core.geometry.norms import row_norms
 
 Vector = NDArray[np.float64]

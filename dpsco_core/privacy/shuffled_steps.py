@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.privacy.amplification import (
     LARGEST_EPSILON,
     clones_delta,

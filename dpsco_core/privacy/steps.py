@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.privacy.mechanisms import gaussian_noise, generalized_gaussian_noise
 
 DRAWN_AT_ONCE = 100_000  # entries: under 1 MB

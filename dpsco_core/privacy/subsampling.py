@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from dpsco_core.errors import require
+from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
 

@@ -7,12 +7,12 @@ from dpsco_core.problems.hinge import Hinge
 from dpsco_core.problems.huber import Huber
 from dpsco_core.problems.least_squares import LeastSquares
 from dpsco_core.problems.linear import Linear
-from dpsco_core.problems.linear_sample import LinearSample
 from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.mean import MeanEstimation
-from dpsco_core.problems.point_sample import PointSample
 from dpsco_core.problems.quadratic import Quadratic
-from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.protocol import Sample
 
 OPTIMISATION_PROBLEMS: tuple[type[OptimisationProblem], ...] = (
     Quadratic,

@@ -9,8 +9,8 @@ from typing import ClassVar, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import ProblemCard
-from dpsco_core.errors import require
+from dpsco_core.base.cards import ProblemCard
+from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.budget import (
@@ -19,7 +19,7 @@ from dpsco_core.privacy.budget import (
     gaussian_allowance,
     pure_epsilon,
 )
-from dpsco_core.problems.sample import Sample
+from dpsco_core.problems.samples.protocol import Sample
 
 Vector = NDArray[np.float64]
 

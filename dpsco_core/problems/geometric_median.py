@@ -10,15 +10,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.base.cards import FOLKLORE, ProblemCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import LIPSCHITZ
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.student_t import StudentT
-from dpsco_core.errors import require
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.loss_classes import LIPSCHITZ
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope

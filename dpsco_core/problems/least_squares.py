@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import FOLKLORE, ProblemCard
+from dpsco_core.base.cards import FOLKLORE, ProblemCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import STRONG
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.hard import TwoPoint
-from dpsco_core.errors import require
-from dpsco_core.loss_classes import STRONG
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import (
     centring_factor,

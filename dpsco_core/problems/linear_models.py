@@ -11,18 +11,17 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import ProblemCard
+from dpsco_core.base.cards import ProblemCard
+from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
 from dpsco_core.problems.evaluation import average, evaluation_rows
-from dpsco_core.problems.generated_sample import GeneratedSample
 from dpsco_core.problems.laws import (
     centring_factor,
     largest_second_moment,
@@ -33,7 +32,8 @@ from dpsco_core.problems.laws import (
     second_moment_trace,
     spike_of,
 )
-from dpsco_core.problems.linear_sample import LinearSample, Link
+from dpsco_core.problems.samples.generated import GeneratedSample
+from dpsco_core.problems.samples.linear import LinearSample, Link
 
 Vector = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from dpsco_core.card import FOLKLORE, ProblemCard
-from dpsco_core.loss_classes import CONVEX
+from dpsco_core.base.cards import FOLKLORE, ProblemCard
+from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.laws import (
     fourth_moment_trace,

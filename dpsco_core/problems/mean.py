@@ -8,15 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import KAMATH_2022, ProblemCard
+from dpsco_core.base.cards import KAMATH_2022, ProblemCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
-from dpsco_core.loss_classes import MEAN
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.laws import mean_inside

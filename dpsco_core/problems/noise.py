@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
+from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
@@ -28,7 +29,6 @@ from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.log_normal import LogNormal
 from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.student_t import StudentT
-from dpsco_core.errors import require
 from dpsco_core.problems.univariate import (
     LogNormalLaw,
     NormalLaw,

@@ -10,17 +10,17 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.card import ProblemCard
+from dpsco_core.base.cards import ProblemCard
+from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import draw_key
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.errors import require
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
-from dpsco_core.problems.generated_sample import GeneratedSample
-from dpsco_core.problems.point_sample import PointLoss, PointSample
+from dpsco_core.problems.samples.generated import GeneratedSample
+from dpsco_core.problems.samples.points import PointLoss, PointSample
 
 Vector = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from dpsco_app import folding
-from dpsco_app.arrival import arrive
-from dpsco_app.pages import explore
+from dpsco_app.pages.explore import page as explore
+from dpsco_app.parts import folding
+from dpsco_app.shell.arrival import arrive
 
 
 @pytest.fixture(autouse=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app import link
-from dpsco_app.options import SHOW
-from dpsco_app.running import Result
+from dpsco_app.parts.options import SHOW
+from dpsco_app.parts.running import Result
+from dpsco_app.shell import link
 from dpsco_core.scenario import Scenario
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")

@@ -6,11 +6,11 @@ from functools import lru_cache
 
 import pandas as pd
 
-from dpsco_app.running import Result
-from dpsco_core.report import Evaluation, evaluate_all
+from dpsco_app.parts.running import Result
+from dpsco_core.results.report import Evaluation, evaluate_all
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
-from dpsco_core.study import study
-from dpsco_core.tables import frame, summary
 
 SWEEP = Scenario(
     p=2,

@@ -1,6 +1,6 @@
 """Under faults: too little memory, no room, a clock that jumps, a server that is killed.
 
-A killed study that goes on, a full disk and two writers are in `tests/test_store.py`.
+A killed study that goes on, a full disk and two writers are in `tests/runs/test_store.py`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from dpsco_core import InvalidInput, Scenario, memory, study
+from dpsco_core import InvalidInput, Scenario, study
 from dpsco_core import study as study_of
-from dpsco_core.cli import main
-from dpsco_core.costing import too_large
-from dpsco_core.limits import DASHBOARD
-from dpsco_core.store import Store, StoreError
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.cli.main import main
+from dpsco_core.runs import memory
+from dpsco_core.runs.cost import too_large
+from dpsco_core.runs.store import Store, StoreError
 from tests.attack.nasty import is_one_sentence
 from tests.attack.server import ROOT, serving
 
@@ -37,7 +38,7 @@ LARGE = Scenario(methods=("mean.clipped",), n=10**7, d=40, trials=1)
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave 50 MB free; whoever draws a sample all the same fails."""
     monkeypatch.setattr(memory, "bytes_free", lambda: 50e6)
-    module = sys.modules["dpsco_core.study"]
+    module = sys.modules["dpsco_core.runs.study"]
     monkeypatch.setattr(module, "_draw_data", lambda *_: pytest.fail("a sample was drawn"))
 
 

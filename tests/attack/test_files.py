@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WATCHED = """
 import contextlib, io, json, os, sys
 from pathlib import Path
-from dpsco_core import cli, cli_study
+from dpsco_core.cli import main as cli, study as cli_study
 
 folder = Path(sys.argv[1])
 cli_study._running = lambda scenario, store, *rest: (store.begin(scenario), iter(()))[1]

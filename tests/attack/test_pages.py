@@ -9,11 +9,11 @@ import pytest
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app import folding, running
-from dpsco_app.places import PLACES
-from dpsco_core.limits import DASHBOARD
-from dpsco_core.memory import bytes_held
-from dpsco_core.study import Cell, Outcome
+from dpsco_app.parts import folding, running
+from dpsco_app.shell.places import PLACES
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.runs.memory import bytes_held
+from dpsco_core.runs.study import Cell, Outcome
 from tests.attack.nasty import LIKELY, NASTY, picked, queries
 from tests.attack.test_readers import (
     ADDRESSES,
@@ -27,11 +27,12 @@ from tests.attack.test_readers import (
 
 SCRIPT = """
 import streamlit as st
-from dpsco_app import glossary, teaching
-from dpsco_app.pages import {0}
+from dpsco_app.parts import glossary
+from dpsco_app.shell import teaching
+from dpsco_app.pages.{0} import page
 st.set_page_config(layout="wide")
 teaching.apply()
-{0}.page()
+page.page()
 glossary.draw_glossary()
 """
 # Addresses that have broken a page, and their like.

@@ -20,14 +20,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dpsco_app.fields import ALL_CONTROLS
+from dpsco_app.parts.fields import ALL_CONTROLS
 from dpsco_core import Scenario, catalogue, fresh_seed, run_cell
-from dpsco_core.cli import main
-from dpsco_core.cli_tools import HELP
+from dpsco_core.base.seeds import COST
+from dpsco_core.cli.main import main
+from dpsco_core.cli.tools import HELP
 from dpsco_core.data import blocks
-from dpsco_core.seeds import COST
-from dpsco_core.store import Store
-from dpsco_core.study import cells, stream
+from dpsco_core.runs.store import Store
+from dpsco_core.runs.study import cells, stream
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 2**128
@@ -161,8 +161,8 @@ def test_no_release_has_a_generator_of_its_own() -> None:
 
 # Where a generator is made from a constant on purpose: nothing there is a release.
 SEEDED = {
-    "dpsco_core/audit_stages.py": "the data of an audit",
-    "dpsco_core/costing.py": "the reference computation whose time is taken",
+    "dpsco_core/audit/stages.py": "the data of an audit",
+    "dpsco_core/runs/cost.py": "the reference computation whose time is taken",
     "dpsco_core/problems/evaluation.py": "the evaluation sample of a population risk",
 }
 

@@ -19,30 +19,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsco_app import (
-    algorithm_state,
-    anatomy_state,
-    geometry_state,
-    learn_state,
-    link,
-    lower_state,
-    privacy_state,
-    regime_state,
-    teaching,
-    theory_state,
-    users_state,
-)
-from dpsco_app.comparison import read_against
-from dpsco_app.page_state import PageState
-from dpsco_app.pinning import pinned, read_pin
+from dpsco_app.pages.algorithms import state as algorithm_state
+from dpsco_app.pages.anatomy import state as anatomy_state
+from dpsco_app.pages.explore.comparison import read_against
+from dpsco_app.pages.explore.pinning import pinned, read_pin
+from dpsco_app.pages.geometry import state as geometry_state
+from dpsco_app.pages.learn import state as learn_state
+from dpsco_app.pages.lower_bounds import state as lower_state
+from dpsco_app.pages.privacy import state as privacy_state
+from dpsco_app.pages.regimes import state as regime_state
+from dpsco_app.pages.theory import state as theory_state
+from dpsco_app.pages.users import state as users_state
+from dpsco_app.shell import link, teaching
+from dpsco_app.shell.page_state import PageState
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
 from dpsco_core.catalogue import METHOD_SLUGS, make_method, method_card
-from dpsco_core.cli_study import read_scenario
-from dpsco_core.costing import too_large
-from dpsco_core.errors import InvalidInput, NotApplicable
-from dpsco_core.limits import DASHBOARD, LIBRARY, Limits
-from dpsco_core.memory import bytes_held
+from dpsco_core.cli.study import read_scenario
+from dpsco_core.runs.cost import too_large
+from dpsco_core.runs.memory import bytes_held
+from dpsco_core.runs.study import own_setting
 from dpsco_core.scenario import DELTA_MIN, Scenario
-from dpsco_core.study import own_setting
 from tests.attack.nasty import (
     ANY_TEXT,
     BROKEN_FILES,
@@ -318,7 +315,7 @@ def test_what_a_teacher_hides_may_be_any_text(count: int) -> None:
 @pytest.mark.parametrize("count", [5, pytest.param(500, marks=pytest.mark.slow)])
 def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the dashboard lets through is predicted, by the slow way, to be within its seconds."""
-    from dpsco_core import costing
+    from dpsco_core.runs import cost as costing
 
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit import net_util
 
-from dpsco_app import guard
+from dpsco_app.shell import guard
 from tests.attack.server import ROOT, ask, knock, serving
 
 CONFIGURATION = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))

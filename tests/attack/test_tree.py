@@ -47,7 +47,7 @@ CALLERS = {
 
 # The one module that does: to the Dask scheduler that somebody names on the command line.
 WORTH_PARSING = re.compile(r"://|\bimport (?:.*, )?(?:socket|request)|" + "|".join(CALLERS))
-CONNECTS = {"dpsco_core/dask_cluster.py": {"socket"}}
+CONNECTS = {"dpsco_core/runs/dask_cluster.py": {"socket"}}
 
 
 def tracked() -> list[Path]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.binomial import expectation, log_pmf, maximise
+from dpsco_core.bounds.instances.binomial import expectation, log_pmf, maximise
 from tests.bounds.helpers import pmf
 
 

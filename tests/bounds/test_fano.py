@@ -4,9 +4,14 @@ import math
 
 import pytest
 
-from dpsco_core.bounds import decoding_error, fano_cdp, fano_coupling, fano_pure
-from dpsco_core.bounds.fano import mean_squared_count
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.instances.fano import (
+    decoding_error,
+    fano_cdp,
+    fano_coupling,
+    fano_pure,
+    mean_squared_count,
+)
 
 LOG_2 = math.log(2)
 

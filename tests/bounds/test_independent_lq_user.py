@@ -12,11 +12,13 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from dpsco_core.bounds import SCO_BOUNDS, USER_BOUNDS, user_explicit
+from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
+from dpsco_core.bounds.user import explicit_formulas as user_explicit
+from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.geometry import Ball, Box, L1Ball
+from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Constants, LinearModel, Setting
-from dpsco_core.problems.user_level import UserLevel
 
 ROWS = {b.card.slug: b for b in (*SCO_BOUNDS, *USER_BOUNDS)}
 INF = math.inf

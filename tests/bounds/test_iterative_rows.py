@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.rows_iterative import ITERATIVE_BOUNDS
-from dpsco_core.bounds.rows_sco_clipped import ITERATIVE_RISKS
+from dpsco_core.bounds.euclidean.clipped import ITERATIVE_RISKS
+from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
 from dpsco_core.catalogue import BOUNDS
-from dpsco_core.mean.directions import (
+from dpsco_core.methods.mean.directions import (
     EXACT_DIMENSIONS,
     furthest_direction,
     quantile_of_projections,

@@ -6,15 +6,20 @@ import random
 import numpy as np
 import pytest
 
-from dpsco_core.bounds import best_spike_probability, hypercube, largest_spike_probability, spikes
-from dpsco_core.bounds.best import FORMS, SPIKE_BOUNDS
-from dpsco_core.bounds.gaussian import (
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances.gaussian import (
     best_separation,
     bounded_signs,
     gaussian_bayes,
     gaussian_minimax,
 )
-from dpsco_core.errors import InvalidInput
+from dpsco_core.bounds.instances.hardest import (
+    FORMS,
+    SPIKE_BOUNDS,
+    best_spike_probability,
+    largest_spike_probability,
+)
 
 AT = {kind: at for kind, (at, _) in FORMS.items()}
 

@@ -6,8 +6,9 @@ import random
 import numpy as np
 import pytest
 
-from dpsco_core.bounds import best_spike_probability, gaussian, hypercube, spikes
-from dpsco_core.bounds.fano import mean_squared_count
+from dpsco_core.bounds.instances import gaussian, hypercube, spikes
+from dpsco_core.bounds.instances.fano import mean_squared_count
+from dpsco_core.bounds.instances.hardest import best_spike_probability
 from tests.bounds import helpers
 
 N, D, K, RHO, EPS = 10_000, 200, 4, 0.5, 1.0

@@ -5,12 +5,10 @@ import random
 
 import pytest
 
-from dpsco_core.bounds import (
-    LOWER_MEAN_BOUNDS,
-    MEAN_BOUNDS,
-    UPPER_MEAN_BOUNDS,
-    best_spike_probability,
-)
+from dpsco_core.bounds.instances.hardest import best_spike_probability
+from dpsco_core.bounds.mean.lower import LOWER_MEAN_BOUNDS
+from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
+from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.helpers import setting
 
@@ -221,7 +219,7 @@ def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
         else:
             assert fixed == free
     value = BY_SLUG["lower.mean.hypercube-cdp"].value(setting(d=40, spike_probability=p))
-    from dpsco_core.bounds.hypercube import hypercube_cdp
+    from dpsco_core.bounds.instances.hypercube import hypercube_cdp
 
     assert value == hypercube_cdp(p, 10_000, 40, 4.0, 0.5)
 

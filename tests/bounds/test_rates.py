@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from dpsco_core.bounds import rates
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.mean import rates
 
 BASE = (10_000, 50, 1.0)
 

@@ -10,11 +10,11 @@ import math
 
 import pytest
 
-from dpsco_core.bounds import LOWER_SCO_BOUNDS
+from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.scenario import Scenario
-from tests.bounds.sco_helpers import BY_SLUG, setting
+from tests.bounds.euclidean.helpers import BY_SLUG, setting
 
 HIDDEN = 2.0  # by which a rate with constant 1 may be wrong
 RISKS = ("l2 error", "excess risk")

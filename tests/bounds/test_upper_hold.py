@@ -12,13 +12,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_core.bounds import (
-    UPPER_MEAN_BOUNDS,
-    upper_clipped,
-    upper_coordinatewise,
-    upper_iterative,
-    upper_smoothed,
-)
+from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
+from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
+from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
+from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
+from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
 from dpsco_core.data import (
     EllipticalT,
     Hypercube,
@@ -28,7 +26,7 @@ from dpsco_core.data import (
     Spike,
     StudentT,
 )
-from dpsco_core.mean import (
+from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
     IterativeUpdating,

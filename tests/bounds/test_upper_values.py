@@ -5,7 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from dpsco_core.bounds import upper_clipped, upper_coordinatewise, upper_iterative, upper_smoothed
+from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
+from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
+from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
+from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
 from dpsco_core.privacy.budget import gaussian_rho
 
 RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6

@@ -62,7 +62,7 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
 
 
-@pytest.mark.slow  # the test above is quick too; tests/app/test_stopped.py has the cases one by one
+@pytest.mark.slow  # the test above is quick too; tests/app/shell/test_stopped.py has the cases
 def test_quick_clicks_from_page_to_page_lose_nothing(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from dpsco_app.places import PLACES
+from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -234,7 +234,7 @@ def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
     expect(problem).to_be_in_viewport()
 
 
-@pytest.mark.slow  # tests/app/test_pin.py has the link and the lines
+@pytest.mark.slow  # tests/app/places/test_pin.py has the link and the lines
 def test_a_pinned_run_and_the_present_one_come_back_by_link(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

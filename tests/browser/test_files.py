@@ -19,7 +19,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.places import PLACES
+from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 SPACE = "/geometry?dimensions=3&geometry=l1"

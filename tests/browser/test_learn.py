@@ -7,8 +7,8 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from dpsco_app.lesson_words import WORDS
-from dpsco_app.lessons import BY_SLUG, SLUGS
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS
+from dpsco_app.pages.learn.words import WORDS
 from tests.browser.responsive import (
     Ready,
     expect_no_axe_violation,

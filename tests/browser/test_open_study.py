@@ -11,12 +11,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from dpsco_core.runs.store import Store
+from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
-from dpsco_core.store import Store
-from dpsco_core.study import cells, run_cell
 
 
-@pytest.mark.slow  # tests/app/test_open_study.py opens one too
+@pytest.mark.slow  # tests/app/places/test_open_study.py opens one too
 def test_a_study_above_the_caps_opens_from_a_file(
     page: Page, dashboard: str, ready: Callable[..., None], tmp_path: Path
 ) -> None:

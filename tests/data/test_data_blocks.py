@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DISTRIBUTIONS, Spike, StudentT
 from dpsco_core.data.blocks import BlockStreams, draw_key, draw_rows, stream_rows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.ziggurat import LAYERS, PLACE_BITS, NormalShape, StudentShape, ziggurat
-from dpsco_core.errors import InvalidInput
 
 FALSE_ALARM = 1e-6
 SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShape()]

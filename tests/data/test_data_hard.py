@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import Hypercube, Spike
-from dpsco_core.errors import InvalidInput
 
 HARD = (Spike, Hypercube)
 FALSE_ALARM = 1e-6

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import (
     DISTRIBUTIONS,
     EllipticalT,
@@ -29,7 +30,6 @@ from dpsco_core.data.base import (
 )
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.ziggurat import NormalShape, StudentShape, ziggurat
-from dpsco_core.errors import InvalidInput
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
 POLYNOMIAL = (StudentT, Pareto, SkewedPareto, EllipticalT)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows
 from dpsco_core.data.rows import BLOCK_BYTES, row_norms, rows_per_block
-from dpsco_core.errors import InvalidInput
 
 HUGE, TINY, DENORMAL = 1e300, 1e-300, 5e-324
 

@@ -13,9 +13,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import EllipticalT, Gaussian, LogNormal, Pareto, SkewedPareto, StudentT
 from dpsco_core.data.ziggurat import PART
-from dpsco_core.errors import InvalidInput
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
 INDEPENDENT = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian)

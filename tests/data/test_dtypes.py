@@ -9,17 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.arrays import real_array
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows
 from dpsco_core.data.rows import Factors, MappedRows, ScaledRows
-from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.mean.base import clip_to_ball, clipped_block_means, clipped_mean, sum_of_rows
-from dpsco_core.mean.smoothed import smoothed_mean
+from dpsco_core.methods.euclidean.lipschitz import Losses, clipped_block_mean, clipped_gradient
+from dpsco_core.methods.lq.mirror import truncated_sum
+from dpsco_core.methods.mean.base import (
+    clip_to_ball,
+    clipped_block_means,
+    clipped_mean,
+    sum_of_rows,
+)
+from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.methods.user.chains import Pass, chain_averages
+from dpsco_core.methods.user.clipped_means import clipped_user_mean
+from dpsco_core.methods.user.smoothing import smoothed_user_gradients
 from dpsco_core.privacy import ZCDP, Ledger
-from dpsco_core.privacy.robust_filter import RobustFilter
-from dpsco_core.problems.linear_sample import LinearSample
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.links import (
     AbsoluteLink,
     HingeLink,
@@ -28,13 +37,9 @@ from dpsco_core.problems.links import (
     SquaredLink,
 )
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
-from dpsco_core.problems.point_sample import PointSample
-from dpsco_core.problems.user_sample import ItemSample, MeanSample
-from dpsco_core.problems.user_smoothing import smoothed_user_gradients
-from dpsco_core.sco.lipschitz import Losses, clipped_block_mean, clipped_gradient
-from dpsco_core.sco.lp_mirror import truncated_sum
-from dpsco_core.users.chains import Pass, chain_averages
-from dpsco_core.users.clipped_means import clipped_user_mean
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.users import ItemSample, MeanSample
 from tests.kinds import DTYPES, LAYOUTS, REFUSED, extremes
 from tests.trust.cases import PRIVATE, case
 

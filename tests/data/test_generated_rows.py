@@ -15,12 +15,12 @@ import pytest
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Pareto, Rows, StudentT
 from dpsco_core.data import generated as module
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import MappedRows, ScaledRows, total_of
-from dpsco_core.errors import InvalidInput
 from dpsco_core.scenario import Scenario
 
 Vector = NDArray[np.float64]

@@ -330,7 +330,11 @@ def test_the_cluster_of_the_compose_file_runs_a_study(
     def command(service: str) -> list[str]:
         words = [*services[service].get("entrypoint", []), *services[service]["command"]]
         if words[0] == "dpsco" and shutil.which("dpsco", path=changes["PATH"]) is None:
-            words[:1] = [sys.executable, "-m", "dpsco_core.cli"]  # a checkout that is not installed
+            words[:1] = [
+                sys.executable,
+                "-m",
+                "dpsco_core.cli.main",
+            ]  # a checkout that is not installed
         return [swapped(word, swaps) for word in words]
 
     check = [swapped(word, swaps) for word in services["scheduler"]["healthcheck"]["test"][1:]]

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import EntropyMirror, PowerMirror, RegularSpace, Simplex, lq_norm
 
 S = (1.01, 1.05, 1.25, 1.5, 1.9, 2.0, 3.0, 8.0)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import RegularSpace, dual_exponent, lq_norm, norm_ratio, row_norms
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 3.0, 40.0, 1e4, math.inf)

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry import (
     Ball,
     Box,

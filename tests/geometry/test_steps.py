@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from dpsco_core.errors import InvalidInput, NotApplicable
+from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.geometry import (
     Ball,
     Box,

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import (
     Ball,
     Box,

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.special import logsumexp
 
+from dpsco_core.audit.statistics import audit
 from dpsco_core.data import DenseRows
-from dpsco_core.mean import iterative
-from dpsco_core.mean.iterative import IterativeUpdating
+from dpsco_core.methods.mean import iterative
+from dpsco_core.methods.mean.iterative import IterativeUpdating
 from dpsco_core.privacy import ApproxDP, Ledger, amplify, clones_delta, gaussian_delta
-from dpsco_core.privacy.audit import audit
 from dpsco_core.privacy.budget import gaussian_epsilon, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
 

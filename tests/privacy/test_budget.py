@@ -13,7 +13,7 @@ from dp_accounting import rdp
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,

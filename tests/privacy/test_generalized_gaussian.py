@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import beta, chi2, kstest, norm
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import RegularSpace, lq_norm, row_norms
 from dpsco_core.privacy import (
     ZCDP,

@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy import (

@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from mpmath import mp
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.privacy import (
     clones_delta,
     gaussian_delta,

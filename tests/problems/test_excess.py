@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import Gaussian, Hypercube, Pareto, SkewedPareto, Spike, StudentT
-from dpsco_core.errors import InvalidInput
 from dpsco_core.problems import (
     OPTIMISATION_PROBLEMS,
     Absolute,

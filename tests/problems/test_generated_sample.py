@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data.blocks import stream_rows
-from dpsco_core.errors import InvalidInput
-from dpsco_core.problems import generated_sample as module
-from dpsco_core.problems.generated_sample import GeneratedSample
+from dpsco_core.problems.samples import generated as module
+from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.scenario import Scenario
 
 PROBLEMS = (

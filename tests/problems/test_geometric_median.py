@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import (
     EllipticalT,
     Gaussian,
@@ -18,7 +19,6 @@ from dpsco_core.data import (
     Spike,
     StudentT,
 )
-from dpsco_core.errors import InvalidInput
 from dpsco_core.problems import GeometricMedian
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
 from dpsco_core.problems.noise import univariate_of

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import make_instance
-from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry import Box, ConstraintSet
 from dpsco_core.geometry.geometries import GEOMETRIES, Geometry
 from dpsco_core.geometry.norms import lq_norm, row_norms

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows, Gaussian
 from dpsco_core.data.rows import ScaledRows
-from dpsco_core.errors import InvalidInput
 from dpsco_core.geometry.norms import row_norms
-from dpsco_core.mean.base import clipped_mean
+from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.problems import OPTIMISATION_PROBLEMS, LinearSample, PointSample
 from dpsco_core.problems.links import FARTHEST
 from tests.problems.cases import MODELS, POINTS, dense, in_ball, losses, make

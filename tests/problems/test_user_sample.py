@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows
-from dpsco_core.errors import InvalidInput
 from dpsco_core.problems import OPTIMISATION_PROBLEMS
 from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, NegativeProduct
-from dpsco_core.problems.user_sample import ItemSample, MeanSample, sample_users
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, sample_users
 from dpsco_core.scenario import Scenario
 from tests.problems.cases import ORDINARY, make
 

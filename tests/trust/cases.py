@@ -17,22 +17,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.audit_stages import FAR, FILTERS, Neighbours, neighbours, stage
+from dpsco_core.audit.stages import FAR, FILTERS, Neighbours, neighbours, stage
 from dpsco_core.catalogue import METHODS, make_method
 from dpsco_core.data import DenseRows
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.methods.user.accelerated.nonsmooth import UserAcceleratedNonsmooth
+from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
+from dpsco_core.methods.user.accelerated.strong import UserAcceleratedStrong
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.linear_sample import LinearSample
-from dpsco_core.problems.point_sample import PointSample
-from dpsco_core.problems.user_sample import ItemSample
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.scenario import Scenario
-from dpsco_core.sco.lp_mirror import MirrorPlan
-from dpsco_core.sco.tuning import Descent
-from dpsco_core.users.accelerated import UserAccelerated
-from dpsco_core.users.accelerated_nonsmooth import UserAcceleratedNonsmooth
-from dpsco_core.users.accelerated_strong import UserAcceleratedStrong
-from tests.sco.mirror_helpers import forced, in_steps
+from tests.methods.lq.mirror_helpers import forced, in_steps
 from tests.trust.tape import Tape, play
 
 PRIVATE = tuple(m.card.slug for m in METHODS if m.card.privacy != "none")

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from dpsco_core.errors import InvalidInput
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.methods.user.accelerated.batches import SeparateTests
 from dpsco_core.privacy import Budget, BudgetExceeded
 from dpsco_core.privacy.composition import Entry
-from dpsco_core.privacy.robust_filter import RobustFilter
-from dpsco_core.users.accelerated_batches import SeparateTests
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from tests.trust.cases import Case
 from tests.trust.plain import plain_shares, spends
 from tests.trust.tape import Statistic, Tape

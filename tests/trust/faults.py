@@ -15,22 +15,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpsco_core.mean import coordinatewise, iterative
+from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
+from dpsco_core.methods.lq import losses as lp_losses
+from dpsco_core.methods.lq import mirror as lp_mirror
+from dpsco_core.methods.mean import coordinatewise, iterative
+from dpsco_core.methods.user import chains, clipped_means, group_privacy
+from dpsco_core.methods.user import phased_sgd as user_phased_sgd
 from dpsco_core.privacy import Ledger
-from dpsco_core.privacy.robust_filter import RobustFilter
-from dpsco_core.problems.point_sample import PointSample
-from dpsco_core.problems.user_sample import ItemSample
-from dpsco_core.sco import lipschitz, lp_losses, lp_mirror, phased_sgd, private_sgd
-from dpsco_core.users import chains, clipped_means, group_privacy
-from dpsco_core.users import phased_sgd as user_phased_sgd
-from tests.mean import faults as mean_faults
-from tests.sco import framework_faults
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.users import ItemSample
+from tests.methods.euclidean.framework import faults as framework_faults
+from tests.methods.mean import faults as mean_faults
 from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
 DRAWING = {
     "ledger": ("add_gaussian_noise", "add_laplace_noise", "gaussian_noise"),
-    "filtered": ("add_gaussian_noise", "add_laplace_noise"),
+    "filter.noisy_test": ("add_gaussian_noise", "add_laplace_noise"),
     "steps": ("gaussian_noise", "generalized_gaussian_noise"),
     "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
 }
@@ -47,8 +49,10 @@ def no_clip(patch: Patch, case: Case) -> None:
         patch.setattr(module, "clip_to_ball", keep)
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
-    for place in ("group_privacy", "phased_sgd", "accelerated_run", "clipped_means"):
-        patch.setattr(f"dpsco_core.users.{place}.bounded_users", lambda sample, losses: sample)
+    for place in ("group_privacy", "phased_sgd", "accelerated.run", "clipped_means"):
+        patch.setattr(
+            f"dpsco_core.methods.user.{place}.bounded_users", lambda sample, losses: sample
+        )
     honest = lp_mirror.truncated_sum
     patch.setattr(lp_mirror, "truncated_sum", lambda r, b, level, *a: honest(r, b, 1e140, *a))
     patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
@@ -226,8 +230,8 @@ def one_order_twice(patch: Patch, case: Case) -> None:
         found, idle = honest(n, plan, rng)
         return np.resize(np.arange(math.ceil(len(found) / 2)), len(found)), idle
 
-    for place in ("private_sgd", "lp_noisy"):
-        patch.setattr(f"dpsco_core.sco.{place}.fresh_order", order)
+    for place in ("euclidean.private_sgd", "lq.noisy"):
+        patch.setattr(f"dpsco_core.methods.{place}.fresh_order", order)
 
 
 def one_batch_for_all(patch: Patch, case: Case) -> None:

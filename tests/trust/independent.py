@@ -208,17 +208,17 @@ FORMULAS: dict[str, Callable[[At], float]] = {
 
 _HERE = "tests/trust/test_independent.py::test_a_bound_on_the_mean_is_what_its_formula_says"
 _LOOPS = "tests/bounds/test_lower_values.py::test_every_private_bound_at_p_is_what_plain_loops_give"
-_RISKS = "tests/bounds/test_sco_values.py::test_the_risk_forms_from_their_definitions"
+_RISKS = "tests/bounds/euclidean/test_values.py::test_the_risk_forms_from_their_definitions"
 _SIGNS = "tests/bounds/test_lower_values.py::test_bounded_signs_are_what_plain_loops_give"
-_CONVEX_SIGNS = "tests/bounds/test_sco_values.py::test_bounded_signs_from_the_definition"
-_ORACLES = "tests/bounds/test_sco_values.py::test_the_uniform_oracles_from_their_definitions"
-_STRONG = "tests/bounds/test_sco_values.py::test_the_strongly_convex_bound_by_brute_force"
+_CONVEX_SIGNS = "tests/bounds/euclidean/test_values.py::test_bounded_signs_from_the_definition"
+_ORACLES = "tests/bounds/euclidean/test_values.py::test_the_uniform_oracles_from_their_definitions"
+_STRONG = "tests/bounds/euclidean/test_values.py::test_the_strongly_convex_bound_by_brute_force"
 _SGD_ROWS = (
-    "tests/bounds/test_sco_lipschitz.py::"
+    "tests/bounds/euclidean/test_lipschitz.py::"
     "test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance"
 )
 _OBJECTIVE = (
-    "tests/bounds/test_sco_lipschitz.py::"
+    "tests/bounds/euclidean/test_lipschitz.py::"
     "test_the_explicit_forms_of_objective_perturbation_term_by_term"
 )
 _LQ = "tests/bounds/test_independent_lq_user.py::"
@@ -287,7 +287,9 @@ COUNTERPARTS: dict[str, str] = {
         ),
         _OBJECTIVE,
     ),
-    "upper.sco.sgd": "tests/bounds/test_sco_hold.py::test_sgd_meets_its_bound_on_the_linear_loss",
+    "upper.sco.sgd": (
+        "tests/bounds/euclidean/test_hold.py::test_sgd_meets_its_bound_on_the_linear_loss"
+    ),
     **dict.fromkeys(
         (
             "upper.lp.regularized-mirror-descent-explicit",

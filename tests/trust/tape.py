@@ -19,17 +19,18 @@ import pytest
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.methods.euclidean import objective_perturbation, private_sgd
+from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import Ledger
 from dpsco_core.privacy.composition import Entry
-from dpsco_core.privacy.filtered import NoisyTest, TestedSteps
-from dpsco_core.privacy.robust_filter import RobustFilter
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedSteps
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.steps import Steps
-from dpsco_core.sco import lp_mirror, objective_perturbation, private_sgd
 
 Array = NDArray[np.float64]
 
 # Its sensitivity is between what the solver found and the minimiser, on the same records; the
-# neighbours are hidden by the linear term (tests/sco/test_objective_distance.py).
+# neighbours are hidden by the linear term (tests/methods/euclidean/test_objective_distance.py).
 SOLVER = "what the solver left open"
 
 

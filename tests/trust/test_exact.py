@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import make_method
-from dpsco_core.errors import NotApplicable
-from dpsco_core.problems.linear_sample import LinearSample
-from dpsco_core.problems.user_sample import ItemSample
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.users import ItemSample
 from tests.trust import checks
 from tests.trust.cases import CASES, PRIVATE, Case, case, rows_of, with_rows
 from tests.trust.faults import each_draw

@@ -12,7 +12,8 @@ import pytest
 from dpsco_core.bounds import Bound
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
-from tests.bounds import helpers, sco_helpers, test_mean_bounds
+from tests.bounds import helpers, test_mean_bounds
+from tests.bounds.euclidean import helpers as sco_helpers
 from tests.bounds.test_independent_lq_user import Case
 from tests.trust.theory import EXPLICIT, RISKS, SHUFFLED, UPPER, disorder, random_points
 

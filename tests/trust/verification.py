@@ -15,7 +15,7 @@ from tests.trust.theory import EXPLICIT
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "verification.md"
-OWN = ("mean", "sco", "users")  # where methods have tests of their own
+OWN = ("methods", "audit", "privacy")  # where methods have tests of their own
 COMMAND = "WRITE_VERIFICATION=1 python -m pytest tests/trust/test_verification.py"
 
 INTRODUCTION = f"""# Verification
@@ -88,7 +88,7 @@ def about(family: str) -> list[str]:
     sources = {
         path.relative_to(ROOT / "tests").as_posix(): path.read_text(encoding="utf-8")
         for area in OWN
-        for path in sorted((ROOT / "tests" / area).glob("*.py"))
+        for path in sorted((ROOT / "tests" / area).rglob("*.py"))
     }
     tests = [path for path in sources if "/test_" in path]
     named = {path for path, source in sources.items() if re.search(rf"\b{family}\b", source)}

@@ -1,0 +1,210 @@
+"""One page a method: its story, its proof, its cost, its bounds, its code, and where to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dpsco_app.pages.algorithms import words as names
+from dpsco_app.pages.algorithms.state import method_anatomy_query
+from dpsco_app.pages.theory.words import about
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.page import to_explore
+from dpsco_app.parts.problem_words import geometry_name
+from dpsco_app.parts.running import evaluations
+from dpsco_app.shell.places import link_to
+from dpsco_core.catalogue import BOUNDS, distribution_card, problem_card
+from dpsco_core.explain.errata import errata_of
+from dpsco_core.explain.methods.source import Source, plan_source, release_source
+from dpsco_core.explain.methods.work import Work, work
+from dpsco_core.explain.stories import Story
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+FOLKLORE_YEAR = 0
+
+
+def method_page(story: Story) -> None:
+    """Draw the page of one method."""
+    card = story.card
+    st.html(code_style(dark=st.context.theme.type == "dark"))
+    source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
+    st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
+    with st.container(key="algorithms_said"):
+        st.markdown(story.what)
+    _links(story)
+    st.header("Its steps")
+    st.markdown(numbered(story.steps))
+    st.header("What it assumes")
+    st.markdown(listed(story.assumptions))
+    st.header("Why it is private")
+    _proof(story)
+    st.header("What it costs")
+    _cost(story)
+    st.header("What is proven of its error")
+    _bounds(story)
+    st.header("When to choose it, and what goes wrong")
+    st.markdown(f"{story.when}\n\n{listed(story.pitfalls)}")
+    st.header("Known flaws in the paper")
+    _flaws(story)
+    st.header("The code that runs it")
+    _code(story)
+
+
+def numbered(sentences: Sequence[str]) -> str:
+    """Return sentences as a numbered list."""
+    return "\n".join(f"{i}. {text}" for i, text in enumerate(sentences, start=1))
+
+
+def listed(sentences: Sequence[str]) -> str:
+    """Return sentences as a list."""
+    return "\n".join(f"- {text}" for text in sentences)
+
+
+def _links(story: Story) -> None:
+    with st.container(horizontal=True, key="algorithms_links"):
+        to_explore(story.example, "See it in Explore", help="A small study of it, run at once.")
+        query = method_anatomy_query(story)
+        if query is not None:
+            link_to("anatomy", "Take a run apart in Anatomy", query)
+        link_to("theory", "Its place in the tables of the papers")
+
+
+def _flaws(story: Story) -> None:
+    st.markdown(listed(story.errata) if story.errata else "None that concern its calibration.")
+    entries = errata_of(story.slug)
+    if entries:
+        st.markdown("What its code does otherwise than the paper, each in full:")
+        with st.container(horizontal=True, key="algorithms_errata"):
+            for entry in entries:
+                link_to("theory", about(entry), {"part": "errata", "erratum": entry.slug})
+
+
+def _proof(story: Story) -> None:
+    if story.privacy is None:
+        st.markdown(
+            "**It is not private.** It releases what it computes, without noise: a single record "
+            "may be read off the result. Its ledger stays empty."
+        )
+        return
+    st.markdown(numbered([f"**{title}.** {text}" for title, text in story.privacy.steps]))
+    whom = "one user with all items" if story.card.level == "user" else "one record"
+    st.caption(
+        f"Neighbours differ by replacing {whom} by anything at all, not-a-number and infinities "
+        "included. The noise is drawn through a ledger, which refuses what the budget does not "
+        "allow."
+    )
+
+
+def _cost(story: Story) -> None:
+    done = work(story.point, story.slug)
+    st.markdown(f"{story.cost} Time: ${story.order}$.")
+    st.markdown(cost_sentence(story, done))
+
+
+def cost_sentence(story: Story, done: Work) -> str:
+    """Say what one run asks for at the example."""
+    what = "records read" if story.slug.startswith("mean.") else "gradients"
+    where = point_text(story.point)
+    seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
+    if done.gradients is None:
+        return f"{where}: the solver stops when its certificate holds; {seconds}."
+    most = "at most " if done.at_most else ""
+    assert done.passes is not None
+    passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")
+    return f"{where}: {most}**{done.gradients:,} {what}**, which is {passes}; {seconds}."
+
+
+def point_text(point: Scenario) -> str:
+    """Describe a single point in words."""
+    sizes = f"n = {point.n:,}, d = {point.d}" + (f", m = {point.m:,}" if point.m > 1 else "")
+    budget = f"ε = {point.epsilon:g}" if point.epsilon is not None else f"ρ = {point.rho:g}"
+    delta = f", δ = {number_text(point.delta)}" if point.delta else ""
+    where = "" if point.geometry == "l2" else f" on the {geometry_name(point.geometry, point.q)}"
+    law = distribution_card(point.distribution).name
+    tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
+    return (
+        f"In the example ({problem_card(point.problem).name}{where}, {law}, p = {point.p:g}, "
+        f"{sizes}, {budget}{delta}{tuning})"
+    )
+
+
+def _bounds(story: Story) -> None:
+    own = tuple(b.card.slug for b in BOUNDS if b.card.method == story.slug)
+    if not own:
+        st.markdown("The catalogue has no bound for it.")
+        return
+    found = {e.bound.card.slug: e for e in evaluations(story.point, own)}
+    order = sorted(own, key=lambda slug: slug != story.card.rate)
+    first, rest = order[0], order[1:]
+    st.markdown("Values at the same example.")
+    _bound(found[first])
+    if rest:
+
+        def draw() -> None:
+            for slug in rest:
+                _bound(found[slug])
+
+        label = f"{len(rest)} more: other forms, explicit constants, as printed"
+        fold(label, draw, f"{story.slug}_fold_bounds")
+
+
+def _bound(evaluation: Evaluation) -> None:
+    card = evaluation.bound.card
+    kind = (
+        "every constant is proven"
+        if card.constant == "explicit"
+        else "a rate: drawn with constant 1"
+    )
+    sense = "in expectation" if card.guarantee == "expectation" else f"with {card.guarantee}"
+    value = f"**{evaluation.value:.3g}**" if evaluation.value < float("inf") else "**infinite**"
+    lines = [
+        f"**{card.statement}** ({card.paper}). {card.summary}",
+        names.formula(card.latex),
+        f"Bounds the {card.quantity}, {sense}; {kind}. Value there: {value}.",
+    ]
+    if evaluation.failures:
+        lines.append("Not proven there. " + " ".join(evaluation.failures))
+    with st.container(border=True):
+        st.markdown("\n\n".join(lines))
+
+
+def _code(story: Story) -> None:
+    release, *others = release_source(story.slug)
+    _source(release)
+    label = "How it chooses its parameters, without the data"
+    fold(label, lambda: _source(plan_source(story.slug)), f"{story.slug}_fold_plan")
+    if others:
+
+        def draw() -> None:
+            for part in others:
+                _source(part)
+
+        label = "What it hands on to: " + ", ".join(part.title for part in others)
+        fold(label, draw, f"{story.slug}_fold_others")
+
+
+def _source(part: Source) -> None:
+    st.caption(f"`{part.title}` in `{part.path}`")
+    st.code(part.text.rstrip(), language="python", wrap_lines=True)
+
+
+def code_style(*, dark: bool) -> str:
+    """Return a style sheet for code whose colours stand out enough from its ground.
+
+    Those of Streamlit's theme have contrasts of 3.8 (light) and 4.1 (dark) there.
+    """
+    look = Look(dark=dark)
+    colours = {
+        ".token.comment": look.quiet,
+        ".token.string, .stCode .token.triple-quoted-string": look.colour(GREEN),
+        ".token.keyword, .stCode .token.function, .stCode .token.builtin": look.colour(BLUE),
+        ".token.class-name, .stCode .token.decorator": look.colour(BLUE),
+        ".token.number, .stCode .token.boolean": look.colour(PURPLE),
+        ".token.operator, .stCode .token.punctuation": look.ink,
+    }
+    rules = (f".stCode {names} {{ color: {to} !important; }}" for names, to in colours.items())
+    return f"<style>{' '.join(rules)}</style>"

@@ -1,0 +1,64 @@
+"""Algorithms: one page a method, and which one when."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app.pages.algorithms.method import method_page
+from dpsco_app.pages.algorithms.overview import overview
+from dpsco_app.pages.algorithms.state import ORDER, STATE, View, neighbours
+from dpsco_app.pages.algorithms.words import method_label
+from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.stories import story
+
+STYLE = """<style>
+.st-key-algorithms_open, .st-key-algorithms_links { gap: 0.5rem; }
+.st-key-algorithms_said { min-height: 3rem; }
+.st-key-algorithms_table table { font-size: 0.85rem; }
+.st-key-algorithms_table td, .st-key-algorithms_table th { padding: 0.35rem 0.5rem; }
+@media (max-width: 760px) {
+  .st-key-algorithms_table th:nth-child(n+3), .st-key-algorithms_table td:nth-child(n+3) {
+    display: none;
+  }
+}
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    view, wrong = opened(STATE)
+    STATE.remember(view)
+    name = method_card(view.method).name if view.method else "which one when"
+    st.title(f"Algorithms: {name}")
+    draw_wrong(wrong)
+    _choose(view)
+    if view.method:
+        method_page(story(view.method))
+    else:
+        overview(view)
+    link(STATE, view)
+
+
+def _choose(view: View) -> None:
+    """Draw the selector of the method, and the buttons to the ones before and after."""
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    with left:
+        st.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
+    before, after = neighbours(view.method)
+    with right, st.container(horizontal=True, key="algorithms_turn"):
+        _turn("Previous", ":material/arrow_back:", before)
+        _turn("Next", ":material/arrow_forward:", after)
+
+
+def _turn(label: str, icon: str, to: str | None) -> None:
+    st.button(
+        label,
+        icon=icon,
+        disabled=to is None,
+        help=None if to is None else method_label(to),
+        on_click=STATE.change,
+        args=({"method": to or ""},),
+    )

@@ -1,0 +1,91 @@
+"""What the controls and the address of the page Algorithms hold, and its links to other pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpsco_app.pages.anatomy.state import ADDRESS as ANATOMY
+from dpsco_app.pages.anatomy.state import BASE as ANATOMY_BASE
+from dpsco_app.shell.page_state import PageState
+from dpsco_core.base.parsing import one_of
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card
+from dpsco_core.explain.methods.guide import BUDGETS, HOLDERS, SETS, TAILS, Questions
+from dpsco_core.explain.stories import Story
+from dpsco_core.problems import MeanEstimation
+
+MEAN = MeanEstimation.card.slug
+ANATOMY_RECORDS = 2000  # at most: it descends on a sample ten times as large, too
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
+
+    Parameters
+    ----------
+    method : str
+        The slug of the method that is told; empty for the overview.
+    problem, tails, budget, geometry, holder : str
+        The answers of the guide: see `dpsco_core.explain.methods.guide.Questions`.
+    slow : bool
+        Whether the methods that take their time are measured too.
+    every : bool
+        Whether the table shows the methods that do not run here too.
+    """
+
+    method: str = ""
+    problem: str = "quadratic"
+    tails: str = "variance"
+    budget: str = "approx"
+    geometry: str = "l2"
+    holder: str = "records"
+    slow: bool = False
+    every: bool = True
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        if self.method:
+            one_of("method", self.method, METHOD_SLUGS)
+        one_of("problem", self.problem, PROBLEM_SLUGS)
+        one_of("tails", self.tails, TAILS)
+        one_of("budget", self.budget, BUDGETS)
+        one_of("geometry", self.geometry, SETS)
+        one_of("holder", self.holder, HOLDERS)
+        return self
+
+    @property
+    def questions(self) -> Questions:
+        """The answers; mean estimation has no users with several records."""
+        return Questions(
+            problem=self.problem,
+            tails=self.tails,
+            budget=self.budget,
+            geometry=self.geometry,
+            holder="records" if self.problem == MEAN else self.holder,
+        )
+
+
+DEFAULT = View()
+STATE = PageState(name="algorithms", default=DEFAULT)
+ORDER: tuple[str, ...] = ("", *METHOD_SLUGS)
+
+
+def neighbours(method: str) -> tuple[str | None, str | None]:
+    """Return the pages before and after that of a method; the overview comes first."""
+    at = ORDER.index(method)
+    before = ORDER[at - 1] if at else None
+    after = ORDER[at + 1] if at + 1 < len(ORDER) else None
+    return before, after
+
+
+def method_anatomy_query(story: Story) -> dict[str, str] | None:
+    """Return Anatomy's address for one run of a method; None where that page does not show it."""
+    card = method_card(story.slug)
+    if card.level == "user" or card.problems == (MEAN,):
+        return None
+    point = replace(
+        story.point,
+        n=min(story.point.n, ANATOMY_RECORDS),
+        trials=ANATOMY_BASE.trials,
+    )
+    return ANATOMY.query(point, ANATOMY.extras)

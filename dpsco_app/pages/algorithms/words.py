@@ -1,0 +1,117 @@
+"""The words of the page Algorithms, and formulas as a page can show them."""
+
+from __future__ import annotations
+
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
+
+INTRODUCTION = (
+    "Every method of the catalogue has a page here: what it does, its steps as the library runs "
+    "them, why it is private, what it costs, what is proven of it, and its code. Start with the "
+    "five questions, or choose a method above."
+)
+PROBLEM_NAMES = {
+    "mean": "a mean",
+    "quadratic": "a mean on a set (quadratic loss)",
+    "linear": "a direction (linear loss)",
+    "least-squares": "a regression (squares)",
+    "logistic": "a classifier (logistic)",
+    "huber": "a robust regression (Huber)",
+    "hinge": "a classifier (hinge, kinks)",
+    "absolute": "a median regression (kinks)",
+    "geometric-median": "a geometric median (kinks)",
+}
+TAIL_NAMES = {"variance": "a variance", "moments": "4 moments", "light": "Gaussian tails"}
+BUDGET_NAMES = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure ε"}
+SET_NAMES = {
+    "l2": "ℓ₂ ball",
+    "l1": "ℓ₁ ball",
+    "solid-simplex": "solid simplex",
+    "linf": "cube (ℓ∞)",
+}
+HOLDER_NAMES = {"records": "single records", "users": "whole users"}
+FAMILIES = {
+    "mean": "Mean estimators",
+    "sco": "Optimisers",
+    "lp": "Optimisers, other norms",
+    "user": "User level",
+}
+NOTIONS = {
+    "none": "not private",
+    "pure": "pure ε",
+    "zcdp": "zCDP, (ε, δ)",
+    "approx": "(ε, δ)",
+}
+GUIDE = """
+1. **What do you estimate?** A plain mean: the mean estimators. Anything with a loss: an optimiser.
+   If the loss has kinks (hinge, absolute), a proof that lets steps contract fails: phased SGD and
+   objective perturbation step aside, and clipped gradients do not mind. If the risk is strongly
+   convex, more methods are open, and all converge faster.
+2. **What do you know about the data?** With nothing but a variance every private method must cut
+   much away. The more moments exist, the smaller the radius that loses little. Where the slope of
+   the loss is bounded (logistic, Huber, hinge, absolute) and records are, so are the gradients, and
+   the classical methods for Lipschitz losses (noisy gradient descent, objective perturbation) need
+   no cut at all. A radius is never read off the data: that would break the proof.
+3. **Which budget?** Under pure ε only the Laplace estimator of the mean runs. Gaussian noise serves
+   zCDP and (ε, δ). Objective perturbation and the user-level filters are proven for (ε, δ) alone.
+4. **Which set holds the answer?** On an ℓ₂ ball noise costs the root of the dimension. On an ℓ₁
+   ball or a simplex objective perturbation pays the set's Gaussian width in its place, about the
+   root of the logarithm; mirror descent saves that in its sampling error only. Every method that
+   projects gains something: the set cuts noise off. On a cube no norm helps.
+5. **Whose data is it?** If a person gave many records, protect the person. Up to about a thousand
+   records each (with 10,000 users at ε = 1), clip the users' mean gradients; beyond, a filter needs
+   less noise. With a few hundred users only group privacy and clipped means run at all.
+"""
+
+
+def family(slug: str) -> str:
+    """Return the name of a method's family."""
+    return FAMILIES[slug.split(".")[0]]
+
+
+def method_label(slug: str) -> str:
+    """Return how the selector names a method; the overview for none."""
+    if not slug:
+        return "Overview: which algorithm when"
+    number = METHOD_SLUGS.index(slug) + 1
+    return f"{number}. {method_card(slug).name} ({family(slug).lower()})"
+
+
+def problems_text(card: MethodCard) -> str:
+    """Return what a method is made for, in a word or two."""
+    if card.problems == ("mean",):
+        return "the mean"
+    return "any loss" if len(card.problems) > 1 else card.problems[0]
+
+
+def parts(latex: str) -> tuple[str, ...]:
+    r"""Return a formula and the definitions behind it, split at commas outside all brackets.
+
+    Examples
+    --------
+    >>> parts(r"\min(a,\ b),\ a=1,\quad b=2")
+    ('\\min(a,\\ b)', 'a=1', 'b=2')
+    """
+    found, depth, start, i = [], 0, 0, 0
+    while i < len(latex):
+        depth += (latex[i] in "{([") - (latex[i] in "})]")
+        gap = next((g for g in (",\\quad", ",\\ ") if latex.startswith(g, i)), "")
+        if gap and depth == 0:
+            found.append(latex[start:i])
+            i = start = i + len(gap)
+            continue
+        i += 1
+    found.append(latex[start:])
+    return tuple(part.strip() for part in found)
+
+
+def formula(latex: str) -> str:
+    """Return a formula as Markdown that breaks at operators; definitions follow in words."""
+    first, *rest = parts(latex)
+    text = rf"$\displaystyle {first}$"
+    return text if not rest else f"{text}, with " + ", ".join(f"${part}$" for part in rest)
+
+
+def in_table(latex: str) -> str:
+    """Return the formula without its definitions, in a form that fits a cell of a table."""
+    return f"${parts(latex)[0]}$".replace(r"\|", r"\Vert ").replace("|", r"\vert ")

@@ -1,0 +1,279 @@
+"""Anatomy: one run taken apart, to see what clipping and noise do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.pages.anatomy.charts import (
+    CLIPPED,
+    Line,
+    norms_figure,
+    parts_figure,
+    path_figure,
+    radius_text,
+)
+from dpsco_app.pages.anatomy.state import ADDRESS, PANEL, RADIUS, nearest_factor
+from dpsco_app.pages.anatomy.tables import norms_table, parts_table, path_table
+from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.parts.export import draw_page_files
+from dpsco_app.parts.figures import SHARED_STYLE, responsive
+from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.look import COLOURS, GREY
+from dpsco_app.parts.refusals import Refusal, changed, grouped
+from dpsco_app.parts.running import Pace
+from dpsco_app.parts.scripts import anatomy_script
+from dpsco_app.shell.restore import remember, restore
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.explain.anatomy import (
+    FACTORS,
+    ErrorParts,
+    Split,
+    clipped_plan,
+    descent_path,
+    error_split,
+    gather,
+    gradient_norms,
+    method_descent,
+    risk_path,
+    split_seconds,
+)
+from dpsco_core.runs.study import canonical
+from dpsco_core.scenario import Scenario
+
+LONGEST_SECONDS = 60.0
+FIRST_BAR_SECONDS = 0.4
+HASHED = {Scenario: lambda s: str(s.to_query())}
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE)
+    problems = restore(ADDRESS, PANEL, _put)
+    with st.sidebar:
+        PANEL.draw(PANEL.read())
+    scenario, wrong = _checked(PANEL.read())
+    st.title("Anatomy: what clipping and noise do to one run")
+    for sentence in problems:
+        st.warning(f"In the address: {sentence} The default is used instead.")
+    if scenario is None:
+        st.error(wrong)
+        return
+    remember(ADDRESS, scenario, {RADIUS: f"{st.session_state[RADIUS]:g}"})
+    st.markdown(INTRODUCTION)
+    runs = _path(scenario)
+    parts = _radius_part(scenario)
+    if runs:
+        _files(scenario, runs, parts=parts)
+    fold_words("How to read these figures", HOW_TO_READ, "anatomy_fold_reading")
+
+
+def _put(extras: Mapping[str, str], problems: list[str]) -> None:
+    st.session_state[RADIUS] = nearest_factor(extras[RADIUS], problems)
+
+
+def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
+    try:
+        scenario = scenario.validate(DASHBOARD)
+    except InvalidInput as problem:
+        return None, str(problem)
+    return scenario, ""
+
+
+def _point(scenario: Scenario) -> Scenario:
+    return canonical(replace(scenario, axis=None, grid=()))
+
+
+# -- the path -----------------------------------------------------------------------------------
+
+
+def _files(scenario: Scenario, runs: Sequence[str], *, parts: bool) -> None:
+    point, (method,), trials = _point(scenario), scenario.methods, scenario.trials
+    draw_page_files("anatomy", lambda: anatomy_script(point, method, runs, trials, parts=parts))
+
+
+def _path(scenario: Scenario) -> tuple[str, ...]:
+    """Draw the path; return which runs are in it."""
+    point, (method,) = _point(scenario), scenario.methods
+    try:
+        lines = _lines(point, method)
+    except NotApplicable as refused:
+        _refuse(scenario, method, refused, "path")
+        return ()
+    private, clipped, exact = (lines.get(name) for name in ("private", "clipped", "exact"))
+    assert private is not None
+    title = path_title(
+        private.path, clipped.path if clipped else None, exact.path if exact else None
+    )
+    shown = [line for line in (private, clipped, exact) if line is not None]
+    responsive(
+        "path", title, lambda look: path_figure(shown, look), table=lambda: path_table(shown)
+    )
+    st.caption(
+        f"{problem_card(point.problem).name}, {method_card(method).name.lower()}, seed "
+        f"{point.seed}. The star is the answer that is released: often an average of the last "
+        "steps. The runs without noise are shown to compare; they are not private."
+    )
+    return tuple(lines)
+
+
+@st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
+def _lines(point: Scenario, method: str) -> dict[str, Line]:
+    private = risk_path(point, method)
+    own = method_descent(point, method)
+    relative = own is None
+    lines = {
+        "private": Line(name="private run", path=private, colour=COLOURS[method], relative=relative)
+    }
+    try:
+        descent, radius = clipped_plan(point)
+    except NotApplicable:
+        if own is None:
+            return lines
+        descent, radius = own, 0.0
+    if own is not None:
+        descent = own
+    if method == "sco.clipped":
+        path = descent_path(point, descent, radius)
+        lines["clipped"] = Line(name="same, no noise", path=path, colour=CLIPPED, dash="dash")
+    exact = "same, no noise, no clipping" if own else "gradient descent, no privacy"
+    path = descent_path(point, descent, None)
+    lines["exact"] = Line(name=exact, path=path, colour=GREY, dash="dot", relative=relative)
+    return lines
+
+
+def _refuse(scenario: Scenario, method: str, refused: NotApplicable, key: str) -> None:
+    (refusal,) = grouped([(method, str(refused), refused.changes)])
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    text.info(f"**{refusal.names}**: {refusal.reason}")
+    if refusal.changes:
+        button.button("Change that", key=f"anatomy_{key}", on_click=_change, args=(refusal,))
+
+
+def _change(refusal: Refusal) -> None:
+    before = PANEL.read()
+    made = changed(before, refusal)
+    methods = [m for m in made.methods if m not in before.methods] or list(made.methods)
+    PANEL.load(replace(made, methods=tuple(methods[:1])))
+
+
+# -- the radius ---------------------------------------------------------------------------------
+
+
+def _radius_part(scenario: Scenario) -> bool:
+    """Draw the gradients and the parts of the error; return whether these are shown."""
+    point = _point(scenario)
+    try:
+        _, chosen = clipped_plan(point)
+    except NotApplicable as refused:
+        _refuse(scenario, "sco.clipped", refused, "radius")
+        return False
+    st.header("Move the clip radius")
+    st.select_slider(
+        "Clip radius R",
+        list(FACTORS),
+        st.session_state[RADIUS],
+        format_func=lambda factor: (
+            radius_text(factor * chosen) + (" (chosen)" if factor == 1 else "")
+        ),
+        key=RADIUS,
+        help="Gradients that are longer are shrunk to this length. The noise grows with it. The "
+        "chosen radius follows from the setting, never from the data.",
+    )
+    radius = st.session_state[RADIUS] * chosen
+    with st.container(key="anatomy_sentence"):
+        sentence = st.empty()
+    norms = _norms(point)
+    left, right = st.columns(2)
+    with left:
+        title = norms_title(norms, radius)
+        responsive(
+            "norms",
+            title,
+            lambda look: norms_figure(norms, radius, look),
+            bar=False,
+            table=lambda: norms_table(norms, radius),
+        )
+    with right:
+        place = st.container()
+    parts = _parts(point, scenario.trials, place)
+    sentence.markdown(radius_sentence(norms, parts, radius))
+    if parts is None:
+        return False
+    found = parts
+    with place:
+        title = parts_title(found)
+        responsive(
+            "parts",
+            title,
+            lambda look: parts_figure(found, radius, look),
+            bar=False,
+            table=lambda: parts_table(found),
+        )
+    st.caption(
+        f"Clipped gradients; lengths: at the best parameter; error: means over "
+        f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius."
+    )
+    return True
+
+
+@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=HASHED)
+def _norms(point: Scenario) -> NDArray[np.float64]:
+    return gradient_norms(point)
+
+
+@st.cache_data(max_entries=20_000, show_spinner=False, hash_funcs=HASHED)
+def _split(point: Scenario, factor: float, trial: int) -> Split:
+    return error_split(point, factor, trial)
+
+
+def _parts(point: Scenario, trials: int, place: DeltaGenerator) -> ErrorParts | None:
+    """Return the parts of the error, with progress while they are computed; None if too heavy."""
+    seconds = len(FACTORS) * trials * split_seconds(point)
+    if seconds > LONGEST_SECONDS:
+        place.info(
+            f"The parts of the error would take about {seconds:,.0f} s, and the dashboard allows "
+            f"{LONGEST_SECONDS:.0f} s here: use fewer trials, or a smaller n or d."
+        )
+        return None
+    bar = place.empty()
+    pace = Pace(FIRST_BAR_SECONDS)
+    splits: list[list[Split]] = [[] for _ in range(trials)]
+    for done, (trial, factor) in enumerate(_cells(trials)):
+        if pace.due():  # a click on any control stops the work here
+            bar.progress(done / (trials * len(FACTORS)), text="Taking the error apart")
+        splits[trial].append(_split(point, factor, trial))
+    bar.empty()
+    return gather(point, FACTORS, splits)
+
+
+def _cells(trials: int) -> Iterator[tuple[int, float]]:
+    for trial in range(trials):
+        for factor in FACTORS:
+            yield trial, factor
+
+
+INTRODUCTION = (
+    "Every record votes with a **gradient**: the direction in which it would like the parameter to "
+    "move. A few records shout very loudly. To hide any single one, a private run **clips** loud "
+    "gradients to a radius R, averages, and adds **noise** in proportion to R. A small radius "
+    "needs little noise but muffles the data; a large one keeps the data and needs much noise."
+)
+HOW_TO_READ = """
+- **Path**: how far the risk is above the best possible after each step, for the private run, for
+  the same steps without noise, and for those without noise and without clipping. What lies between
+  two lines is what noise, or clipping, costs in this one run.
+- **Gradients**: the lengths of the records' gradients at the best parameter. Those right of the
+  line are shrunk to it. Gradients that are exactly 0 are not drawn, but count among the records.
+- **Parts of the error**: *optimisation* is what the steps leave on endless data; *clipping* is
+  added by shrinking gradients; *sampling* by having only n records; *privacy noise* by the noise.
+  They add up to the black line. A part below 0 reduces the error.
+- Neighbouring data sets differ by replacing one record. The data are synthetic.
+"""

@@ -1,0 +1,93 @@
+"""What the figures of Anatomy show, in words computed from their numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_app.pages.anatomy.charts import PART_NAMES, percent, radius_text
+from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
+
+Vector = NDArray[np.float64]
+
+MUCH = 1.3  # a ratio of risks that is worth a headline
+
+
+def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | None) -> str:
+    """Return what the paths show: whether noise or clipping costs more."""
+    start = float(private.risks[0])
+    if private.final >= start:
+        return f"The run ends no better than it started: {private.final:.2g} after {start:.2g}"
+    gain = f"The run divides the risk by {start / private.final:.2g}"
+    if exact is None or exact.final <= 0:
+        return gain
+    if clipped is None or clipped.final <= 0:
+        ratio = private.final / exact.final
+        if ratio < MUCH:
+            return f"{gain}, as much as without privacy"
+        return f"{gain}; without privacy it would end {ratio:.2g} times lower"
+    noise, clipping = private.final / clipped.final, clipped.final / exact.final
+    if max(noise, clipping) < MUCH:
+        return f"{gain}: neither noise nor clipping costs much here"
+    # Costs add up, as in the figure of the four parts.
+    if private.final - clipped.final >= clipped.final - exact.final:
+        return (
+            f"In this run noise costs most: without it the risk would end {noise:.2g} times lower"
+        )
+    return (
+        "In this run clipping costs most: the run without noise would end "
+        f"{clipping:.2g} times lower without it"
+    )
+
+
+def norms_title(norms: Vector, radius: float) -> str:
+    """Return what share of the gradients is longer than the radius."""
+    share = share_clipped(norms, radius)
+    if share == 0:
+        return f"No gradient is longer than the radius {radius_text(radius)}"
+    verb = "are" if share < 1 else "are all"
+    who = percent(share) + " of the gradients" if share < 1 else "The gradients"
+    return f"{who} {verb} longer than the radius {radius_text(radius)}"
+
+
+def parts_title(parts: ErrorParts) -> str:
+    """Return which radius is best, and what the tuning's own radius loses against it."""
+    total = parts.total
+    best = int(total.argmin())
+    chosen = int(np.abs(np.log(parts.radii / parts.chosen)).argmin())
+    loss = float(total[chosen] / total[best]) - 1
+    if best in (0, len(total) - 1):
+        where = "largest" if best else "smallest"
+        return f"The {where} radius is best here: the bend lies outside the figure"
+    if chosen == best:
+        return f"Radius {radius_text(parts.radii[best])}, the one that is chosen, is best"
+    more = f"{percent(loss)} more" if loss < 1 else f"{1 + loss:.2g} times as much"
+    return (
+        f"Radius {radius_text(parts.radii[best])} is best; the chosen "
+        f"{radius_text(parts.chosen)} errs {more}"
+    )
+
+
+def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> str:
+    """Return what happens at a radius, in one sentence with its numbers."""
+    share = share_clipped(norms, radius)
+    who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
+    sentence = f"At radius **{radius_text(radius)}**, {who} clipped"
+    if parts is None:
+        return sentence + "."
+    k = int(np.abs(np.log(parts.radii / radius)).argmin())
+    total = float(parts.total[k])
+    if total <= 0:
+        return sentence + "."
+    shares = {name: float(getattr(parts, name)[k]) / total for name in PARTS}
+    ordered = sorted(shares, key=lambda name: -shares[name])
+    adds = [f"{PART_NAMES[n]} makes **{percent(shares[n])}**" for n in ordered if shares[n] > 5e-3]
+    less = [
+        f"{PART_NAMES[n]} reduces it by **{percent(-shares[n])}**"
+        for n in ordered
+        if shares[n] < -5e-3
+    ]
+    said = [*adds, *less]
+    if said:
+        said[0] += f" of the mean error (**{total:.2g}**)"
+    return f"{sentence}; " + ", ".join(said) + "."

@@ -1,0 +1,326 @@
+"""What stands under the figure: views, slopes, words, numbers, bounds, downloads."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import streamlit as st
+
+from dpsco_app.pages.anatomy.state import anatomy_query
+from dpsco_app.pages.explore.comparison import label
+from dpsco_app.pages.explore.figure import Shown, side_by_side, together
+from dpsco_app.pages.explore.formulas import draw_formulas
+from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.pages.explore.reading import how_to_read
+from dpsco_app.pages.explore.result_tables import bounds_table, numbers
+from dpsco_app.pages.explore.sources import draw_sources
+from dpsco_app.pages.privacy.state import privacy_query
+from dpsco_app.parts.export import draw_run_files
+from dpsco_app.parts.figure_export import figure_page, picture_buttons, show_table
+from dpsco_app.parts.folding import fold, fold_in_page
+from dpsco_app.parts.options import SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.parts.page import fold_address
+from dpsco_app.parts.problem_words import MEAN, hard_problem, is_instance, words_for
+from dpsco_app.parts.refusals import (
+    Refusal,
+    changed,
+    measured_refusals,
+    other_refusals,
+    several_items,
+)
+from dpsco_app.parts.running import Result
+from dpsco_app.parts.shown_bounds import lower_cards
+from dpsco_app.shell.link import EXPLORE, explore_extras
+from dpsco_app.shell.places import link_to
+from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
+from dpsco_core.results.tables import POWER_AXES
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+
+Start = Callable[[Scenario], None]
+
+
+def draw_details(drawn: Shown, headline: str, start: Start) -> None:
+    """Draw all of it; `start` loads a scenario and runs it."""
+    result, now = drawn.result, drawn.now
+    scenario = result.scenario
+    with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
+        held = st.session_state[SHOW]
+        st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
+        fold(
+            "Export",
+            lambda: _downloads(drawn, headline),
+            "explore_export",
+            kind="popover",
+            icon=":material/download:",
+        )
+        fold_address(EXPLORE.text(scenario, explore_extras()), "explore_link")
+        _take_apart(scenario)
+        _to_ledger(scenario)
+    _refusals(result, start)
+    left, middle = st.columns([3, 2])
+    with left:
+        _slopes(result)
+    with middle:
+        _what_to_look_at(scenario, start)
+    fold("Numbers", lambda: _numbers(result), "fold_numbers")
+    fold("Bounds at the chosen point", lambda: _bounds(scenario), "fold_bounds")
+    fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
+    # Its symbols open their control, elsewhere on the page.
+    fold_in_page("Formulas", lambda: draw_formulas(now or scenario), "fold_formulas")
+    fold("How to read this figure", lambda: st.markdown(how_to_read(scenario)), "fold_reading")
+
+
+def _numbers(result: Result) -> None:
+    show_table(numbers(result))
+    if result.beside is not None:
+        st.caption(f"{label(result)}:")
+        show_table(numbers(result.beside))
+    st.caption(_about_numbers(result))
+
+
+def _bounds(scenario: Scenario) -> None:
+    if bounds_for(scenario.problem, scenario.level):
+        show_table(bounds_table(scenario))
+    else:
+        st.caption("The catalogue has no bound for this problem yet.")
+
+
+def _downloads(drawn: Shown, headline: str) -> None:
+    """Draw the files of the run, and those of its figure where there is one."""
+    result = drawn.result
+    draw_run_files(result)
+    if side_by_side(result):
+        return
+    dark = st.context.theme.type == "dark"
+    drawing = together(drawn)
+    st.download_button(
+        "HTML: the figure as a page",
+        lambda: figure_page(headline, drawing, lambda: numbers(result), dark=dark),
+        "dpsco-explore.html",
+        "text/html",
+        on_click="ignore",
+        width="stretch",
+    )
+    picture_buttons("", headline, key="explore_pictures")
+
+
+def _take_apart(scenario: Scenario) -> None:
+    """Link to the page that takes one run at the chosen point apart; a mean has no path."""
+    if scenario.problem not in SCO_PROBLEMS:
+        return
+    link_to(
+        "anatomy",
+        "Take one run apart",
+        icon=":material/biotech:",
+        help="Its path, its gradients, and the four parts of its error, on the page Anatomy.",
+        query=anatomy_query(scenario),
+    )
+
+
+def _to_ledger(scenario: Scenario) -> None:
+    """Link to the ledger of the first private method at the chosen point."""
+    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    if not private:
+        return
+    try:
+        query = privacy_query(scenario, private[0])
+    except InvalidInput:  # a budget that the page Privacy has no control for
+        return
+    link_to(
+        "privacy",
+        "Where the budget went",
+        icon=":material/receipt_long:",
+        help=f"The ledger of one run of {method_card(private[0]).name}, on the page Privacy.",
+        query=query,
+    )
+
+
+def _about_numbers(result: Result) -> str:
+    words = words_for(result.scenario.problem)
+    text = f"{words.error.capitalize()} over the trials; parameters are those of the first trial."
+    if any(o.error_uncertainty for o in result.outcomes):
+        text += (
+            " The risk of a parameter is an average over 100,000 fresh records or so; "
+            "Evaluation ± is its standard error."
+        )
+    return text
+
+
+def _refusals(result: Result, start: Start) -> None:
+    """Say which methods cannot run, why, and offer the nearest setting that works."""
+    scenario = result.scenario
+    for i, refusal in enumerate(measured_refusals(result.outcomes)):
+        _refusal(refusal, scenario, start, f"change_{i}")
+    others = other_refusals(scenario)
+    if others:
+        count = sum(len(refusal.methods) for refusal in others)
+        plural = "s" * (count > 1)
+
+        def draw() -> None:
+            for i, refusal in enumerate(others):
+                _refusal(refusal, scenario, start, f"other_{i}", "Change and add")
+
+        method = words_for(scenario.problem).method
+        fold_in_page(f"{count} other {method}{plural} cannot run", draw, "fold_others")
+    for note in _notes(result):
+        st.caption(f"⚠ {note}")
+
+
+def _refusal(
+    refusal: Refusal, scenario: Scenario, start: Start, key: str, label: str = "Change that"
+) -> None:
+    text, button = st.columns([5, 1], vertical_alignment="center")
+    text.info(f"**{refusal.names}**: {refusal.reason}")
+    instead = dict(refusal.changes).get("method")
+    if instead in scenario.methods:  # that is there already: what is left is to do without
+        label = "Leave out" if set(refusal.methods) <= set(scenario.methods) else ""
+    if refusal.changes and label:
+        button.button(
+            label,
+            key=key,
+            help=", ".join(_change_text(f, v) for f, v in refusal.changes),
+            on_click=start,
+            args=(changed(scenario, refusal),),
+        )
+
+
+def _notes(result: Result) -> list[str]:
+    """Return the remarks of the methods; those that differ in numbers only are said once."""
+    said: dict[str, str] = {}
+    for o in result.outcomes:
+        for note in (*o.flaws, *o.notes):
+            text = f"{method_card(o.method).name}: {note}"
+            said.setdefault(re.sub(r"[-+.\d]+(e[-+]?\d+)?|\binf\b", "#", text), text)
+    return list(said.values())
+
+
+def _change_text(field: str, value: float | str | None) -> str:
+    if field == "method":
+        return f"Runs {method_card(str(value)).name} instead"
+    return f"{SYMBOL.get(field, field)} = {_value_text(value)}"
+
+
+def _value_text(value: float | str | None) -> str:
+    return number_text(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _slopes(result: Result) -> None:
+    scenario = result.scenario
+    words = words_for(scenario.problem)
+    if scenario.axis is not None and scenario.axis not in POWER_AXES:
+        st.markdown("**Slopes**")
+        st.caption(
+            f"{SYMBOL[scenario.axis]} is itself an exponent: the error is not a power of it, and "
+            "has no slope."
+        )
+        return
+    law = f": {words.error} ∝ {SYMBOL[scenario.axis]}^slope" if scenario.axis else ""
+    st.markdown(f"**Slopes**{law}")
+    fitted = result.slopes()
+    if fitted.empty:
+        st.caption("Slopes need a sweep with at least three points.")
+        return
+    columns = (fitted[c] for c in ("name", "fitted", "low", "high", "predicted"))
+    rows = [
+        f"{name} | {_signed(slope)} | {_signed(low)} to {_signed(high)} | {_signed(predicted)}"
+        for name, slope, low, high, predicted in zip(*columns, strict=True)
+    ]
+    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted"
+    st.markdown("\n".join((head, "--- | ---: | ---: | ---:", *rows)))
+    st.caption(
+        "Fitted to the medians by least squares; predicted: the slope of the method's published "
+        "rate over the same points."
+    )
+
+
+def _signed(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
+
+
+def _what_to_look_at(scenario: Scenario, start: Start) -> None:
+    preset = next((p for p in PRESETS if p.scenario == scenario), None)
+    st.markdown("**What to look at**")
+    if preset is not None:
+        st.markdown(preset.look_for)
+    proven_here = [
+        card
+        for card in lower_cards(scenario.problem, scenario.level)
+        if card.constant == "explicit"
+        and is_instance(card, scenario.problem, scenario.distribution)
+        and (scenario.problem == MEAN or scenario.geometry == "l2")
+    ]
+    if proven_here:
+        st.markdown(on_hard_data(proven_here[0], scenario.problem))
+        return
+    hard = _hardest(scenario)
+    if scenario.problem != MEAN and scenario.geometry != "l2":
+        st.markdown(
+            "The lower bounds are proven on the ℓ₂ ball, and faded here. On another set an "
+            "algorithm may do better: where the Gaussian width is small, noise can be projected "
+            "away."
+        )
+        label = "Run the hard instance on the ℓ₂ ball"
+    elif scenario.problem == MEAN:
+        st.markdown(
+            "A line may run **below** the shaded region here. A lower bound is a worst case over "
+            "all distributions with the same moments; these data are easier than the worst."
+        )
+        label = "Run the hardest input instead"
+    else:
+        st.markdown(
+            "A line may run **below** the shaded region here. The lower bounds hold in the worst "
+            f"case over {_worst_losses(scenario)} losses and distributions with the same moments; "
+            "this loss on these data is easier than the worst."
+        )
+        label = "Run the hard instance instead"
+    st.button(label, icon=":material/arrow_forward:", on_click=start, args=(hard,), key="hardest")
+
+
+def _worst_losses(scenario: Scenario) -> str:
+    """Return over which losses the lower bounds of the figure are worst cases."""
+    cards = lower_cards(scenario.problem, scenario.level)
+    return " and ".join(dict.fromkeys(c.loss_class.curvature for c in cards)) or "all"
+
+
+def _hardest(scenario: Scenario) -> Scenario:
+    """Return the scenario on the problem, set and data on which the lower bound is proven."""
+    problem = hard_problem(scenario.problem)
+    if problem != MEAN:
+        swept = scenario.axis == "q"
+        scenario = replace(
+            scenario,
+            geometry="l2",
+            q=None,
+            axis="n" if swept else scenario.axis,
+            grid=DEFAULT_GRIDS["n"] if swept else scenario.grid,
+        )
+    level = several_items(scenario)
+    methods = tuple(m for m in methods_for(problem, level) if m in scenario.methods)
+    return replace(
+        scenario,
+        problem=problem,
+        methods=methods or default_methods(problem, level),
+        distribution="hypercube",
+        trials=max(20, scenario.trials),
+    )
+
+
+def on_hard_data(card: BoundCard, problem: str) -> str:
+    """Return what holds on the very data on which a lower bound is proven."""
+    what = "data" if problem == MEAN else "loss and data"
+    does = "err" if problem == MEAN else "leave"
+    proven = f"These are the very {what} on which"
+    no_one = f"averaged over the trials, no algorithm of its class can {does} less than"
+    if card.instance == "hypercube":
+        return f"{proven} the hypercube bounds are proven: {no_one} the shaded region's edge."
+    return (
+        f"{proven} Fano's bound is proven: {no_one} the **Fano** line. The hypercube line above "
+        "it belongs to another hard input."
+    )

@@ -1,0 +1,212 @@
+"""Explore's figure: of one scenario, of two in one, or of two side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.pages.explore.comparison import curves, in_words, label
+from dpsco_app.pages.explore.pinning import differences, overlays, same_quantity
+from dpsco_app.pages.explore.point_chart import point_figure, point_range
+from dpsco_app.parts import words
+from dpsco_app.parts.charts import error_figure, error_range
+from dpsco_app.parts.figures import Place, Places, figure_place, show
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.options import PIN, SHOW, SIDE
+from dpsco_app.parts.running import Result, evaluations, starting_risks
+from dpsco_app.parts.shown_bounds import floors, shown
+from dpsco_core.catalogue import method_card
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+Drawing = Callable[[Look], go.Figure]
+
+DRAWN = "explore_drawn"  # how many times in this run of the page
+PAIR = "pair"
+# Two figures need their width: one above the other on anything smaller than a laptop.
+PAIR_STYLE = """<style>
+@media (max-width: 1100px) {
+  .st-key-pair [data-testid="stHorizontalBlock"] { flex-direction: column; }
+  .st-key-pair [data-testid="stColumn"] { width: 100%; min-width: 100%; }
+}
+</style>"""
+LIVE = "Bounds of the new settings; the faded lines are the previous run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What is to be drawn.
+
+    Parameters
+    ----------
+    result : Result
+    now : Scenario or None
+        The present settings; None where they are not allowed.
+    stale : bool
+        Whether the result is not that of the present settings.
+    """
+
+    result: Result
+    now: Scenario | None
+    stale: bool
+
+    @property
+    def live(self) -> Scenario | None:
+        """The changed settings whose bounds the figure can show at once, around the old lines."""
+        if not self.stale or self.now is None or not st.session_state[SHOW]:
+            return None
+        return self.now if overlays(self.now, self.result.scenario) else None
+
+
+def side_by_side(result: Result) -> bool:
+    """Whether the two scenarios of a result have a figure each."""
+    if result.beside is None:
+        return False
+    together = overlays(result.scenario, result.beside.scenario)
+    return bool(st.session_state[SIDE]) or not together
+
+
+def places(result: Result) -> Places:
+    """Return the place of the figure, or those of two."""
+    if not side_by_side(result):
+        return figure_place()
+    st.html(PAIR_STYLE)
+    with st.container(key=PAIR):
+        columns = st.columns(2, gap="small")
+    return {f"{PAIR}_{i}": Place(column) for i, column in enumerate(columns)}
+
+
+def say(said: words.Statement, result: Result, sentence: DeltaGenerator) -> None:
+    """Write the sentence of what has finished."""
+    sentence.markdown((said.sentence or said.headline) + _beside_in_words(result))
+
+
+def statement(result: Result) -> words.Statement:
+    """Return what has finished in words: the sentence, and the figure's headline."""
+    scenario = result.scenario
+    best = words.best_private(scenario, result.table())
+    lower: list[Evaluation] = []
+    if best is not None:
+        there = scenario if best[1] is None else replace(scenario, grid=(best[1],))
+        lower = evaluations(there, floors(scenario.problem, scenario.level))
+    binding = {o.method: o.bound_by for o in result.outcomes}
+    return words.state(scenario, result.table(), lower, binding)
+
+
+def _beside_in_words(result: Result) -> str:
+    """Compare the best private method with itself in the scenario beside, if it is there."""
+    if result.beside is None or not result.beside.outcomes:
+        return ""
+    best = words.best_private(result.scenario, result.table())
+    if best is None or not overlays(result.scenario, result.beside.scenario):
+        return ""
+    method, at, here = best
+    other = result.beside.table()
+    row = other[(other["method"] == method) & (other["x"] == at)]
+    if row.empty or not row["mean_error"].iloc[0] >= 0:
+        return ""
+    there = float(row["mean_error"].iloc[0])
+    return " " + in_words(result, method_card(method).name, here, there)
+
+
+def draw(drawn: Shown, headline: str, figure: Places) -> None:
+    """Draw what has finished into the places of `places`."""
+    # A key of its own for every drawing in one run of the page, and the same in the next run: the
+    # browser then changes the figure that is there, which is quicker than a new one.
+    count = st.session_state[DRAWN] = st.session_state[DRAWN] + 1
+    dark = st.context.theme.type == "dark"
+    if side_by_side(drawn.result):
+        _draw_pair(drawn, headline, figure, dark, count)
+        return
+    title = headline if drawn.live is None else LIVE
+    [(kind, place)] = figure.items()
+    compact = kind == "compact"
+    look = Look(dark=dark, title=title, stale=drawn.stale, compact=compact)
+    show(place, together(drawn)(look), f"{kind}_{count}", title, bar=not compact)
+
+
+def together(drawn: Shown) -> Drawing:
+    """Return what draws the figure of a result, with what is beside in it.
+
+    The session is read now: a download draws later, when there is none.
+    """
+    result = drawn.result
+    if result.scenario.axis is None:
+        return _alone(result, None)
+    own, other = curves(result)
+    scenario = drawn.live or result.scenario
+    own = replace(own, previous=drawn.live is not None)
+    start = starting_risks(scenario) if result.complete and not drawn.stale else []
+    bounds = _bounds(scenario)
+    return lambda look: error_figure(scenario, own, bounds, look, _swept(start), other)
+
+
+def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: int) -> None:
+    """Draw one figure a scenario, with one range of errors where these are of the same kind."""
+    result = drawn.result
+    assert result.beside is not None
+    ends = _common_ends(result)
+    titles = (f"Now: {headline}", f"{label(result)}: {statement(result.beside).headline}")
+    for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
+        stale = drawn.stale and part is result
+        look = Look(dark=dark, title=title, stale=stale, compact=True)
+        show(place, _alone(part, ends)(look), f"{name}_{count}", title, bar=False)
+
+
+def _common_ends(result: Result) -> tuple[float, float] | None:
+    a, b = result.parts
+    swept = (a.scenario.axis is None, b.scenario.axis is None)
+    if not same_quantity(a.scenario, b.scenario) or swept[0] != swept[1]:
+        return None
+    both = [
+        point_range(part.outcomes, bounds, start[0][1] if start else None)
+        if part.scenario.axis is None
+        else error_range(part.table(), bounds, _swept(start))
+        for part in (a, b)
+        for bounds, start in [(_bounds(part.scenario), _start(part))]
+    ]
+    return min(low for low, _ in both), max(high for _, high in both)
+
+
+def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
+    """Return what draws the figure of one scenario."""
+    scenario, bounds, start = part.scenario, _bounds(part.scenario), _start(part)
+    if scenario.axis is None:
+        first = start[0][1] if start else None
+        return lambda look: point_figure(scenario, part.outcomes, bounds, look, first, ends)
+    table = part.table()
+    return lambda look: error_figure(scenario, table, bounds, look, _swept(start), ends=ends)
+
+
+def _bounds(scenario: Scenario) -> list[Evaluation]:
+    return evaluations(scenario, shown(scenario, st.session_state[SHOW]))
+
+
+def _start(part: Result) -> list[tuple[float | None, float]]:
+    return starting_risks(part.scenario) if part.done else []
+
+
+def _swept(start: list[tuple[float | None, float]]) -> list[tuple[float, float]]:
+    return [(x, risk) for x, risk in start if x is not None]
+
+
+def draw_differences(result: Result) -> None:
+    """Draw the table of the fields in which the two scenarios of a pair differ."""
+    if not side_by_side(result):
+        return
+    assert result.beside is not None
+    found = differences(result.scenario, result.beside.scenario)
+    if not found:
+        return
+    there = "Pinned" if st.session_state[PIN] else "On the other set"
+    rows = {
+        "Differs in": [d.name for d in found],
+        "Now": [d.here for d in found],
+        there: [d.there for d in found],
+    }
+    st.table(pd.DataFrame(rows).set_index("Differs in"))

@@ -1,0 +1,165 @@
+"""Opening a stored study in Explore: the button, its dialog, and what is shown of it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app.pages.explore.stored import MEGABYTES, Shelf, require_showable, served
+from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SYMBOL, number_text
+from dpsco_app.parts.problem_words import geometry_name, words_for
+from dpsco_app.parts.running import Result
+from dpsco_app.shell.link import EXPLORE as ADDRESS
+from dpsco_app.shell.link import explore_extras
+from dpsco_app.shell.restore import forgive, leave
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.parsing import shorten
+from dpsco_core.catalogue import distribution_card, problem_card
+from dpsco_core.runs.allowed import refusal
+from dpsco_core.scenario import Scenario
+
+OPENED = "opened_study"  # key of the scenario that was opened from a file
+PROBLEM = "opened_study_problem"
+ABOUT = (
+    "`dpsco study FILE.toml --out results.sqlite` runs a long study and keeps it in a file. "
+    "Open one: it is drawn as if it had been run here, between the same bounds."
+)
+ABOUT_FILES = (
+    f"At most {MEGABYTES} MB. The file is read where this dashboard runs, and no copy of it is "
+    "kept there."
+)
+
+
+def draw_open() -> None:
+    """Draw the button that opens the dialog."""
+    if st.button(
+        "Open a study",
+        icon=":material/folder_open:",
+        key="study_open",
+        help="Shows a study that `dpsco study` has kept in a file.",
+    ):
+        st.session_state[PROBLEM] = ""
+        _dialog()
+
+
+def read_only(result: Result | None) -> bool:
+    """Whether a result is a stored study that the controls hold, and that is too large to run."""
+    if result is None or st.session_state.get(OPENED) != result.scenario:
+        return False
+    return PANEL.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
+
+
+def is_present(result: Result, now: Scenario | None, other: Scenario | None) -> bool:
+    """Whether a result is that of the controls: of `now` beside `other`, or one for reading."""
+    return read_only(result) if now is None else result.shows(now, other)
+
+
+@st.dialog("Open a stored study", width="large")
+def _dialog() -> None:
+    st.markdown(ABOUT)
+    here = served()
+    if here is not None:
+        st.markdown("**On this server**")
+        _offer(here, "study_served")
+        st.markdown("**From your computer**")
+    upload = st.file_uploader(
+        "Results file", key="study_file", max_upload_size=MEGABYTES, help=ABOUT_FILES
+    )
+    if upload is not None:
+        _offer(Shelf(source=upload.getvalue(), name=shorten(upload.name)), "study_chosen")
+    if st.session_state[PROBLEM]:
+        st.error(st.session_state[PROBLEM])
+
+
+def _offer(shelf: Shelf, key: str) -> None:
+    """Draw the studies of a file, and the button that opens the one which is chosen."""
+    try:
+        found, others = shelf.contents()
+    except InvalidInput as problem:
+        st.error(str(problem))
+        return
+    if others:
+        them = "another study" if others == 1 else f"{others} other studies"
+        st.caption(f"The file holds {them} of a version that this one cannot read.")
+    scenario = found[0]
+    if len(found) > 1:
+        number = st.selectbox(
+            f"{len(found)} studies",
+            range(len(found)),
+            format_func=lambda i: f"{i + 1}. {in_one_line(found[i])}",
+            key=f"{key}_which",
+        )
+        scenario = found[number]
+    else:
+        st.markdown(in_one_line(scenario))
+    wrong = _wrong(scenario)
+    if wrong:
+        st.warning(wrong)
+    elif refusal(scenario, DASHBOARD):
+        st.caption("Larger than a run here may be: it is shown, and cannot be run on.")
+    pressed = st.button(
+        "Open this study", key=key, on_click=_open, args=(shelf, scenario), disabled=bool(wrong)
+    )
+    if pressed and not st.session_state[PROBLEM]:
+        st.rerun()
+
+
+def _wrong(scenario: Scenario) -> str:
+    try:
+        require_showable(scenario)
+    except InvalidInput as problem:
+        return str(problem)
+    return ""
+
+
+def _open(shelf: Shelf, scenario: Scenario) -> None:
+    """Put a study into the controls, and what its file holds of it into the result."""
+    state = st.session_state
+    try:
+        outcomes = shelf.outcomes(scenario)
+    except InvalidInput as problem:
+        state[PROBLEM] = str(problem)
+        return
+    if not outcomes:
+        state[PROBLEM] = "None of the cells of this study is in the file yet."
+        return
+    state[PROBLEM] = ""
+    state[PIN], state[AGAINST] = "", NO_SET
+    state["running"] = False
+    forgive(ADDRESS)
+    state["result"] = Result(scenario, outcomes, done=len(outcomes) == scenario.cells)
+    state[OPENED] = scenario
+    PANEL.load(scenario)
+    if refusal(scenario, DASHBOARD):  # no address leads to it: the page comes back as it was left
+        ADDRESS.write(ADDRESS.base, ADDRESS.extras)
+        leave(ADDRESS, scenario, explore_extras())
+
+
+def in_one_line(scenario: Scenario) -> str:
+    """Return a study in words: what, on which data, how large, how many algorithms and trials."""
+    words = words_for(scenario.problem)
+    swept = f"{SYMBOL[scenario.axis]} = {_ends(scenario)}" if scenario.axis else ""
+    sizes = [f"{name} = {number_text(getattr(scenario, name))}" for name in ("n", "d")]
+    sizes = [size for size in sizes if not size.startswith(f"{scenario.axis} ")]
+    budget = f"ρ = {number_text(scenario.rho)}" if scenario.rho is not None else ""
+    if scenario.epsilon is not None and scenario.axis != "epsilon":
+        budget = f"ε = {number_text(scenario.epsilon)}"
+    place = "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q)
+    count = len(scenario.methods)
+    parts = [
+        problem_card(scenario.problem).name,
+        distribution_card(scenario.distribution).name,
+        place,
+        swept,
+        *sizes,
+        budget,
+        f"{count} {words.method}{'s' * (count > 1)}",
+        f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _ends(scenario: Scenario) -> str:
+    first, last = number_text(scenario.grid[0]), number_text(scenario.grid[-1])
+    return first if len(scenario.grid) == 1 else f"{first} to {last}"

@@ -1,0 +1,251 @@
+"""Explore: the front page. Measured errors, live, between their bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.pages.explore.comparison import beside, draw_choice, others, read_against
+from dpsco_app.pages.explore.details import draw_details
+from dpsco_app.pages.explore.figure import (
+    DRAWN,
+    Shown,
+    draw,
+    draw_differences,
+    places,
+    say,
+    statement,
+)
+from dpsco_app.pages.explore.gallery import draw_gallery
+from dpsco_app.pages.explore.open_study import draw_open, is_present
+from dpsco_app.pages.explore.pinning import read_pin
+from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
+from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, say_status
+from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.parts.figures import SHARED_STYLE, Places
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, SIDE
+from dpsco_app.parts.problem_words import MEAN, words_for
+from dpsco_app.parts.running import (
+    DRAW_EVERY_SECONDS,
+    PAST_TO_PAUSE,
+    WORK_TO_DRAWING,
+    Pace,
+    Result,
+    head_start,
+    run,
+    so_far,
+)
+from dpsco_app.shell.arrival import arrive, arrived, when_there
+from dpsco_app.shell.link import EXPLORE as ADDRESS
+from dpsco_app.shell.link import explore_extras, read_side, read_views
+from dpsco_app.shell.restore import remember, restore
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.runs.allowed import refusal
+from dpsco_core.scenario import Scenario
+
+# The places of the status and of the sentence keep their height, so that nothing jumps while cells
+# arrive.
+STYLE = """<style>
+.st-key-sentence { min-height: 3.25rem; }
+@media (max-width: 760px) {
+  .st-key-presets, .st-key-run_row { gap: 0.5rem; }
+  .st-key-sentence { min-height: 4.9rem; }
+}
+</style>"""
+
+
+HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
+# A changed setting's figure is handed to the browser before the rest comes, which else delays it.
+HAND_OVER_SECONDS = 0.05
+
+# With a second scenario its sentence needs a line more.
+STYLE_BESIDE = """<style>
+.st-key-sentence { min-height: 4.9rem; }
+@media (max-width: 760px) { .st-key-sentence { min-height: 8.2rem; } }
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    st.session_state[DRAWN] = 0
+    problems = restore(ADDRESS, PANEL, _put)
+    PANEL.settle()
+    set_now = PANEL.read()
+    with st.sidebar:
+        PANEL.draw_groups(PANEL.groups[:1], set_now)
+    scenario, problem = _checked(set_now)
+    if scenario is not None:
+        remember(ADDRESS, scenario, explore_extras())
+    result = _result(scenario)
+    if result is not None and st.session_state["running"]:
+        result = st.session_state["result"] = result.own()
+        head_start(result)  # what is known already, or is quickly done, is drawn once
+        st.session_state["running"] = not result.complete
+    running = st.session_state["running"]
+    head, body = st.container(), st.container()
+    if result is None:
+        with head:
+            _draw_head(problems, set_now, scenario, None, problem)
+        _draw_controls(set_now)
+        return
+    with body:
+        figure = places(result)
+    stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
+    shown = Shown(result=result, now=scenario, stale=stale)
+    said = statement(result)
+    # The figure is what a visitor waits for: it comes before all else that is there already. On the
+    # first page of a visit the head comes before, so that nothing jumps.
+    first = not arrived()
+    if not first:
+        draw(shown, said.headline, figure)
+        if stale:
+            time.sleep(HAND_OVER_SECONDS)
+    with head:
+        status, sentence = _draw_head(problems, set_now, scenario, result, problem)
+    if running:
+        status.progress(result.finished / result.cells, text=so_far(result))
+    else:
+        say_status(shown, status)
+    say(said, result, sentence)
+    if first:
+        draw(shown, said.headline, figure)
+    if running:
+        _draw_controls(set_now)
+        if first:
+            when_there()
+            return
+        _run_and_draw(shown, status, sentence, figure)
+        st.session_state["running"] = False
+        st.rerun()
+    if first:
+        arrive()
+        time.sleep(HOLD_BACK_SECONDS)
+    _draw_controls(set_now)
+    draw_differences(result)
+    draw_details(shown, said.headline, _start)
+
+
+def _draw_head(
+    problems: list[str],
+    set_now: Scenario,
+    scenario: Scenario | None,
+    result: Result | None,
+    problem: str,
+) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Draw what stands above the figure; return the places of the status and of the sentence."""
+    for wrong in problems:
+        st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
+    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
+    _presets(set_now.problem)
+    status = draw_buttons(scenario, result, problem)
+    draw_second(scenario, result)
+    if result is not None and result.beside is not None:
+        st.html(STYLE_BESIDE)
+    with st.container(key="sentence"):
+        return status, st.empty()
+
+
+def _draw_controls(set_now: Scenario) -> None:
+    """Draw all controls but the first group, which is there from the start."""
+    with st.sidebar:
+        PANEL.draw_groups(PANEL.groups[1:], set_now, {"Geometry": draw_choice})
+        PANEL.draw_fine_print(set_now)
+
+
+def _put(extras: Mapping[str, str], problems: list[str]) -> None:
+    state = st.session_state
+    state[SHOW] = read_views(extras[SHOW], problems)
+    state[AGAINST] = read_against(extras[AGAINST], problems)
+    state[PIN] = read_pin(extras[PIN], problems)
+    state[SIDE] = read_side(extras[SIDE], problems)
+    if state[PIN] and state[AGAINST] != NO_SET:
+        problems.append(f"{AGAINST} must be left out beside {PIN}.")
+        state[AGAINST] = NO_SET
+    state["start"] = True
+
+
+def _result(scenario: Scenario | None) -> Result | None:
+    """Return the result to show, a new one if a run was asked for; settle whether it is running.
+
+    A run goes on over reruns that leave its scenario as it is, and ends where the scenario changes.
+    What an earlier result holds of either scenario is kept.
+    """
+    result: Result | None = st.session_state.get("result")
+    asked = st.session_state.pop("start", False)
+    other = None if scenario is None else beside(scenario)
+    same = scenario is not None and result is not None and result.shows(scenario, other)
+    if asked and scenario is not None and not same:
+        known = result or Result(scenario)
+        result = known.of(scenario)
+        result.beside = None if other is None else known.of(other)
+        st.session_state["result"] = result
+        same = True
+    going = asked or st.session_state.get("running", False)
+    st.session_state["running"] = bool(
+        going and same and result is not None and not result.complete
+    )
+    return result
+
+
+def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
+    """Return the scenario if the dashboard allows it, and otherwise one sentence."""
+    problem = refusal(scenario, DASHBOARD, others)
+    if not problem and not scenario.methods:
+        problem = f"Choose at least one {words_for(scenario.problem).method}."
+    return (None, problem) if problem else (scenario, "")
+
+
+def _presets(problem: str) -> None:
+    """Draw the presets of the problem's kind as buttons, and the others behind one."""
+    mine = "mean" if problem == MEAN else "optimisation"
+    with st.container(horizontal=True, key="presets"):
+        _preset_buttons(mine)
+        for kind, name in KINDS.items():
+            if kind != mine:
+                with st.popover(name, icon=":material/swap_horiz:"):
+                    _preset_buttons(kind)
+        draw_gallery(_start_preset)
+        draw_open()
+
+
+def _preset_buttons(kind: str) -> None:
+    for preset in PRESETS:
+        if preset.kind == kind:
+            st.button(
+                preset.name,
+                key=f"preset_{preset.name}",
+                help=preset.look_for,
+                on_click=_start_preset,
+                args=(preset,),
+            )
+
+
+def _start_preset(preset: Preset) -> None:
+    st.session_state[AGAINST] = preset.against
+    if preset.against != NO_SET:  # one scenario can stand beside
+        st.session_state[PIN] = ""
+    _start(preset.scenario)
+
+
+def _start(scenario: Scenario) -> None:
+    PANEL.load(scenario)
+    press_run()
+
+
+def _run_and_draw(
+    shown: Shown, status: DeltaGenerator, sentence: DeltaGenerator, live: Places
+) -> None:
+    write = Pace(0.0)
+    draw_now = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+    total = shown.result.cells
+    for done, left in run(shown.result):
+        if write.due():
+            status.progress(done / total, text=left)
+        if draw_now.due():
+            said = statement(shown.result)
+            say(said, shown.result, sentence)
+            draw(shown, said.headline, live)

@@ -1,0 +1,221 @@
+"""Named scenarios, each with the one thing to look for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsco_app.parts.options import NO_SET
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A scenario that makes one point."""
+
+    name: str
+    look_for: str
+    scenario: Scenario
+    against: str = NO_SET  # the set that is drawn beside
+
+    @property
+    def kind(self) -> str:
+        """Which of `KINDS` it belongs to."""
+        return "mean" if self.scenario.problem == "mean" else "optimisation"
+
+
+KINDS = {"mean": "Mean estimation", "optimisation": "Optimisation"}
+
+GRID_N = (500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
+GRID_EPSILON = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
+
+PRESETS: tuple[Preset, ...] = (
+    Preset(
+        name="Heavy tails hurt",
+        look_for="Only a variance is known (p = 2). Every private line runs 2 to 5 times above the "
+        "grey one, and a hundred times more records do not close the gap: noise must hide records "
+        "of any size.",
+        scenario=Scenario(
+            p=2,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            axis="n",
+            grid=GRID_N,
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Hardest input",
+        look_for="The data are the hard instance of the lower bound. On average over the trials no "
+        "line of a private estimator may enter the shaded region, and none does. The grey one may: "
+        "it is not private.",
+        scenario=Scenario(
+            distribution="hypercube",
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            axis="n",
+            grid=GRID_N,
+            trials=20,
+        ),
+    ),
+    Preset(
+        name="Privacy is free",
+        look_for="As ε grows the private lines fall onto the grey one, simple clipping at about "
+        "ε = 2: from there on the sample size, not privacy, limits the accuracy.",
+        scenario=Scenario(
+            p=4,
+            n=50_000,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
+            axis="epsilon",
+            grid=GRID_EPSILON,
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Dimension bites",
+        look_for="Up to d = 5 the coordinate-wise estimator with Laplace noise (pure privacy) has "
+        "a smaller error than the one with Gaussian noise, and at d = 10 they are about level. "
+        "Beyond, Laplace noise grows faster with d: compare the slopes below.",
+        scenario=Scenario(
+            n=20_000,
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure"),
+            axis="d",
+            grid=(2, 5, 10, 20, 50, 100),
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Theory's constants",
+        look_for="With the theorem's own parameters the coordinate-wise estimator errs more than "
+        "the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers just that 0. "
+        "Rates hide such constants.",
+        scenario=Scenario(
+            methods=(
+                "mean.sample",
+                "mean.clipped",
+                "mean.iterative",
+                "mean.cwme-cdp",
+                "mean.smoothed",
+            ),
+            axis="n",
+            grid=(5000, 10_000, 20_000, 50_000, 100_000),
+            trials=5,
+            tuning="theory",
+            calibration="paper",
+        ),
+    ),
+    Preset(
+        name="Lighter tails help",
+        look_for="The more moments exist, the smaller the radius that loses nothing, and the less "
+        "noise is needed: simple clipping and the coordinate-wise estimator fall with p. Noise "
+        "smoothing uses only the variance, and soon stops gaining.",
+        scenario=Scenario(
+            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.smoothed"),
+            axis="p",
+            grid=(2, 2.5, 3, 4, 6, 10),
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Logistic regression in private",
+        look_for="A hundred weights from heavy-tailed features. Up to n = 2,000 the "
+        "coordinate-wise line is above the dotted one, which uses no data at all; at n = 20,000 "
+        "the two methods that clip whole gradients are within twice the grey line.",
+        scenario=Scenario(
+            problem="logistic",
+            methods=("sco.erm", "sco.noisy-gd", "sco.cwme", "sco.clipped"),
+            epsilon=None,
+            delta=None,
+            rho=0.5,
+            d=100,
+            p=2,
+            margin=1.0,
+            offset=2,
+            diameter=10,
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 20_000),
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Clipping decides",
+        look_for="Noisy gradient descent and objective perturbation shrink the records once and "
+        "for all: their lines go flat, since the bias of that does not fall with n. Clipped "
+        "gradients shrinks gradients, which are centred near the optimum, and goes on falling.",
+        scenario=Scenario(
+            problem="quadratic",
+            methods=("sco.erm", "sco.noisy-gd", "sco.clipped", "sco.objective-perturbation"),
+            p=2,
+            axis="n",
+            grid=GRID_N,
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="The hard convex loss",
+        look_for="Loss and data are the hard instance of the lower bound. On average over the "
+        "trials no private line may enter the shaded region, and the best one stays within 1.5 "
+        "times its edge: hardly better than the dotted line, which uses no data.",
+        scenario=Scenario(
+            problem="linear",
+            distribution="hypercube",
+            methods=(
+                "sco.cwme",
+                "sco.clipped",
+                "sco.objective-perturbation",
+            ),
+            p=2,
+            axis="n",
+            grid=GRID_N,
+            trials=20,
+        ),
+    ),
+    Preset(
+        name="Non-smooth: absolute",
+        look_for="The absolute loss has kinks. Phased SGD is private for smooth losses only, and "
+        "says so below the figure. Noisy gradient descent goes flat; clipped gradients does not "
+        "mind the kinks and comes near the grey line.",
+        scenario=Scenario(
+            problem="absolute",
+            methods=("sco.erm", "sco.noisy-gd", "sco.phased-sgd", "sco.cwme", "sco.clipped"),
+            p=2,
+            axis="n",
+            grid=(500, 1000, 2000, 5000, 10_000, 50_000),
+            trials=5,
+        ),
+    ),
+    Preset(
+        name="Gaussian width at work",
+        look_for="The same logistic regression on two sets of the same diameter. The ℓ₁ ball's "
+        "Gaussian width grows like √(2 ln d), that of the ℓ₂ ball (dashed, open points) like √d: "
+        "the projection takes most of the noise away. At d = 200 objective perturbation leaves "
+        "about a tenth of what it leaves on the ℓ₂ ball.",
+        scenario=Scenario(
+            problem="logistic",
+            methods=("sco.erm", "sco.objective-perturbation"),
+            geometry="l1",
+            n=10_000,
+            d=200,
+            p=4,
+            axis="d",
+            grid=(5, 10, 20, 50, 100, 200),
+            trials=5,
+        ),
+        against="l2",
+    ),
+    Preset(
+        name="A whole user hidden",
+        look_for="Every user has m records, and privacy hides all of them at once. Clipping the "
+        "users' means costs the same at every m. The filtered mean needs many records per user: "
+        "behind at 10, ahead from 10,000 on, and falling.",
+        scenario=Scenario(
+            problem="quadratic",
+            distribution="hypercube",
+            methods=("user.accelerated", "user.clipped-means"),
+            n=10_000,
+            d=10,
+            m=10_000,
+            axis="m",
+            grid=(1, 10, 1000, 10_000, 100_000, 1_000_000),
+            trials=5,
+        ),
+    ),
+)
+DEFAULT = PRESETS[0]

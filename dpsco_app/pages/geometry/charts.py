@@ -1,0 +1,345 @@
+"""Geometry's pictures of sets, in the plane and in space; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpsco_app.parts.look import BLUE, GREEN, MAGENTA, ORANGE, Look, lay_out, translucent
+from dpsco_core.explain.geometry import (
+    Directions,
+    Mesh,
+    Nearest,
+    Shape,
+    curve,
+    line_across,
+    mesh,
+    polar_curve,
+    polar_mesh,
+)
+from dpsco_core.geometry import row_norms
+
+Matrix = NDArray[np.float64]
+Pair = tuple[str, str]
+
+SET, POLAR, POINT, NEEDLE = BLUE, ORANGE, MAGENTA, GREEN
+LARGEST_SPAN = 2.6  # what is further out leaves the picture
+AXES = ("w₁", "w₂", "w₃")
+
+
+def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
+    """Return a set of the plane, its polar, a point and its projection."""
+    figure = go.Figure()
+    boundary, polar = curve(shape), polar_curve(shape)
+    _outline(figure, polar, "its polar set", look.colour(POLAR), dash="dash", fill=0.07)
+    _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
+    span = _span((boundary, _inside(polar), found.point[None]))
+    if found.normal is not None:
+        touching = line_across(found.nearest, found.normal, 8.0)
+        _line(figure, touching, "supporting line at P(x)", look.ink, dash="dot", width=1.2)
+        if found.dual_point is not None:
+            ray = np.stack([np.zeros(2), found.dual_point])
+            _line(figure, ray, "direction of the residual", look.colour(POLAR), width=1.5)
+            _dots(figure, found.dual_point[None], "its point on the polar", look.colour(POLAR))
+        residual = np.stack([found.point, found.nearest])
+        _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=3)
+    _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
+    _dots(figure, found.point[None], "point x", look.ink)
+    for text, at, colour in (
+        ("x", found.point, look.ink),
+        ("P(x)", found.nearest, look.colour(POINT)),
+    ):
+        if text == "x" or found.normal is not None:
+            figure.add_annotation(
+                text=f"<b>{text}</b>",
+                x=float(at[0]),
+                y=float(at[1]),
+                showarrow=False,
+                xanchor="left",
+                xshift=9,
+                yshift=9 if text == "x" else -9,
+                font={"size": 14, "color": colour},
+            )
+    _plane(figure, span, look, narrow=False)
+    return figure
+
+
+def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
+    """Return a few random directions with the lines that support the set there; or needles."""
+    figure = go.Figure()
+    boundary = curve(shape) if shape.d == 2 else None
+    if boundary is None:
+        _surface(figure, mesh(shape), "the set", look.colour(SET), look)
+        for k, foot in enumerate(found.feet):
+            needle = np.stack([np.zeros(3), foot])
+            _line(
+                figure,
+                needle,
+                "as far as the set reaches",
+                look.colour(NEEDLE),
+                width=4,
+                first=not k,
+            )
+        _dots(figure, found.feet, "foot on the supporting plane", look.colour(NEEDLE))
+        _space(figure, _span((mesh(shape).points, found.feet)), look)
+        return figure
+    _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
+    colour = look.colour(NEEDLE)
+    for k, (xi, foot) in enumerate(zip(found.directions, found.feet, strict=True)):
+        touching = line_across(foot, xi, 8.0)
+        _line(figure, touching, "supporting lines", look.ink, dash="dot", width=1, first=not k)
+        arrow = np.stack([np.zeros(2), xi])
+        _line(figure, arrow, "random directions ξ", colour, width=2, first=not k)
+    _dots(figure, found.directions, "their ends", colour, symbol="triangle-up", hover=found.heights)
+    _dots(figure, found.feet, "how far the set reaches", look.ink, size=6)
+    _plane(figure, _span((boundary, found.feet, found.directions)), look)
+    return figure
+
+
+def space_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
+    """Return a set of the space, a point and its projection; one can turn it."""
+    figure = go.Figure()
+    surface = mesh(shape)
+    _surface(figure, surface, "the set", look.colour(SET), look)
+    if found.normal is not None:
+        residual = np.stack([found.point, found.nearest])
+        _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=7)
+    _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
+    _dots(figure, found.point[None], "point x", look.ink)
+    _space(figure, _span((surface.points, found.point[None])), look, turn)
+    return figure
+
+
+def polar_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
+    """Return the polar of a set of the space, with the direction of the residual."""
+    figure = go.Figure()
+    surface = polar_mesh(shape)
+    _surface(figure, surface, "its polar set", look.colour(POLAR), look)
+    if found.dual_point is not None:
+        ray = np.stack([np.zeros(3), found.dual_point])
+        _line(figure, ray, "direction of the residual", look.colour(POINT), width=7)
+        _dots(figure, found.dual_point[None], "its point on the polar", look.colour(POINT))
+    _space(figure, _span((surface.points,)), look, turn)
+    return figure
+
+
+def cloud_figure(
+    draws: Matrix,
+    contours: Sequence[tuple[str, Matrix, Pair]],
+    colour: Pair,
+    span: float,
+    look: Look,
+) -> go.Figure:
+    """Return draws of noise; in the plane with the curves that hold 90 % of either kind."""
+    figure = go.Figure()
+    plain = look.colour(colour)
+    flat = draws.shape[1] == 2
+    shade = translucent(plain, 0.4) if flat else plain
+    _dots(figure, draws, "one draw of the noise", shade, size=4 if flat else 2.6)
+    for k, (name, points, pair) in enumerate(contours):
+        dash = "dash" if k else "solid"
+        _line(figure, points, name, look.colour(pair), dash=dash, width=2.5)
+    if flat:
+        _plane(figure, span, look, ("z₁", "z₂"))
+    else:
+        _space(figure, span, look, names=("z₁", "z₂", "z₃"))
+    return figure
+
+
+def _inside(points: Matrix) -> Matrix:
+    """Return the points that decide what the picture shows."""
+    return np.clip(points, -LARGEST_SPAN, LARGEST_SPAN) / 1.1
+
+
+def _span(groups: Sequence[Matrix]) -> float:
+    """Return how far the axes go; in space also so far that no corner leaves the picture."""
+    every = np.concatenate(groups)
+    reach = float(np.abs(every).max())
+    if every.shape[1] == 3:
+        reach = max(reach, 0.85 * float(row_norms(every, 2.0).max()))
+    return min(LARGEST_SPAN, 1.12 * reach)
+
+
+def _outline(
+    figure: go.Figure, points: Matrix, name: str, colour: str, *, fill: float, dash: str = "solid"
+) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=points[:, 0],
+            y=points[:, 1],
+            mode="lines",
+            line={"color": colour, "width": 2.5, "dash": dash},
+            fill="toself" if len(points) > 2 else None,
+            fillcolor=translucent(colour, fill),
+            name=name,
+            hoverinfo="skip",
+        )
+    )
+
+
+def _line(
+    figure: go.Figure,
+    points: Matrix,
+    name: str,
+    colour: str,
+    *,
+    width: float,
+    dash: str = "solid",
+    first: bool = True,
+) -> None:
+    shared = {
+        "mode": "lines",
+        "line": {"color": colour, "width": width, "dash": dash},
+        "name": name,
+        "legendgroup": name,
+        "showlegend": first,
+        "hoverinfo": "skip",
+    }
+    figure.add_trace(_trace(points, shared))
+
+
+def _dots(
+    figure: go.Figure,
+    points: Matrix,
+    name: str,
+    colour: str,
+    *,
+    symbol: str = "circle",
+    size: float = 9,
+    hover: NDArray[np.float64] | None = None,
+) -> None:
+    places = ", ".join(f"%{{{axis}:.2f}}" for axis in "xyz"[: points.shape[1]])
+    reach = "" if hover is None else "<br>reach h(ξ) %{customdata:.2f}"
+    flat = points.shape[1] == 2
+    shared = {
+        "mode": "markers",
+        "marker": {
+            "color": colour,
+            "size": size if flat else 0.5 * size,
+            "symbol": symbol if flat or symbol != "triangle-up" else "circle",
+            "line": {"width": 0},
+        },
+        "name": name,
+        "customdata": hover,
+        "hovertemplate": f"{name}<br>({places}){reach}<extra></extra>",
+    }
+    figure.add_trace(_trace(points, shared))
+
+
+def _trace(points: Matrix, shared: dict[str, object]) -> go.Scatter | go.Scatter3d:
+    if points.shape[1] == 2:
+        return go.Scatter(x=points[:, 0], y=points[:, 1], **shared)
+    return go.Scatter3d(x=points[:, 0], y=points[:, 1], z=points[:, 2], **shared)
+
+
+def _surface(figure: go.Figure, surface: Mesh, name: str, colour: str, look: Look) -> None:
+    x, y, z = surface.points.T
+    i, j, k = surface.faces.T
+    figure.add_trace(
+        go.Mesh3d(
+            x=x,
+            y=y,
+            z=z,
+            i=i,
+            j=j,
+            k=k,
+            color=colour,
+            opacity=0.5,
+            flatshading=surface.flat,
+            lighting={"ambient": 0.6, "diffuse": 0.6, "specular": 0.15, "roughness": 0.7},
+            lightposition={"x": 1000, "y": -600, "z": 2000},
+            name=name,
+            showlegend=True,
+            hoverinfo="skip",
+        )
+    )
+    gaps = [np.concatenate([line, np.full((1, 3), np.nan)]) for line in surface.lines]
+    _line(figure, np.concatenate(gaps), "its edges", colour, width=4 if surface.flat else 2)
+    figure.data[-1].showlegend = False
+
+
+def _plane(
+    figure: go.Figure,
+    span: float,
+    look: Look,
+    names: Sequence[str] = AXES,
+    *,
+    narrow: bool = True,
+) -> None:
+    lay_out(figure, replace(look, short=True, narrow=narrow))
+    for update, name in ((figure.update_xaxes, names[0]), (figure.update_yaxes, names[1])):
+        update(
+            range=[-span, span],
+            title_text=name,
+            gridcolor=look.grid,
+            zeroline=True,
+            zerolinecolor=translucent("#808080", 0.7),
+            zerolinewidth=1,
+            tickformat="~g",
+        )
+    figure.update_yaxes(scaleanchor="x", scaleratio=1)
+    _finish(figure, look, 520 if look.compact else 500)
+
+
+def _space(
+    figure: go.Figure, span: float, look: Look, turn: float = 35, names: Sequence[str] = AXES
+) -> None:
+    lay_out(figure, replace(look, short=True, narrow=True))
+    angle = math.radians(turn)
+    _axes(figure, span, look, names)
+    hidden = {"range": [-span, span], "visible": False}
+    figure.update_layout(
+        scene={
+            **{f"{axis}axis": hidden for axis in "xyz"},
+            "aspectmode": "cube",
+            "bgcolor": "rgba(0,0,0,0)",
+            "camera": {
+                "eye": {"x": 1.5 * math.cos(angle), "y": 1.5 * math.sin(angle), "z": 0.75},
+                "center": {"x": 0, "y": 0, "z": -0.04},
+            },
+            # On a phone a finger on the picture scrolls the page; the slider turns it.
+            "dragmode": False if look.compact else "turntable",
+        },
+        # A view that was turned by hand stays while the point moves.
+        uirevision=f"{turn:g}",
+    )
+    _finish(figure, look, 400 if look.compact else 460)
+    figure.update_layout(
+        title=None, margin={"l": 0, "r": 0, "t": 0, "b": 10}, legend={"y": -0.02, "yanchor": "top"}
+    )
+
+
+def _axes(figure: go.Figure, span: float, look: Look, names: Sequence[str]) -> None:
+    """Draw the axes through 0, with their names at the ends and the places of −1 and 1."""
+    for j, name in enumerate(names):
+        ends = np.zeros((4, 3))
+        ends[:, j] = (-span, -1, 1, span)
+        _line(figure, ends, "axes", translucent("#808080", 0.9), width=2)
+        figure.data[-1].showlegend = False
+        figure.add_trace(
+            go.Scatter3d(
+                x=ends[1:, 0],
+                y=ends[1:, 1],
+                z=ends[1:, 2],
+                mode="markers+text",
+                marker={"size": [2.5, 2.5, 0.01], "color": "#808080"},
+                text=["−1", "1", name],
+                textfont={"color": look.ink, "size": [10, 10, 14]},
+                showlegend=False,
+                hoverinfo="skip",
+            )
+        )
+
+
+def _finish(figure: go.Figure, look: Look, height: int) -> None:
+    figure.update_layout(
+        height=height,
+        showlegend=True,
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0, "itemsizing": "constant"},
+        margin={"t": 62, "b": 40, "r": 10},
+    )

@@ -1,0 +1,267 @@
+"""Geometry's charts of numbers: a running mean, widths, dual norms of noise; no Streamlit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dpsco_app.parts.look import (
+    BLUE,
+    BROWN,
+    CYAN,
+    GOLD,
+    GREEN,
+    GREY,
+    LIME,
+    MAGENTA,
+    ORANGE,
+    PURPLE,
+    SLATE,
+    Label,
+    Look,
+    lay_out,
+    log_axes,
+    log_ticks,
+    place_labels,
+    translucent,
+)
+from dpsco_app.parts.options import number_text
+from dpsco_core.explain.geometry import GUIDES, DualSquare, RunningMean, WidthRow
+from dpsco_core.geometry import Width
+
+Pair = tuple[str, str]
+
+NOISE_COLOURS: dict[str, Pair] = {"generalized gaussian": PURPLE, "gaussian": CYAN}
+SET_COLOURS: dict[str, Pair] = {
+    "l2": BLUE,
+    "l1": ORANGE,
+    "lq": PURPLE,
+    "linf": GREEN,
+    "simplex": GOLD,
+    "solid-simplex": BROWN,
+    "group-l1": MAGENTA,
+    "sparse": CYAN,
+    "capped": LIME,
+    "ellipsoid": SLATE,
+}
+TALL_LINES = 22  # of text that fit beside a tall figure
+
+
+def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
+    """Return the running mean of the support function, its interval, and the width."""
+    figure = go.Figure()
+    colour = look.colour(GREEN)
+    x = running.draws
+    for y, fill in ((running.high, None), (running.low, "tonexty")):
+        figure.add_trace(
+            go.Scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                line={"width": 0.5, "color": colour},
+                fill=fill,
+                fillcolor=translucent(colour, 0.16),
+                name="95 % interval",
+                legendgroup="interval",
+                showlegend=fill is not None,
+                hoverinfo="skip",
+            )
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=running.means,
+            mode="lines",
+            line={"color": colour, "width": 2.8},
+            name="mean of the draws so far",
+            customdata=np.stack([running.low, running.high], axis=1),
+            hovertemplate="%{x:,} draws: mean %{y:.3f}<br>interval %{customdata[0]:.3f} to "
+            "%{customdata[1]:.3f}<extra></extra>",
+        )
+    )
+    ends = [float(x[0]), float(x[-1])]
+    levels = (width.value,) if width.exact else (width.lower, width.upper)
+    for k, level in enumerate(levels):
+        figure.add_trace(
+            go.Scatter(
+                x=ends,
+                y=[level, level],
+                mode="lines",
+                line={"color": look.ink, "width": 1.8, "dash": "dash"},
+                name="the width, exact" if width.exact else "proven bounds of the width",
+                legendgroup="width",
+                showlegend=k == 0,
+                hovertemplate="%{y:.4g}<extra></extra>",
+            )
+        )
+    shown = running.draws >= min(5, x[-1])
+    values = [*running.low[shown], *running.high[shown], *running.means, *levels]
+    low, high = max(0.0, min(values)), max(values)
+    figure.update_yaxes(
+        title_text="Mean of h(ξ)",
+        range=[low - 0.05 * (high - low), high + 0.05 * (high - low)],
+        gridcolor=look.grid,
+        zeroline=False,
+    )
+    ticks = log_ticks(1, ends[1])
+    figure.update_xaxes(
+        type="log",
+        title_text="Random directions drawn (log)",
+        tickvals=ticks,
+        ticktext=[number_text(t) for t in ticks],
+        gridcolor=look.grid,
+    )
+    lay_out(figure, replace(look, short=True, narrow=True))
+    figure.update_layout(
+        height=520 if look.compact else 500,
+        showlegend=True,
+        legend={"orientation": "h", "yanchor": "top", "y": -0.2, "x": 0},
+        margin={"t": 62},
+    )
+    return figure
+
+
+def growth_figure(
+    rows: Sequence[WidthRow], names: Mapping[str, str], chosen: str, look: Look
+) -> go.Figure:
+    """Return the width of every set against the dimension; `chosen` is drawn thick."""
+    figure = go.Figure()
+    labels = []
+    values = [row.width.value for row in rows]
+    low, high = min(values) / 1.5, max(values) * 1.5
+    x = sorted({row.d for row in rows})
+    for rank, (name, guide) in enumerate(GUIDES.items()):
+        y = [guide(d) for d in x]
+        name = f"{name}, a guide"
+        _curve(figure, x, y, name, look.colour(GREY), dash="dot", width=1.5)
+        labels.append(Label(text=name, y=y[-1], colour=look.quiet, rank=10 + rank))
+    for kind, name in sorted(names.items(), key=lambda item: item[0] == chosen):
+        mine = [row for row in rows if row.kind == kind]
+        if not mine:
+            continue
+        colour = look.colour(SET_COLOURS[kind])
+        bold = kind == chosen
+        upper, lower = [r.width.upper for r in mine], [r.width.lower for r in mine]
+        if not all(r.width.exact for r in mine):
+            _band(figure, x, lower, upper, colour)
+        _curve(
+            figure,
+            x,
+            upper,
+            name,
+            colour,
+            width=4.5 if bold else 1.8,
+            about=["exact" if r.width.exact else f"at least {r.width.lower:.3g}" for r in mine],
+        )
+        text = f"<b>{name}</b>" if bold else name
+        labels.append(Label(text=text, y=upper[-1], colour=colour, rank=0 if bold else 5))
+    if not look.compact:
+        place_labels(figure, labels, low, high, lines=TALL_LINES)
+    titles = ("Dimension d (log)", "Gaussian width at radius 1 (log)")
+    log_axes(figure, look, (x[0], x[-1]), (low, high), *titles)
+    lay_out(figure, look)
+    if look.compact:
+        figure.update_layout(height=680, legend={"y": -0.2})
+    return figure
+
+
+def _band(
+    figure: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
+) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=[*x, *reversed(x)],
+            y=[*high, *reversed(low)],
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor=translucent(colour, 0.18),
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+
+
+def _curve(
+    figure: go.Figure,
+    x: Sequence[float],
+    y: Sequence[float],
+    name: str,
+    colour: str,
+    *,
+    width: float,
+    dash: str = "solid",
+    about: Sequence[str] = (),
+) -> None:
+    note = " (%{customdata})" if about else ""
+    figure.add_trace(
+        go.Scatter(
+            x=list(x),
+            y=list(y),
+            mode="lines",
+            line={"color": colour, "width": width, "dash": dash},
+            name=name,
+            customdata=list(about) or None,
+            hovertemplate=f"<b>{name}</b><br>%{{x:,}}: %{{y:.3g}}{note}<extra></extra>",
+        )
+    )
+
+
+def sweep_figure(
+    rows: Sequence[DualSquare], names: Mapping[str, str], q: float, look: Look
+) -> go.Figure:
+    """Return the squared dual norm of both kinds of noise against q, measured and bounded."""
+    figure = go.Figure()
+    labels = []
+    for rank, (noise, name) in enumerate(names.items()):
+        mine = sorted((r for r in rows if r.noise == noise), key=lambda r: r.q)
+        colour = look.colour(NOISE_COLOURS[noise])
+        x = [r.q for r in mine]
+        _band(figure, x, [r.low for r in mine], [r.high for r in mine], colour)
+        bound = [r.bound for r in mine]
+        _curve(figure, x, bound, f"{name}: proven bound", colour, width=1.8, dash="dash")
+        mean = [r.mean for r in mine]
+        spread = [f"80 % of the draws: {r.low:.2g} to {r.high:.2g}" for r in mine]
+        _curve(figure, x, mean, f"{name}: measured", colour, width=3.2, about=spread)
+        figure.data[-1].mode = "lines+markers"
+        labels += [
+            Label(text=f"<b>{name}</b>", y=mean[0], colour=colour, rank=rank),
+            Label(text="its bound", y=bound[0], colour=colour, rank=4 + rank),
+        ]
+    low, high = 0.55, 1.2 * max(max(r.bound, r.high) for r in rows)
+    ticks = log_ticks(low, high)
+    figure.add_vline(x=q, line={"color": look.ink, "width": 1.5, "dash": "dash"})
+    figure.add_annotation(
+        text=f"q = {q:g}",
+        x=q,
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+        showarrow=False,
+        font={"size": 12, "color": look.ink},
+    )
+    figure.update_yaxes(
+        type="log",
+        range=[math.log10(low), math.log10(high)],
+        title_text="Squared dual norm, in d s²/2ρ (log)",
+        tickvals=ticks,
+        ticktext=[number_text(t) for t in ticks],
+        gridcolor=look.grid,
+        zeroline=False,
+    )
+    # q = 1 on the right, where the lines end apart and have room for their names.
+    figure.update_xaxes(
+        range=[2.02, 1.0],
+        title_text="Exponent q of the parameters' norm",
+        gridcolor=look.grid,
+        zeroline=False,
+    )
+    if not look.compact:
+        place_labels(figure, labels, low, high, lines=16)
+    lay_out(figure, replace(look, short=True))
+    figure.update_layout(height=560 if look.compact else 440, margin={"t": 76})
+    return figure

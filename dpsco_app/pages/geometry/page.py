@@ -1,0 +1,172 @@
+"""Geometry: sets, their duals, projections, Gaussian widths, and noise shaped to a norm."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app.pages.geometry import tables
+from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
+from dpsco_app.pages.geometry.places import figure_of, latest, remember
+from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
+from dpsco_app.pages.geometry.state import Q_OPTIONS, SCENES, SPAN, STATE, View, explore_query
+from dpsco_app.pages.geometry.words import (
+    HOW_TO_READ,
+    INTRODUCTION,
+    LOOK_AT_SET,
+    SETS,
+    UNBOUNDED,
+    exponent_text,
+    headed,
+    plane_note,
+    polar_name,
+    projection_sentence,
+    projection_title,
+    set_name,
+)
+from dpsco_app.parts.export import draw_page_files
+from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.parts.scripts import geometry_script
+from dpsco_app.shell.places import link_to
+from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
+
+STYLE = """<style>
+.st-key-geometry_scenes { gap: 0.5rem; }
+.st-key-geometry_said { min-height: 1.7rem; }
+@media (max-width: 760px) {
+  .st-key-geometry_said { min-height: 3.4rem; }
+}
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    view, wrong = opened(STATE)
+    st.title("Geometry: norms, sets, and the noise that fits them")
+    draw_wrong(wrong)
+    st.markdown(INTRODUCTION)
+    draw_scenes(STATE, SCENES)
+    _choose(view)
+    # Each part runs again by itself when one of its own controls moves.
+    _set_part()
+    width_part()
+    growth_part(view)
+    noise_parts()
+    fold_words(
+        "How to read these figures, and what the symbols mean", HOW_TO_READ, "geometry_fold_reading"
+    )
+
+
+def _choose(view: View) -> None:
+    """Draw the controls of the set."""
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    with left:
+        st.selectbox(
+            "Set C",
+            KINDS,
+            format_func=lambda kind: SETS[kind].name,
+            key=STATE.key("geometry"),
+            help="The constraint set: where the parameter must lie.",
+        )
+    with middle:
+        st.segmented_control(
+            "Picture in",
+            [2, 3],
+            format_func=lambda d: f"{d} dimensions",
+            key=STATE.key("dimensions"),
+            required=True,
+        )
+    with right:
+        if view.geometry == "lq":
+            slider(
+                STATE,
+                "Exponent q of the norm",
+                "q",
+                Q_OPTIONS,
+                format_func=exponent_text,
+                help="1 is the ℓ₁ ball, 2 the round ball, ∞ the box.",
+            )
+        elif view.geometry == "ellipsoid":
+            st.slider(
+                "Shortest half-axis", SHORTEST_AXIS, 1.0, step=0.05, key=STATE.key("half_axis")
+            )
+        elif view.geometry == "hull":
+            st.number_input("Which points (a seed)", 0, LARGEST_SEED, key=STATE.key("hull"))
+
+
+@st.fragment
+def _set_part() -> None:
+    view = STATE.current()
+    remember(view)
+    words = SETS[view.geometry]
+    st.header("The set, its dual and a projection")
+    st.markdown(
+        f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
+        f"Its **polar set** is {polar_name(view)}."
+    )
+    shape, found = view.shape, nearest(view.shape, view.point)
+    controls, pictures = st.columns([1, 3])
+    with controls:
+        for j in range(view.dimensions):
+            label = f"Coordinate {j + 1} of the point x"
+            st.slider(label, -SPAN, SPAN, step=0.05, key=STATE.key(f"x{j + 1}"))
+        if view.dimensions == 3:
+            st.slider(
+                "Turn the pictures (degrees)",
+                0,
+                360,
+                step=5,
+                key=STATE.key("turn"),
+                help="Or drag a picture with the mouse or a finger.",
+            )
+    title = projection_title(found)
+    with pictures:
+        if view.dimensions == 2:
+            figure_of(
+                "set",
+                title,
+                lambda look: set_figure(shape, found, look),
+                lambda: tables.projection_table(found),
+                space=False,
+            )
+        else:
+            left, right = st.columns(2)
+            turn = view.turn
+            with left:
+                figure_of(
+                    "set",
+                    title,
+                    lambda look: space_figure(shape, found, turn, look),
+                    lambda: tables.projection_table(found),
+                    space=True,
+                )
+            with right:
+                figure_of(
+                    "polar",
+                    f"Its polar: {polar_name(view)}",
+                    lambda look: polar_figure(shape, found, turn, look),
+                    lambda: tables.projection_table(found),
+                    space=True,
+                )
+    with st.container(key="geometry_said"):
+        st.markdown(projection_sentence(found))
+    st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
+        now = latest()
+        draw_page_files("geometry", lambda: geometry_script(now()))
+        link(STATE, view)
+        _to_explore(view)
+
+
+def _to_explore(view: View) -> None:
+    query = explore_query(view)
+    if query is None:
+        return
+    link_to(
+        "explore",
+        "Run algorithms on this set in Explore",
+        icon=":material/arrow_forward:",
+        query=query,
+    )

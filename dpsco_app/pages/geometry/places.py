@@ -1,0 +1,52 @@
+"""Where Geometry's figures go, and its view: flat figures twice, for wide windows and phones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpsco_app.pages.geometry.state import STATE, View
+from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.figures import Place, responsive, show
+from dpsco_app.parts.look import Look
+
+SHOWN = "geometry_shown"  # in the session: a place that files can look into after the run
+
+
+def remember(view: View) -> None:
+    """Keep the view of a part that has just run, in the address and for the files."""
+    STATE.remember(view)
+    st.session_state.setdefault(SHOWN, {})["view"] = view
+
+
+def latest() -> Callable[[], View]:
+    """Return what gives the view at the time of a download, when parts have run by themselves."""
+    shown: dict[str, View] = st.session_state[SHOWN]
+    return lambda: shown["view"]
+
+
+def figure_of(
+    name: str,
+    title: str,
+    draw: Callable[[Look], go.Figure],
+    table: Callable[[], pd.DataFrame],
+    *,
+    space: bool,
+) -> None:
+    """Draw a figure under its takeaway, and its numbers and files under it.
+
+    A picture in space takes one of the few drawing contexts that a browser has, so that it is
+    drawn once, for every window.
+    """
+    if not space:
+        responsive(name, title, draw, bar=False, table=table)
+        return
+    phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
+    look = Look(dark=st.context.theme.type == "dark", title=title, compact=phone)
+    with st.container(key=f"{name}_figure_space"):
+        st.markdown(f"**{title}**")
+        show(Place(st.container()), draw(look), f"{name}_space", title, bar=False)
+    draw_files(name, title, draw, table)

@@ -1,0 +1,267 @@
+"""Geometry's later sections: widths, and noise shaped to a norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpsco_app.pages.geometry import tables
+from dpsco_app.pages.geometry.charts import cloud_figure, reach_figure
+from dpsco_app.pages.geometry.measures import (
+    NOISE_COLOURS,
+    growth_figure,
+    running_figure,
+    sweep_figure,
+)
+from dpsco_app.pages.geometry.places import figure_of, remember
+from dpsco_app.pages.geometry.state import (
+    DIMENSION_OPTIONS,
+    DRAWS_OPTIONS,
+    NOISE_Q_OPTIONS,
+    STATE,
+    View,
+)
+from dpsco_app.pages.geometry.words import (
+    ABOUT_NOISE,
+    ABOUT_WIDTH,
+    LOOK_AT_GROWTH,
+    LOOK_AT_INTERVAL,
+    LOOK_AT_LINES,
+    LOOK_AT_NEEDLES,
+    LOOK_AT_NOISE,
+    LOOK_AT_SWEEP,
+    NOISE_NAMES,
+    SETS,
+    cloud_title,
+    clouds_sentence,
+    exponent_text,
+    growth_title,
+    sweep_title,
+    width_text,
+    width_title,
+)
+from dpsco_app.parts.figure_export import show_table
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.page import slider
+from dpsco_core.explain.geometry import (
+    COMPARED,
+    LARGEST_SEED,
+    MANY,
+    NOISES,
+    Cloud,
+    DualSquare,
+    RunningMean,
+    Shape,
+    WidthRow,
+    cloud,
+    contour,
+    dual_square,
+    few_directions,
+    plane_or_space_width,
+    running_mean,
+    sweep,
+    width_table,
+)
+
+CLOUD_DRAWS = 1200
+HASHED = {Shape: repr}
+
+
+@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=HASHED)
+def _running(shape: Shape, draws: int, seed: int) -> RunningMean:
+    return running_mean(shape, draws, seed)
+
+
+@st.fragment
+def width_part() -> None:
+    """Draw a few directions, and the running mean of the support function."""
+    view = STATE.current()
+    remember(view)
+    st.header("Gaussian width: how far the set reaches in a random direction")
+    st.markdown(ABOUT_WIDTH)
+    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    with left:
+        slider(STATE, "Random directions", "draws", DRAWS_OPTIONS, format_func=lambda n: f"{n:,}")
+    with middle:
+        st.number_input(
+            "Seed",
+            0,
+            LARGEST_SEED,
+            key=STATE.key("seed"),
+            help="Another one draws other directions.",
+        )
+    with right:
+        _draw_again("seed", view.seed)
+    shape = view.shape
+    running = _running(shape, view.draws, view.seed)
+    few, width = few_directions(shape, view.seed), plane_or_space_width(shape)
+    left, right = st.columns(2)
+    with left:
+        title = (
+            f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
+        )
+        figure_of(
+            "reach",
+            title,
+            lambda look: reach_figure(shape, few, look),
+            lambda: tables.reach_table(few),
+            space=shape.d == 3,
+        )
+    with right:
+        title = width_title(running, width)
+        figure_of(
+            "running",
+            title,
+            lambda look: running_figure(running, width, look),
+            lambda: tables.running_table(running),
+            space=False,
+        )
+    first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
+    st.caption(first + LOOK_AT_INTERVAL)
+    st.caption(f"Width: {width_text(width)}.")
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def widths(q: float) -> tuple[WidthRow, ...]:
+    """Return the widths of the compared sets."""
+    return width_table(q)
+
+
+def growth_part(view: View) -> None:
+    """Draw the widths against the dimension."""
+    st.header("Width against dimension")
+    rows = widths(view.q)
+    names = compared_names(view)
+    mine = [row.width.value for row in rows if row.kind == view.geometry] or [
+        row.width.value for row in rows if row.kind == "l1"
+    ]
+    name = names.get(view.geometry, names["l1"])
+    title = growth_title(mine[0], mine[-1], name, MANY[0], MANY[-1])
+    figure_of(
+        "growth",
+        title,
+        lambda look: growth_figure(rows, names, view.geometry, look),
+        lambda: tables.width_frame(rows, names),
+        space=False,
+    )
+    st.caption(LOOK_AT_GROWTH)
+
+
+def compared_names(view: View) -> dict[str, str]:
+    """Return the names of the compared sets."""
+    names = {kind: SETS[kind].name for kind in COMPARED}
+    return names | {"lq": f"ℓ{exponent_text(view.q)} ball"}
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _clouds(d: int, q: float, seed: int) -> tuple[Cloud, ...]:
+    return tuple(cloud(d, q, noise, CLOUD_DRAWS, seed) for noise in NOISES)
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def _squares(d: int, q: float, seed: int) -> tuple[DualSquare, ...]:
+    return tuple(dual_square(d, q, noise, seed) for noise in NOISES)
+
+
+@st.fragment
+def noise_parts() -> None:
+    """Draw what is about noise; one exponent and one seed for all of it."""
+    view = STATE.current()
+    remember(view)
+    _clouds_part(view)
+    _sweep_part(view)
+
+
+def _clouds_part(view: View) -> None:
+    st.header("Noise shaped to the norm")
+    st.markdown(ABOUT_NOISE)
+    left, right = st.columns([5, 2], vertical_alignment="bottom")
+    with left:
+        slider(
+            STATE,
+            "Exponent q of the parameters' norm",
+            "noise_q",
+            NOISE_Q_OPTIONS,
+            format_func=exponent_text,
+            help="Gradients are measured in the dual norm, with exponent q′ = q/(q − 1).",
+        )
+    with right:
+        _draw_again("noise_seed", view.noise_seed)
+    d, q = view.dimensions, view.noise_q
+    clouds, squares = _clouds(d, q, view.noise_seed), _squares(d, q, view.noise_seed)
+    curves = [contour(c) for c in clouds] if d == 2 else []
+    span = 1.35 * max(c.contour_scale for c in clouds)
+    for i, column in enumerate(st.columns(2)):
+        found = clouds[i]
+        order = (i, 1 - i) if curves else ()
+        lines = [
+            (
+                f"90 % of the {NOISE_NAMES[clouds[k].noise]} draws",
+                curves[k],
+                NOISE_COLOURS[clouds[k].noise],
+            )
+            for k in order
+        ]
+
+        def draw(look: Look, found: Cloud = found, lines: Any = lines) -> go.Figure:
+            pair = NOISE_COLOURS[found.noise]
+            return cloud_figure(found.draws, lines, pair, span, look)
+
+        with column:
+            figure_of(
+                f"cloud_{i}",
+                cloud_title(squares[i]),
+                draw,
+                lambda found=found: tables.cloud_table(found),
+                space=d == 3,
+            )
+    with st.container(key="geometry_said_noise"):
+        st.markdown(clouds_sentence(clouds[0], *squares))
+    show_table(tables.short_noise_table(squares))
+    st.caption(LOOK_AT_NOISE)
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def _grid(d: int, seed: int) -> tuple[DualSquare, ...]:
+    return sweep(d, seed)
+
+
+def sweep_rows(view: View) -> tuple[DualSquare, ...]:
+    """Return both noises' squared dual norms over the grid of q and at the chosen one."""
+    grid = _grid(view.noise_d, view.noise_seed)
+    if any(row.q == view.noise_q for row in grid):
+        return grid
+    return (*grid, *_squares(view.noise_d, view.noise_q, view.noise_seed))
+
+
+def _sweep_part(view: View) -> None:
+    st.header("The noise's dual norm against q")
+    slider(
+        STATE,
+        "Dimension d of this figure",
+        "noise_d",
+        DIMENSION_OPTIONS,
+        format_func=lambda d: f"{d:,}",
+    )
+    rows, q = sweep_rows(view), view.noise_q
+    title = sweep_title(rows, q, view.noise_d)
+    figure_of(
+        "sweep",
+        title,
+        lambda look: sweep_figure(rows, NOISE_NAMES, q, look),
+        lambda: tables.noise_table(rows),
+        space=False,
+    )
+    st.caption(LOOK_AT_SWEEP)
+
+
+def _draw_again(name: str, seed: int) -> None:
+    st.button(
+        "Draw again",
+        icon=":material/casino:",
+        key=f"geometry_again_{name}",
+        on_click=STATE.change,
+        args=({name: (seed + 1) % (LARGEST_SEED + 1)},),
+    )

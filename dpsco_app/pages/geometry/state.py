@@ -1,0 +1,160 @@
+"""What Geometry's controls and address hold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsco_app.parts.options import VIEWS
+from dpsco_app.parts.page import Scene
+from dpsco_app.shell.link import BASE as EXPLORE_BASE
+from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.shell.page_state import PageState
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.parsing import real, shorten, to_text
+from dpsco_core.catalogue import default_methods
+from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, Shape
+from dpsco_core.geometry.geometries import GEOMETRIES
+
+SPAN = 2.0  # a coordinate of the point is at most this
+LARGEST_Q = 100.0
+Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
+NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
+DRAWS_OPTIONS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+EXPLORE_PROBLEM = "quadratic"
+EXPLORE_D = 20  # a multiple of a group
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
+
+    Parameters
+    ----------
+    geometry : str
+        The set, one of `dpsco_core.explain.geometry.KINDS`.
+    q : float
+        Of the lq ball, at least 1, infinity allowed.
+    half_axis : float
+        The shortest half-axis of the ellipsoid.
+    hull : int
+        The seed of the points of the hull.
+    dimensions : int
+        Of the pictures: 2 or 3.
+    x1, x2, x3 : float
+        The point that is projected.
+    turn : int
+        From where a picture in space is seen, in degrees.
+    draws : int
+        Random directions for the width.
+    seed, noise_seed : int
+        Of the directions, and of the noise.
+    noise_q : float
+        The exponent of the parameters' norm that the noise is shaped to, in (1, 2].
+    noise_d : int
+        The dimension in the last figure.
+    """
+
+    geometry: str = "l1"
+    q: float = 1.5
+    half_axis: float = 0.5
+    hull: int = 0
+    dimensions: int = 2
+    x1: float = 1.4
+    x2: float = 0.2
+    x3: float = 0.6
+    turn: int = 35
+    draws: int = 500
+    seed: int = 0
+    noise_seed: int = 0
+    noise_q: float = 1.25
+    noise_d: int = 100
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        known = self.geometry in KINDS
+        require(known, "geometry", f"one of {', '.join(KINDS)}", shorten(self.geometry))
+        ok = 1 <= self.q <= LARGEST_Q or math.isinf(self.q)
+        require(ok and self.q > 0, "q", f"between 1 and {LARGEST_Q:g}, or inf", to_text(self.q))
+        real("half_axis", self.half_axis, SHORTEST_AXIS, 1)
+        require(self.dimensions in (2, 3), "dimensions", "2 or 3", self.dimensions)
+        for name in ("x1", "x2", "x3"):
+            real(name, getattr(self, name), -SPAN, SPAN)
+        real("turn", self.turn, 0, 360)
+        for name in ("hull", "seed", "noise_seed"):
+            real(name, getattr(self, name), 0, LARGEST_SEED)
+        real("draws", self.draws, DRAWS_OPTIONS[0], DRAWS_OPTIONS[-1])
+        real("noise_q", self.noise_q, NOISE_Q_OPTIONS[0], 2)
+        real("noise_d", self.noise_d, DIMENSION_OPTIONS[0], DIMENSION_OPTIONS[-1])
+        return self
+
+    @property
+    def shape(self) -> Shape:
+        """The set, without the parameters that belong to other sets."""
+        return Shape(
+            kind=self.geometry,
+            d=self.dimensions,
+            q=self.q if self.geometry == "lq" else 1.5,
+            half_axis=self.half_axis if self.geometry == "ellipsoid" else 0.5,
+            seed=self.hull if self.geometry == "hull" else 0,
+        )
+
+    @property
+    def point(self) -> tuple[float, ...]:
+        """The coordinates of the point, as many as dimensions."""
+        return (self.x1, self.x2, self.x3)[: self.dimensions]
+
+
+DEFAULT = View()
+STATE = PageState(name="geometry", default=DEFAULT)
+
+
+SCENES = (
+    Scene(
+        name="Corners make zeros",
+        look_for="The ℓ₁ ball in space has corners on the axes and edges between them: many points "
+        "are nearest to one of those, where coordinates are exactly 0.",
+        changes={"geometry": "l1", "dimensions": 3, "x1": 1.4, "x2": 0.2, "x3": 0.3},
+    ),
+    Scene(
+        name="Round keeps all",
+        look_for="The ℓ₂ ball shrinks the point towards 0 and keeps its direction.",
+        changes={"geometry": "l2", "dimensions": 3, "x1": 1.4, "x2": 0.2, "x3": 0.3},
+    ),
+    Scene(
+        name="The cube clips",
+        look_for="Every coordinate is clipped to [−1, 1] on its own; many end at exactly 1.",
+        changes={"geometry": "linf", "dimensions": 3, "x1": 1.4, "x2": 0.2, "x3": 1.6},
+    ),
+    Scene(
+        name="Groups vanish together",
+        look_for="The first two coordinates are one group: the double cone has a tip where both "
+        "are 0, and a round rim where neither need be.",
+        changes={"geometry": "group-l1", "dimensions": 3, "x1": 0.3, "x2": 0.2, "x3": 1.6},
+    ),
+    Scene(
+        name="Nearly ℓ₁",
+        look_for="At q = 1.1 the corners are rounded off: coordinates become small, never 0.",
+        changes={"geometry": "lq", "q": 1.1, "dimensions": 2, "x1": 1.4, "x2": 0.2},
+    ),
+)
+
+
+def explore_query(view: View) -> dict[str, str] | None:
+    """Return Explore's address with this set; None for a set that scenarios do not know."""
+    if view.geometry not in GEOMETRIES:
+        return None
+    scenario = replace(
+        EXPLORE_BASE,
+        problem=EXPLORE_PROBLEM,
+        methods=default_methods(EXPLORE_PROBLEM),
+        d=EXPLORE_D,
+        geometry=view.geometry,
+        q=view.q if view.geometry == "lq" else None,
+    )
+    try:
+        return EXPLORE.query(scenario.validate(DASHBOARD), views_text(list(VIEWS[:1])))
+    except InvalidInput:
+        return None

@@ -1,0 +1,97 @@
+"""Geometry's numbers as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from dpsco_app.pages.geometry.words import NOISE_NAMES
+from dpsco_core.explain.geometry import (
+    Cloud,
+    Directions,
+    DualSquare,
+    Nearest,
+    RunningMean,
+    WidthRow,
+)
+
+
+def projection_table(found: Nearest) -> pd.DataFrame:
+    """Return the point, its projection and the residual, a coordinate a row."""
+    columns = {
+        "Coordinate": [f"{j + 1}" for j in range(len(found.point))],
+        "Point x": found.point,
+        "Projection P(x)": found.nearest,
+        "Residual": found.point - found.nearest,
+    }
+    if found.dual_point is not None:
+        columns["Point on the polar"] = found.dual_point
+    return pd.DataFrame(columns)
+
+
+def running_table(running: RunningMean) -> pd.DataFrame:
+    """Return the running mean with its interval."""
+    return pd.DataFrame(
+        {
+            "Draws": running.draws,
+            "Mean": running.means,
+            "Low": running.low,
+            "High": running.high,
+        }
+    )
+
+
+def width_frame(rows: Sequence[WidthRow], names: Mapping[str, str]) -> pd.DataFrame:
+    """Return the widths, a set and a dimension a row."""
+    return pd.DataFrame(
+        {
+            "Set": [names[row.kind] for row in rows],
+            "d": [row.d for row in rows],
+            "At least": [row.width.lower for row in rows],
+            "At most": [row.width.upper for row in rows],
+            "Exact": [row.width.exact for row in rows],
+        }
+    )
+
+
+def noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return what is known and measured of the noises' squared dual norms."""
+    columns = {
+        "Noise": [NOISE_NAMES[row.noise] for row in rows],
+        "q": [row.q for row in rows],
+        "Measured": [row.mean for row in rows],
+        "Standard error": [row.standard_error for row in rows],
+        "10 %": [row.low for row in rows],
+        "90 %": [row.high for row in rows],
+        "Exact": [row.exact for row in rows],
+        "Proven bound": [row.bound for row in rows],
+        "Draws": [row.draws for row in rows],
+    }
+    if all(math.isnan(value) for value in columns["Exact"]):
+        del columns["Exact"]
+    return pd.DataFrame(columns)
+
+
+def short_noise_table(rows: Sequence[DualSquare]) -> pd.DataFrame:
+    """Return the same for a few rows, narrow enough for a phone."""
+    return pd.DataFrame(
+        {
+            "Noise": [NOISE_NAMES[row.noise] for row in rows],
+            "Measured": [f"{row.mean:.2f} ± {row.standard_error:.2f}" for row in rows],
+            "Exact": [row.exact for row in rows],
+            "Bound": [row.bound for row in rows],
+        }
+    )
+
+
+def reach_table(few: Directions) -> pd.DataFrame:
+    """Return the directions and how far the set reaches in each, a direction a row."""
+    columns = {f"Direction {j + 1}": column for j, column in enumerate(few.directions.T)}
+    return pd.DataFrame(columns | {"Reach": few.heights})
+
+
+def cloud_table(found: Cloud) -> pd.DataFrame:
+    """Return the draws of a noise, a draw a row."""
+    return pd.DataFrame({f"Coordinate {j + 1}": column for j, column in enumerate(found.draws.T)})

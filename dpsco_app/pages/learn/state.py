@@ -1,0 +1,209 @@
+"""What the page Learn holds: the step in its address, predictions and runs in the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.pages.learn.findings import Evidence, Finding
+from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
+from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.running import Result, cached_cell, evaluations, run, starting_risks
+from dpsco_app.shell.page_state import PageState
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import shorten
+from dpsco_core.explain.lessons import Part, Row, parts, run_part, series_table
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.study import Outcome, cells
+from dpsco_core.scenario import Scenario
+
+RUNS, RUNNING, PREDICTIONS = "learn_runs", "learn_running", "learn_predictions"
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
+
+    Parameters
+    ----------
+    lesson : str
+        The slug of a lesson, or its number from 1, which becomes the slug.
+    """
+
+    lesson: str = SLUGS[0]
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        if self.lesson in SLUGS:
+            return self
+        last = len(SLUGS)
+        known = self.lesson in [str(i) for i in range(1, last + 1)]
+        must = f"a number from 1 to {last}, or one of {', '.join(SLUGS)}"
+        require(known, "lesson", must, shorten(self.lesson))
+        return replace(self, lesson=SLUGS[int(self.lesson) - 1])
+
+    @property
+    def shown(self) -> Lesson:
+        """The lesson."""
+        return BY_SLUG[self.lesson]
+
+
+STATE = PageState(name="learn", default=View())
+
+
+@dataclass
+class LessonRun:
+    """What has been run of a lesson, for one prediction; kept in the session."""
+
+    lesson: Lesson
+    prediction: Answer
+    result: Result | None = None
+    rows: list[Row] = field(default_factory=list)
+    done: bool = False
+    _found: Finding | None = None
+
+    def __post_init__(self) -> None:
+        if self.lesson.experiment is None:
+            beside = other_set(self.lesson)
+            self.result = Result(
+                self.lesson.scenario, beside=None if beside is None else Result(beside)
+            )
+
+    def own(self) -> LessonRun:
+        """Return a copy for one run of the page to add to; see `Result.own`."""
+        own = copy(self)
+        own.result = None if self.result is None else self.result.own()
+        own.rows = list(self.rows)
+        return own
+
+    def steps(self) -> Iterator[tuple[float, str]]:
+        """Run what is missing; yield the share that is done, and what is left in words."""
+        if self.result is not None:
+            total = self.result.cells
+            for done, left in run(self.result):
+                yield done / total, left
+        else:
+            assert self.lesson.experiment is not None
+            todo = parts(self.lesson.experiment)
+            before = len({r.trial for r in self.rows})
+            for part in todo[before:]:
+                self.rows.extend(cached_part(part))
+                yield (part.trial + 1) / len(todo), f"{part.trial + 1} of {len(todo)} repetitions"
+        self.done = True
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the finished run has measured."""
+        if self.result is None:
+            return Evidence(table=series_table(self.rows))
+        beside = None if self.result.beside is None else self.result.beside.outcomes
+        return evidence(self.lesson, self.result.outcomes, beside)
+
+    @property
+    def finding(self) -> Finding:
+        """The answer; it is read off once the run is done."""
+        assert self.done
+        if self._found is None:
+            self._found = self.lesson.find(self.evidence)
+        return self._found
+
+    @property
+    def verdict(self) -> Verdict:
+        """How the prediction compares."""
+        return judge(self.lesson, self.prediction, self.finding)
+
+
+def evidence(lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None) -> Evidence:
+    """Return what the outcomes of a lesson's study say."""
+    errors = frame(outcomes)
+    scenario = lesson.scenario
+    learning = scenario.problem != MeanEstimation.card.slug
+    floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
+    return Evidence(
+        table=summary(errors),
+        errors=errors,
+        beside=None if beside is None else summary(frame(beside)),
+        floor={e.x: e.value for e in floors if e.x is not None},
+        start={x: r for x, r in starting_risks(scenario) if x is not None} if learning else {},
+    )
+
+
+def other_set(lesson: Lesson) -> Scenario | None:
+    """Return the scenario on the set that is drawn beside, if there is one."""
+    if lesson.against == NO_SET:
+        return None
+    return replace(lesson.scenario, geometry=lesson.against, q=None)
+
+
+@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
+def cached_part(part: Part) -> tuple[Row, ...]:
+    """Return the rows of a part, from the cache if any session has run it before."""
+    return run_part(part)
+
+
+def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome] | None]]:
+    """Run the methods that a lesson shows before its run; yield what is there after each cell."""
+    outcomes: list[Outcome] = []
+    other = other_set(lesson)
+    beside: list[Outcome] | None = None if other is None else []
+    for scenario, into in ((lesson.scenario, outcomes), (other, beside)):
+        if scenario is None or into is None:
+            continue
+        for cell in cells(replace(scenario, methods=lesson.given)):
+            into.append(cached_cell(cell))
+            yield outcomes, beside
+
+
+# -- the session --------------------------------------------------------------------------------
+
+
+def runs() -> dict[str, LessonRun]:
+    """Return the session's runs by lesson."""
+    found: dict[str, LessonRun] = st.session_state.setdefault(RUNS, {})
+    return found
+
+
+def predictions() -> dict[str, Any]:
+    """Return the session's predictions by lesson, run or not."""
+    found: dict[str, Any] = st.session_state.setdefault(PREDICTIONS, {})
+    return found
+
+
+def finished(slug: str) -> bool:
+    """Whether the answer of a lesson is known."""
+    found = runs().get(slug)
+    return found is not None and found.done
+
+
+def press_run(slug: str) -> None:
+    """Start the run of a lesson with the prediction that stands; a callback."""
+    prediction = predictions()[slug]
+    found = runs().get(slug)
+    if found is None:
+        runs()[slug] = LessonRun(lesson=BY_SLUG[slug], prediction=prediction)
+    else:  # what has run stays
+        found.prediction = prediction
+    st.session_state[RUNNING] = slug
+
+
+def press_cancel() -> None:
+    """Stop; a callback."""
+    st.session_state[RUNNING] = None
+
+
+def forget() -> None:
+    """Forget all predictions and runs; a callback."""
+    for name in (RUNS, PREDICTIONS, RUNNING):
+        st.session_state.pop(name, None)
+    for lesson in LESSONS:
+        st.session_state.pop(prediction_key(lesson.slug), None)
+
+
+def prediction_key(slug: str) -> str:
+    """Return the key of a lesson's prediction widget."""
+    return f"learn_predict_{slug}"

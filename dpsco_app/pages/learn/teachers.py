@@ -1,0 +1,81 @@
+"""For teachers: a link to a step, with what a class should not see hidden."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, number
+from dpsco_app.pages.learn.state import STATE, View
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.options import VIEWS
+from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.shell.teaching import GROUP_FIELDS, PARTS, Teaching
+
+PLACES = ("Learn", "Explore")
+ABOUT = """
+A link can open a step, hide what would distract, and enlarge the type for a projector. It holds
+while a visitor goes from page to page, until the browser's tab is closed. What is hidden keeps the
+value that the link gives it.
+
+- `lesson=3`, or the name of a step, opens it.
+- `hide=sidebar,presets` hides parts of every page: `sidebar`, `nav` (the pages' names), `presets`,
+  `details` (all that folds out), `export` (downloads and links), `fine-print`, a group of controls
+  by its title (`size`, `privacy`), or one control by its name in the address (`p`, `delta`).
+- `type=large` is for a projector.
+"""
+HIDDEN_NAMES = {
+    "sidebar": "sidebar",
+    "nav": "names of the pages",
+    "presets": "presets",
+    "details": "what folds out",
+    "export": "downloads and links",
+    "fine-print": "fine print",
+}
+
+
+def for_teachers(view: View) -> None:
+    """Draw the explanation, the controls, and the link that they make."""
+    fold("For teachers", lambda: _for_teachers(view), "teachers_fold")
+
+
+def _for_teachers(view: View) -> None:
+    st.markdown(ABOUT)
+    left, right = st.columns(2)
+    with left:
+        step = st.selectbox(
+            "Step",
+            SLUGS,
+            index=SLUGS.index(view.lesson),
+            format_func=lambda slug: f"{number(slug)}. {BY_SLUG[slug].words.title}",
+            key=f"teachers_step_{view.lesson}",
+        )
+        where = st.segmented_control(
+            "Opens", PLACES, default=PLACES[0], required=True, key="teachers_place"
+        )
+    with right:
+        hide = st.pills(
+            "Hide",
+            [*PARTS, *GROUP_FIELDS],
+            selection_mode="multi",
+            format_func=lambda name: HIDDEN_NAMES.get(name, f"controls: {name}"),
+            key="teachers_hide",
+        )
+        large = st.toggle("Large type, for a projector", key="teachers_large")
+    url = link(step, where, Teaching(hide=tuple(hide), large=large))
+    st.code(url, language=None, wrap_lines=True)
+    st.link_button("Open in a new tab", url, icon=":material/open_in_new:")
+
+
+def link(slug: str, where: str, teaching: Teaching) -> str:
+    """Return the address of a step, on Learn or as a scenario in Explore."""
+    page = (st.context.url or "").split("?")[0]
+    if where == PLACES[0]:
+        query = STATE.to_query(View(lesson=slug))
+    else:
+        page = page.removesuffix("/").removesuffix("learn")
+        lesson = BY_SLUG[slug]
+        query = EXPLORE.query(lesson.scenario, views_text([VIEWS[0]], lesson.against))
+    query |= teaching.to_query()
+    return f"{page}?{urlencode(query, safe=',')}" if query else page

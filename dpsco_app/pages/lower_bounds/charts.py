@@ -1,0 +1,235 @@
+"""The curves of the page Lower bounds, and their axes; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpsco_app.pages.lower_bounds.words import CURVE_NAMES, VOID, brief
+from dpsco_app.parts.look import CLAY, GREY, TEAL, Label, Look, lay_out, log_axes, place_labels
+from dpsco_core.explain.fano.builder import Builder
+from dpsco_core.explain.fano.instance import Curve
+
+Floats = NDArray[np.float64]
+CLASS_COLOURS = {"zcdp": TEAL, "pure": CLAY}
+DASHES = {
+    "hypercube-cdp": "solid",
+    "fano-cdp-gilbert": "dash",
+    "fano-cdp": "dot",
+    "hypercube-pure": "solid",
+    "fano-pure": "dot",
+}
+FREE_POINTS = 121
+FREE_SPAN = (1.0, 1e7)
+
+
+def curve_figure(
+    drawn: Sequence[Curve],
+    sampling: float,
+    chosen: tuple[float, str],
+    printed: float,
+    look: Look,
+) -> go.Figure:
+    """Return the bounds over the spike probability, each with its best one marked.
+
+    Parameters
+    ----------
+    drawn : sequence of Curve
+    sampling : float
+        The floor without privacy.
+    chosen : (float, str)
+        The spike probability of the proof, and the slug of the bound that it is about.
+    printed : float
+        The paper's spike probability with constant 1.
+    look : Look
+    """
+    figure = go.Figure()
+    labels: list[Label] = []
+    top = max([c.best for c in drawn] + [sampling])
+    low, high = top / 300, top * 2
+    for rank, curve in enumerate(drawn):
+        if curve.best <= VOID:
+            continue
+        colour, name = look.colour(CLASS_COLOURS[curve.binds]), CURVE_NAMES[curve.slug]
+        y = np.where(curve.values > low / 3, curve.values, np.nan)
+        dash = DASHES[curve.slug]
+        _line(figure, curve.q, y, name, colour, dash=dash, about="at q")
+        figure.add_trace(
+            go.Scatter(
+                x=[curve.best_q],
+                y=[curve.best],
+                mode="markers",
+                marker={"symbol": "diamond", "size": 11, "color": colour},
+                name=f"best q, {name}",
+                hovertemplate=f"{name}<br>best q %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
+                showlegend=False,
+            )
+        )
+        labels.append(
+            Label(text=f"{name} {brief(curve.best)}", y=curve.best, colour=colour, rank=rank)
+        )
+    ends = (float(drawn[0].q[0]), max(float(c.q[-1]) for c in drawn))
+    _across(figure, ends, sampling, f"Sampling alone {brief(sampling)}", look, labels)
+    q, slug = chosen
+    line = next(c for c in drawn if c.slug == slug)
+    figure.add_vline(x=q, line={"color": look.ink, "width": 1.2, "dash": "dash"})
+    _note(figure, q, 0.99, "the proof's q", look, ends)
+    if ends[0] < printed < ends[1] and line.binds == "zcdp":
+        figure.add_vline(x=printed, line={"color": look.quiet, "width": 1, "dash": "dot"})
+        _note(figure, printed, 0.03, "the printed q", look, ends)
+    log_axes(figure, look, ends, (low, high), "Spike probability q (log)", "Least error (log)")
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def trade_figure(q: Floats, ceiling: Floats, values: Floats, at: float, look: Look) -> go.Figure:
+    """Return a bound over q below what it would be if the output told nothing.
+
+    The gap between the two is what the output tells; `at` is the spike probability of the proof.
+    """
+    figure = go.Figure()
+    labels: list[Label] = []
+    known = values > values.max() / 100
+    q, ceiling, values = q[known], ceiling[known], values[known]
+    low = float(values.min()) / 1.5
+    high = float(ceiling.max()) * 1.5
+    colour = look.colour(TEAL)
+    names = ("If the output told nothing", "What is proven")
+    _line(figure, q, ceiling, names[0], look.colour(GREY), dash="dash", about="")
+    _line(figure, q, values, names[1], colour, dash="solid", about="")
+    figure.add_vline(x=at, line={"color": look.ink, "width": 1.2, "dash": "dash"})
+    ends = (min(float(q[0]), at) / 1.1, max(float(q[-1]), at) * 1.1)
+    _note(figure, at, 0.99, "the proof's q", look, ends)
+    for name, line, tone in zip(names, (ceiling, values), (look.colour(GREY), colour), strict=True):
+        labels.append(Label(text=name, y=float(line[-1]), colour=tone, rank=len(labels)))
+    log_axes(figure, look, ends, (low, high), "Spike probability q (log)", "Error (log)")
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def free_grid(at: Builder) -> list[int]:
+    """Return the n at which the bound of a packing is drawn."""
+    grid = np.unique(np.round(np.geomspace(*FREE_SPAN, FREE_POINTS)).astype(int))
+    return sorted({*(int(n) for n in grid), at.n})
+
+
+def free_figure(at: Builder, look: Look) -> go.Figure:
+    """Return the terms of Fano's bound over n, on a packing of one's own."""
+    figure = go.Figure()
+    labels: list[Label] = []
+    grid = free_grid(at)
+    points = [at.at(n) for n in grid]
+    x = np.array(grid, dtype=float)
+    high = at.separation / 2
+    rows = (
+        ("Statistics: every algorithm", [p.sampling_bound for p in points], GREY, "dash"),
+        ("Privacy: ρ-zCDP", [p.privacy_bound for p in points], TEAL, "solid"),
+        ("Pure DP at ε", [p.pure_bound for p in points], CLAY, "dot"),
+    )
+    for rank, (name, values, pair, dash) in enumerate(rows):
+        y = np.array(values)
+        colour = look.colour(pair)
+        _line(figure, x, np.where(y > VOID, y, 0.0), name, colour, dash=dash, about="")
+        height = (0.62 - 0.17 * rank) * high  # of its name, right of where it falls below
+        above = x[y > height]
+        falls = float(above[-1]) if len(above) else FREE_SPAN[0]
+        if not look.compact and y.max() > VOID:
+            figure.add_annotation(
+                text=name,
+                x=math.log10(min(falls, 1e6)),
+                y=height,
+                xanchor="left",
+                xshift=14,
+                showarrow=False,
+                font={"color": colour, "size": 13},
+            )
+    figure.add_trace(
+        go.Scatter(
+            x=[at.n],
+            y=[at.bound],
+            mode="markers",
+            marker={"symbol": "diamond", "size": 13, "color": look.ink},
+            name="Fano's bound at the chosen n",
+            hovertemplate="n = %{x:,}: %{y:.4g}<extra></extra>",
+        )
+    )
+    log_axes(
+        figure, look, FREE_SPAN, (1e-3 * high, high), "Records n (log)", "Least expected error"
+    )
+    figure.update_yaxes(
+        type="linear", range=[-0.02 * high, 1.08 * high], tickvals=None, ticktext=None
+    )
+    _finish(figure, labels, 1.0, 10.0, look, right=20)
+    return figure
+
+
+# -- shared -------------------------------------------------------------------------------------
+
+
+def _line(
+    figure: go.Figure, x: Floats, y: Floats, name: str, colour: str, *, dash: str, about: str
+) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            line={"color": colour, "width": 2.8, "dash": dash},
+            name=name,
+            hovertemplate=f"{name}<br>%{{x:,.3g}}: %{{y:.3g}} {about}<extra></extra>",
+        )
+    )
+
+
+def _across(
+    figure: go.Figure,
+    ends: tuple[float, float],
+    value: float,
+    name: str,
+    look: Look,
+    labels: list[Label],
+) -> None:
+    if value <= VOID:
+        return
+    colour = look.colour(GREY)
+    x = np.array(ends)
+    _line(figure, x, np.full(2, value), name, colour, dash="longdash", about="")
+    labels.append(Label(text=name, y=value, colour=colour, rank=1))
+
+
+def _note(
+    figure: go.Figure, x: float, y: float, text: str, look: Look, ends: tuple[float, float]
+) -> None:
+    """Write beside a vertical line, on the side that has more room."""
+    right = math.log(x / ends[0]) < 0.6 * math.log(ends[1] / ends[0])
+    figure.add_annotation(
+        text=text,
+        x=math.log10(x),
+        y=y,
+        yref="paper",
+        xanchor="left" if right else "right",
+        xshift=5 if right else -5,
+        showarrow=False,
+        font={"size": 12, "color": look.quiet},
+    )
+
+
+def _finish(
+    figure: go.Figure,
+    labels: list[Label],
+    low: float,
+    high: float,
+    look: Look,
+    right: int = 200,
+) -> None:
+    if not look.compact:
+        place_labels(figure, labels, low, high, lines=20)
+    lay_out(figure, replace(look, short=True))
+    figure.update_layout(height=560 if look.compact else 450, margin={"t": 76, "b": 48})
+    if not look.compact:
+        figure.update_layout(margin={"r": right})

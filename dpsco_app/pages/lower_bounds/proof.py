@@ -1,0 +1,255 @@
+"""The proofs of the page Lower bounds in words: one step after the other, each with its number."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsco_app.pages.lower_bounds.words import brief
+from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step: its name, why it holds, its number, and what the number is."""
+
+    name: str
+    why: str
+    number: str
+    unit: str
+
+
+_COUPLING = (
+    "Compare two words on the *same* random records. Records that are 0 are equal; only a spike "
+    "shows the word. So the data sets differ in $B\\sim\\mathrm{Bin}(n,q)$ records: "
+    "$E B=nq$, and $E B^2=n^2q^2+nq(1-q)$ = "
+)
+
+
+def builder_steps(at: Builder) -> tuple[Step, ...]:
+    """Return the proof of Theorem 1.4 for a packing of one's own."""
+    least = min(at.sampling_information, at.privacy_information)
+    return (
+        Step(
+            name="A packing",
+            why="Choose N laws, the words. Nature picks one at random and draws n records from it.",
+            number=f"{brief(at.log_size)} nats",
+            unit=f"to know: ln N, {brief(at.bits)} bits",
+        ),
+        Step(
+            name="Separation",
+            why="The words' parameters are pairwise at least r apart.",
+            number=brief(at.separation),
+            unit="least distance r",
+        ),
+        Step(
+            name="A good estimator decodes",
+            why="An estimate that errs by less than r/2 is nearer to the true word than to any "
+            "other, and so reveals it. Hence the expected error is at least r/2 times the chance "
+            "of naming the wrong word.",
+            number=brief(at.separation / 2),
+            unit="r/2, if every guess were wrong",
+        ),
+        Step(
+            name="Coupling",
+            why="Two laws at total variation α can be drawn together so that they give the same "
+            "record with probability 1 − α. So two data sets can be made to differ in "
+            "$B\\sim\\mathrm{Bin}(n,\\alpha)$ records only, with "
+            f"$E B^2=n^2\\alpha^2+n\\alpha(1-\\alpha)$ = {brief(at.squared_changes)}.",
+            number=brief(at.expected_changes),
+            unit="records differ on average",
+        ),
+        Step(
+            name="Group privacy",
+            why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
+            "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
+            number=f"{brief(at.privacy_information)} nats",
+            unit="may pass the privacy",
+        ),
+        Step(
+            name="Or the records themselves",
+            why="Without any privacy the n records hold at most n·KL nats about the word, and no "
+            "output holds more. The smaller of both counts.",
+            number=f"{brief(at.sampling_information)} nats",
+            unit="are in the records",
+        ),
+        Step(
+            name="Fano's inequality",
+            why=f"Whoever holds I = {brief(least)} of ln N nats names the wrong word with a chance "
+            "of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
+            number=_percent(max(at.privacy_error, at.sampling_error)),
+            unit="wrong words, at least",
+        ),
+        Step(
+            name="The bound",
+            why="r/2 times that chance. For the squared error it is r²/4 times: "
+            f"{brief(at.squared_bound)}.",
+            number=brief(at.bound),
+            unit="least expected error",
+        ),
+    )
+
+
+def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
+    """Return the proof on the paper's code of spikes."""
+    start = (
+        Step(
+            name="A packing",
+            why=f"The words are {brief(at.d / 8)}-bit names: $2^{{d/8}}$ patterns with "
+            f"{at.d // 2} ones among d = {at.d} coordinates. With probability q = {brief(at.q)} a "
+            f"record shows the spike $q^{{-1/p}}\\nu$ (size {brief(at.spike_size)}), otherwise it "
+            "is 0.",
+            number=f"{brief(at.log_size)} nats",
+            unit=f"to know: ln N, {brief(at.d / 8)} bits",
+        ),
+        Step(
+            name="Separation",
+            why="Two words of the code differ in at least d/8 places, so their means "
+            "$q^{1-1/p}\\nu$ are at least $r=q^{1-1/p}\\sqrt{d/8}$ apart.",
+            number=brief(at.separation),
+            unit="least distance r",
+        ),
+        Step(
+            name="A good estimator decodes",
+            why="An estimate that errs by less than r/2 is nearest to the true word's mean, and "
+            "reveals the word. Hence the expected error is at least r/2 times the chance of naming "
+            "the wrong one.",
+            number=brief(at.separation / 2),
+            unit="r/2, if every guess were wrong",
+        ),
+        _coupling(at.expected_changes, at.squared_changes),
+    )
+    if pure:
+        return (
+            *start,
+            _pure_groups(at.epsilon, at.expected_changes),
+            Step(
+                name="Counting instead of Fano",
+                why="The chances that the output names the words add up to 1, and B changed "
+                "records let none of them be more than $e^{\\varepsilon B}$ times another. So a "
+                "wrong word is named with a chance of at least "
+                "$E\\,\\frac{N-1}{N-1+e^{\\varepsilon B}}$.",
+                number=_percent(at.pure_error),
+                unit="wrong words, at least",
+            ),
+            _bound("r/2 times that chance.", at.pure_bound),
+        )
+    return (
+        *start,
+        _groups(at.information),
+        Step(
+            name="Fano's inequality",
+            why=f"Whoever holds I = {brief(at.information)} of {brief(at.log_size)} nats names the "
+            "wrong word with a chance of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
+            number=_percent(at.error),
+            unit="wrong words, at least",
+        ),
+        _bound("r/2 times that chance.", at.bound),
+    )
+
+
+def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
+    """Return the proof on all sign patterns."""
+    start = (
+        Step(
+            name="A packing",
+            why=f"All $2^d$ patterns of d = {at.d} signs: no code is needed. With probability "
+            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
+            f"{brief(at.spike_size)} in every coordinate), otherwise it is 0.",
+            number=f"{brief(at.log_size)} nats",
+            unit=f"to know: d ln 2, {at.d} bits",
+        ),
+        Step(
+            name="Separation",
+            why="The mean is $q^{1-1/p}\\nu$: a single wrong sign moves one coordinate of it by "
+            "$2q^{1-1/p}$.",
+            number=brief(2 * at.theta),
+            unit="for a wrong sign",
+        ),
+        Step(
+            name="A good estimator decodes",
+            why="Read the signs off the estimate by *randomised rounding*: clip each coordinate "
+            "to $\\pm q^{1-1/p}$, and draw + or − so that the expected sign times $q^{1-1/p}$ is "
+            "the clipped value. A sign is then wrong with a probability of at most its "
+            "coordinate's error over $2q^{1-1/p}$. So if a share s of the signs is wrong on "
+            "average, the expected error is at least $2q^{1-1/p}\\sqrt d\\,s$. (Rounding by a "
+            "threshold at 0 would give half of that.) Guessing by coin (s = ½) costs "
+            f"{brief(at.mean_norm)}, the norm of the mean: the error of always answering 0.",
+            number=brief(at.wrong_sign_cost),
+            unit="if every sign were wrong",
+        ),
+        _coupling(at.expected_changes, at.squared_changes),
+    )
+    if pure:
+        return (
+            *start,
+            _pure_groups(at.epsilon, at.expected_changes),
+            Step(
+                name="Counting instead of Fano",
+                why="Seen from the output, two sign patterns are at most $e^{\\varepsilon B}$ "
+                "times as likely as each other. Even if all patterns near the truth get that "
+                "weight, a share $g_d(\\varepsilon B)$ of the signs stays wrong.",
+                number=_percent(at.pure_error),
+                unit="wrong signs, at least",
+            ),
+            _bound("$2q^{1-1/p}\\sqrt d$ times that share.", at.pure_bound),
+        )
+    return (
+        *start,
+        _groups(at.information),
+        Step(
+            name="Fano's inequality, sign by sign",
+            why="The signs are independent, so they share what the output tells: "
+            f"{brief(at.information / at.d)} nats a sign on average, of the ln 2 = 0.693 that a "
+            "sign holds. Given B, a share of at least $h^{-1}(\\ln 2-\\rho B^2/d)$ of the signs is "
+            "wrong (h is the entropy of a coin).",
+            number=_percent(at.error),
+            unit="wrong signs, at least",
+        ),
+        _bound("$2q^{1-1/p}\\sqrt d$ times that share.", at.bound),
+    )
+
+
+def steps_of(at: PackingProof | SignProof, *, pure: bool) -> tuple[Step, ...]:
+    """Return the proof on a hard instance."""
+    if isinstance(at, PackingProof):
+        return packing_steps(at, pure=pure)
+    return sign_steps(at, pure=pure)
+
+
+def _coupling(changes: float, squared: float) -> Step:
+    return Step(
+        name="Coupling",
+        why=f"{_COUPLING}{brief(squared)}.",
+        number=brief(changes),
+        unit="records differ on average",
+    )
+
+
+def _groups(information: float) -> Step:
+    return Step(
+        name="Group privacy",
+        why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
+        "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
+        number=f"{brief(information)} nats",
+        unit="may pass the privacy",
+    )
+
+
+def _pure_groups(epsilon: float, changes: float) -> Step:
+    exponent = epsilon * changes
+    return Step(
+        name="Group privacy",
+        why="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon B}$ times "
+        "as likely.",
+        number=f"× {brief(math.exp(exponent))}" if exponent < 200 else f"e^{brief(exponent)}",
+        unit="at the average number of spikes",
+    )
+
+
+def _bound(why: str, value: float) -> Step:
+    return Step(name="The bound", why=why, number=brief(value), unit="least expected error")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

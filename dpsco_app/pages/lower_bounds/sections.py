@@ -1,0 +1,274 @@
+"""The parts of the page Lower bounds: the mean problem, a packing of one's own, the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from dpsco_app.pages.lower_bounds import tables
+from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.proof import Step, builder_steps, steps_of
+from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure
+from dpsco_app.pages.lower_bounds.state import (
+    BITS_OPTIONS,
+    D_OPTIONS,
+    DELTA_OPTIONS,
+    EPSILON_OPTIONS,
+    KL_OPTIONS,
+    N_OPTIONS,
+    NOTIONS,
+    P_OPTIONS,
+    RADIUS_OPTIONS,
+    RHO_OPTIONS,
+    SEPARATION_OPTIONS,
+    SHIFT_OPTIONS,
+    STATE,
+    TV_OPTIONS,
+    View,
+)
+from dpsco_app.pages.lower_bounds.words import (
+    ABOUT_CURVE,
+    ABOUT_FREE,
+    ABOUT_LADDER,
+    ABOUT_PROOF,
+    HARD_NAMES,
+    LOOK_AT_CURVE,
+    LOOK_AT_LADDER,
+    NOTION_NAMES,
+    curve_title,
+    free_sentence,
+    free_title,
+    information_title,
+    instance_sentence,
+    ladder_title,
+    literal_sentence,
+    proof_title,
+    pure_sentence,
+)
+from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.page import slider
+from dpsco_core.explain.fano.builder import PackingProof
+from dpsco_core.explain.fano.instance import (
+    HARDS,
+    Curve,
+    Floors,
+    MeanInstance,
+    Rung,
+    curves,
+    floors,
+    ladder,
+    literal_probability,
+)
+from dpsco_core.scenario import Scenario
+
+
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
+def _numbers(point: Scenario) -> tuple[tuple[Curve, ...], tuple[Rung, ...], Floors]:
+    at = MeanInstance(scenario=point)
+    return curves(at), ladder(at), floors(at)
+
+
+def numbers(at: MeanInstance) -> tuple[tuple[Curve, ...], tuple[Rung, ...], Floors]:
+    """Return the bounds of an instance; kept for later reruns."""
+    point = replace(at.scenario, methods=(), trials=1, seed=0)
+    return _numbers(point)
+
+
+# -- controls -----------------------------------------------------------------------------------
+
+
+def choose_instance(view: View) -> None:
+    """Draw the controls of the hard mean problem."""
+    columns = st.columns(3)
+    with columns[0]:
+        slider(STATE, "Records n", "n", N_OPTIONS)
+        slider(STATE, "Dimension d", "d", D_OPTIONS)
+    with columns[1]:
+        slider(STATE, "Tail index p", "p", P_OPTIONS, help="Moments up to order p are bounded.")
+        slider(
+            STATE,
+            "Bound R on the mean's norm",
+            "radius",
+            RADIUS_OPTIONS,
+            help="A hard instance must keep its mean within R: that caps the spike probability.",
+        )
+    with columns[2]:
+        st.segmented_control(
+            "Privacy",
+            NOTIONS,
+            format_func=lambda key: NOTION_NAMES[key],
+            key=STATE.key("notion"),
+            required=True,
+            help="zCDP is the papers' concentrated DP.",
+        )
+        if view.notion == "zcdp":
+            slider(STATE, "Privacy budget ρ (rho)", "rho", RHO_OPTIONS)
+        else:
+            slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS)
+        if view.notion == "approx":
+            slider(STATE, "δ (delta)", "delta", DELTA_OPTIONS)
+
+
+def choose_packing() -> None:
+    """Draw the controls of a packing of one's own."""
+    columns = st.columns(3)
+    with columns[0]:
+        slider(
+            STATE,
+            "Packing size, log₂ N (bits)",
+            "bits",
+            BITS_OPTIONS,
+            help="How many laws there are to choose from: N = 2 to this power.",
+        )
+        slider(
+            STATE,
+            "Separation r",
+            "separation",
+            SEPARATION_OPTIONS,
+            help="Least distance of two laws' parameters.",
+        )
+        slider(STATE, "Records n", "n", N_OPTIONS)
+    with columns[1]:
+        slider(
+            STATE,
+            "Total variation TV",
+            "tv",
+            TV_OPTIONS,
+            help="Of the laws of one record, between any two words; α in the proof.",
+        )
+        slider(
+            STATE,
+            "Divergence KL (nats)",
+            "kl",
+            KL_OPTIONS,
+            help="Of the laws of one record. ∞ where a record can rule a word out.",
+        )
+    with columns[2]:
+        slider(STATE, "Concentrated budget ρ (rho)", "rho", RHO_OPTIONS)
+        slider(STATE, "Pure budget ε (epsilon)", "epsilon", EPSILON_OPTIONS)
+
+
+# -- the mean problem ---------------------------------------------------------------------------
+
+
+def form_of(view: View) -> str:
+    """Return the slug of the bound that the proof is about."""
+    head = "hypercube" if view.hard == "hypercube" else "fano"
+    return f"{head}-{'pure' if view.notion == 'pure' else 'cdp'}"
+
+
+def proof_probability(at: MeanInstance, view: View) -> float:
+    """Return the spike probability of the proof: the best one times the shift, within R."""
+    drawn, _, _ = numbers(at)
+    best = next(c for c in drawn if c.slug == form_of(view)).best_q
+    return min(at.largest(at.hard), best * view.shift)
+
+
+def instance_part(at: MeanInstance, view: View) -> None:
+    """Draw what is proven on the mean problem."""
+    drawn, rungs, found = numbers(at)
+    with st.container(key="lower_said"):
+        st.markdown(instance_sentence(at, found, view))
+    st.header("The bound against the spike probability")
+    st.markdown(ABOUT_CURVE)
+    q = proof_probability(at, view)
+    printed = literal_probability(at, "zcdp")
+    responsive(
+        "lower_curve",
+        curve_title(drawn, view),
+        lambda look: curve_figure(drawn, found.sampling, (q, form_of(view)), printed, look),
+        table=lambda: tables.curve_table(drawn),
+    )
+    st.caption(LOOK_AT_CURVE)
+    st.header("The paper's constants, better ones, and a sharper instance")
+    st.markdown(ABOUT_LADDER)
+    responsive(
+        "lower_ladder",
+        ladder_title(rungs, view),
+        lambda look: ladder_figure(rungs, look),
+        bar=False,
+        table=lambda: tables.ladder_table(rungs),
+    )
+    st.caption(LOOK_AT_LADDER)
+    s = at.scenario
+    literal = PackingProof(n=s.n, d=s.d, order=s.p, q=printed, rho=at.rho, epsilon=at.epsilon)
+    st.markdown(literal_sentence(literal.factor, printed))
+
+
+def instance_proof(at: MeanInstance, view: View) -> None:
+    """Draw the proof on the mean problem, step by step."""
+    st.header("Why it holds, step by step")
+    st.markdown(ABOUT_PROOF)
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    with left:
+        st.segmented_control(
+            "Proof and instance",
+            HARDS,
+            format_func=lambda key: HARD_NAMES[key],
+            key=STATE.key("hard"),
+            required=True,
+            help="Also the instance that is run below.",
+        )
+    with right:
+        slider(
+            STATE,
+            "Spike probability of the proof, times the best one",
+            "shift",
+            SHIFT_OPTIONS,
+            help="At 1 the bound is largest. Move it to see why.",
+        )
+    pure = view.notion == "pure"
+    proof = at.proof(proof_probability(at, view))
+    draw_steps(steps_of(proof, pure=pure))
+    drawn, _, _ = numbers(at)
+    curve = next(c for c in drawn if c.slug == form_of(view))
+    if curve.best > 0:
+        ceiling = np.array([at.proof(float(q)).ceiling for q in curve.q])
+        responsive(
+            "lower_trade",
+            proof_title(proof, view.shift, pure=pure),
+            lambda look: trade_figure(curve.q, ceiling, curve.values, proof.q, look),
+            table=lambda: tables.trade_table(curve.q, ceiling, curve.values),
+        )
+
+
+def draw_steps(steps: Sequence[Step]) -> None:
+    """Draw a proof: one row a step, its number at the right."""
+    with st.container(key="lower_steps"):
+        for i, step in enumerate(steps, start=1):
+            text, number = st.columns([5, 2], vertical_alignment="center", gap="small")
+            with text:
+                st.markdown(f"**{i}. {step.name}.** {step.why}")
+            with number, st.container(key=f"lower_number_{i}"):
+                st.markdown(f"**{step.number}**  \n{step.unit}")
+
+
+# -- a packing of one's own ---------------------------------------------------------------------
+
+
+def free_part(view: View) -> None:
+    """Draw Fano's bound on a packing of one's own, and its proof."""
+    at = view.builder
+    with st.container(key="lower_said"):
+        st.markdown(free_sentence(at))
+    st.header("The two terms over the number of records")
+    st.markdown(ABOUT_FREE)
+    responsive(
+        "lower_free",
+        free_title(at),
+        lambda look: free_figure(at, look),
+        table=lambda: tables.free_table([at.at(n) for n in free_grid(at)]),
+    )
+    st.markdown(pure_sentence(at))
+    responsive(
+        "lower_information",
+        information_title(at),
+        lambda look: information_figure(at, look),
+        bar=False,
+        table=lambda: tables.information_table(at),
+    )
+    st.header("Why it holds, step by step")
+    draw_steps(builder_steps(at))

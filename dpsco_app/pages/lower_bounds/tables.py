@@ -1,0 +1,108 @@
+"""The numbers of the page Lower bounds as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsco_app.pages.lower_bounds.proof import Step
+from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, CURVE_NAMES, RUNG_NAMES, SOURCE_NAMES
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.fano.builder import Builder
+from dpsco_core.explain.fano.instance import Curve, Rung
+from dpsco_core.explain.fano.measured import Measured
+
+
+def curve_table(drawn: Sequence[Curve]) -> pd.DataFrame:
+    """Return the bounds over the spike probability, a bound and a probability a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Bound": CURVE_NAMES[c.slug],
+                "Row of the catalogue": f"lower.mean.{c.slug}",
+                "q": np.append(c.q, c.best_q),
+                "Least error": np.append(c.values, c.best),
+                "Best q": [*[False] * len(c.q), True],
+            }
+        )
+        for c in drawn
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def ladder_table(rungs: Sequence[Rung]) -> pd.DataFrame:
+    """Return the forms of the bound, one a row."""
+    return pd.DataFrame(
+        [
+            {
+                "Form": RUNG_NAMES[r.key],
+                "Binds": CLASS_NAMES[r.binds],
+                "Constants": SOURCE_NAMES[r.source],
+                "q": r.q,
+                "Least error": r.value,
+            }
+            for r in rungs
+        ]
+    )
+
+
+def trade_table(
+    q: NDArray[np.float64], ceiling: NDArray[np.float64], values: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return the two factors of a bound over q."""
+    share = np.divide(values, ceiling, out=np.zeros_like(values), where=ceiling > 0)
+    return pd.DataFrame(
+        {"q": q, "If the output told nothing": ceiling, "Least error": values, "Share left": share}
+    )
+
+
+def free_table(points: Sequence[Builder]) -> pd.DataFrame:
+    """Return the terms of Fano's bound over n."""
+    return pd.DataFrame(
+        [
+            {
+                "n": at.n,
+                "Statistics": at.sampling_bound,
+                "Privacy (zCDP)": at.privacy_bound,
+                "Bound": at.bound,
+                "Pure DP": at.pure_bound,
+            }
+            for at in points
+        ]
+    )
+
+
+def information_table(at: Builder) -> pd.DataFrame:
+    """Return what there is to know and what may be known, in nats."""
+    return pd.DataFrame(
+        {
+            "What": ["to know", "in the records", "past the privacy"],
+            "Nats": [at.log_size, at.sampling_information, at.privacy_information],
+        }
+    )
+
+
+def steps_table(steps: Sequence[Step]) -> pd.DataFrame:
+    """Return the proof, a step a row."""
+    return pd.DataFrame([{"Step": s.name, "Number": s.number, "What it is": s.unit} for s in steps])
+
+
+def run_table(rows: Sequence[Measured], trivial: float) -> pd.DataFrame:
+    """Return what was measured, a method a row."""
+    made: list[dict[str, object]] = [
+        {
+            "Method": method_card(r.method).name,
+            "Trials": len(r.errors),
+            "Mean error": r.mean if r.errors else None,
+            "Standard error": r.standard_error if len(r.errors) > 1 else None,
+            "Floor": r.floor if r.floor > 0 else None,
+            "Above its floor": ("yes" if r.above else "no") if r.floor > 0 and r.errors else "",
+            "Why not": r.refused,
+        }
+        for r in rows
+    ]
+    made.append({"Method": "Answer 0", "Trials": 0, "Mean error": trivial})
+    return pd.DataFrame(made)

@@ -1,0 +1,329 @@
+"""The words of the page Lower bounds; those of its proofs are in `lower_proof`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from dpsco_app.pages.lower_bounds.state import View
+from dpsco_app.parts.options import number_text
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+from dpsco_core.explain.fano.instance import Curve, Floors, MeanInstance, Rung
+from dpsco_core.explain.fano.measured import SAMPLE, Measured
+
+VOID = 1e-12  # a bound below this says nothing
+
+MODE_NAMES = {"instance": "The hard mean problem", "free": "A packing of your own"}
+NOTION_NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure ε"}
+HARD_NAMES = {"hypercube": "All sign patterns", "spike": "The paper's packing"}
+CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
+CURVE_NAMES = {
+    "hypercube-cdp": "Hypercube, zCDP",
+    "fano-cdp-gilbert": "Larger code, zCDP",
+    "fano-cdp": "Paper's code, zCDP",
+    "hypercube-pure": "Hypercube, pure",
+    "fano-pure": "Paper's code, pure",
+}
+RUNG_NAMES = {
+    "literal-cdp": "Paper's q, constant 1",
+    "closed-cdp": "Paper's code, half of Fano's factor",
+    "fano-cdp": "Paper's code, best q",
+    "given-cdp": "… and the number of spikes known",
+    "gilbert-cdp": "Largest known code, best q",
+    "closed-hypercube-cdp": "Hypercube, in closed form",
+    "hypercube-cdp": "Hypercube, entropy form",
+    "literal-pure": "Paper's q, constant 1 (pure)",
+    "markov-pure": "Paper's code, Markov form (pure)",
+    "fano-pure": "Paper's code, number of spikes known (pure)",
+    "hypercube-pure": "Hypercube (pure)",
+}
+SOURCE_NAMES = {
+    "paper": "the paper's constants",
+    "optimised": "best constants for its instance",
+    "hypercube": "sharper instance",
+}
+
+INTRODUCTION = (
+    "A lower bound says what **no** algorithm can do. The argument is a game of hide and seek: "
+    "hide a word in the data so that a good estimate would reveal it, and show that a private "
+    "output cannot carry that much. Set every number of the argument and see what it proves."
+)
+ABOUT_CURVE = (
+    "Hidden is a pattern that few records show: with **spike probability q** a record is a spike "
+    "of size $q^{-1/p}$ along the pattern, otherwise it is 0. Rarer spikes are harder to see under "
+    "privacy, but move the mean by less: somewhere between lies the best q. Larger is better: a "
+    "lower bound is a promise that every algorithm errs by at least this much."
+)
+ABOUT_LADDER = (
+    "All of these are proven, for the same class. They differ in the constants: the paper proves "
+    "the rate and leaves its constants open, and with the printed spike probability "
+    "$q=\\sqrt d/(n\\sqrt\\rho)$ its inequality would be void. A better q, a larger code and at "
+    "last a sharper instance raise what is proven."
+)
+LOOK_AT_LADDER = (
+    "Open circle: the paper's constants. Filled circle: the best constants for the paper's "
+    "instance. Diamond: a sharper instance, the sign hypercube. The last four rows bind pure DP "
+    "only."
+)
+LOOK_AT_CURVE = (
+    "A diamond marks the best q of a bound. Solid lines: all sign patterns; dotted: the paper's "
+    "code; dashed: the largest code known to exist. Pure DP is a smaller class of algorithms, so "
+    "more is proven about it. A bound ends where its mean would leave R."
+)
+ABOUT_PROOF = (
+    "Every line is one step of the proof, with its number at the present settings. Move the spike "
+    "probability away from the best one and watch two numbers pull against each other: the words "
+    "move apart, and the output tells more of them."
+)
+ABOUT_FREE = (
+    "Theorem 1.4 of Kamath, Liu and Zhang (2022), for any packing: N words whose parameters are at "
+    "least r apart, while the laws of one record differ by at most TV and KL. The bound over n has "
+    "two terms. The **statistical** one falls because more records tell more, the **privacy** one "
+    "because more records differ between two words."
+)
+ABOUT_RUN = (
+    "The instance is drawn anew in every trial: a pattern, then the records. A bound "
+    "holds for the *average* over the patterns, so it is the mean error, the large mark, that must "
+    "not be left of its line; a single trial may be. Methods without privacy are not bound at all."
+)
+HOW_TO_READ = r"""
+- **n**, **d**: records, dimension. **p**: tail index; every coordinate's central p-th moment is at
+  most 1. **R**: bound on the norm of the mean.
+- **q**: spike probability. **ν**: the hidden word. $\theta=q^{1-1/p}$: a coordinate of the mean
+  where the word has a one.
+- **N**: number of words, $\ln N$ in nats (1 bit is 0.69 nats). **r**: least distance of two means.
+- **TV**, **KL**: total variation and Kullback-Leibler divergence of the laws of one record.
+- **B**: number of records that show the word, binomial with n and q.
+- **ρ**: budget of concentrated DP (zCDP). **ε**: of pure DP; ε-DP implies ρ = ε²/2.
+  For an (ε, δ) budget the concentrated bounds bind algorithms that spend no more than Gaussian
+  releases within it may: ρ is theirs.
+- **Sampling alone** is the best two-coin bound on every algorithm, private or not, for means within
+  R (bounded signs, N2 in the library). Normal data with an unrestricted mean give more (N1).
+- The bounds: Kamath, Liu and Zhang (2022), Theorem 1.4 and Lemma 6.3, with explicit constants; the
+  hypercube is a sharper variant of Lemma 6.3 with the same ingredients.
+"""
+
+
+def brief(value: float) -> str:
+    """Return a number with three digits."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "none"
+    return "0" if abs(value) < VOID else number_text(float(f"{value:.3g}"))
+
+
+def ratio_text(ratio: float) -> str:
+    """Return how many times, with two digits."""
+    return number_text(float(f"{ratio:.2g}"))
+
+
+def budget_text(at: MeanInstance, view: View) -> str:
+    """Return the budget in words."""
+    if view.notion == "zcdp":
+        return f"ρ = {number_text(view.rho)} (zCDP)"
+    if view.notion == "pure":
+        return f"ε = {number_text(view.epsilon)} (pure DP)"
+    return (
+        f"(ε, δ) = ({number_text(view.epsilon)}, {number_text(view.delta)}), "
+        f"Gaussian ρ = {brief(at.rho)}"
+    )
+
+
+# -- the hard mean problem ----------------------------------------------------------------------
+
+
+def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
+    """Return the result at the present settings, and which of the two floors is the higher one."""
+    own = found.pure if view.notion == "pure" else found.concentrated
+    where = f"At n = {view.n:,}, d = {view.d:,}, {budget_text(at, view)}:"
+    if own <= VOID:
+        return f"{where} the private bounds say nothing here."
+    who = {
+        "pure": "every pure-DP algorithm",
+        "zcdp": "every zCDP algorithm",
+        "approx": "every algorithm within that ρ",
+    }[view.notion]
+    first = f"{where} {who} errs by at least **{brief(own)}** on some law."
+    if own > found.sampling:
+        times = ratio_text(own / found.sampling)
+        second = (
+            f" **Privacy bites**: that is {times} times what sampling alone "
+            f"costs anyone, {brief(found.sampling)}."
+        )
+    else:
+        second = (
+            f" **Statistics bites**: sampling alone costs anyone {brief(found.sampling)}, "
+            f"{ratio_text(found.sampling / own)} times as much."
+        )
+    if view.notion == "pure":
+        third = (
+            f" Concentrated algorithms with the ρ = ε²/2 that this implies, {brief(at.rho)}, are "
+            f"bound by {brief(found.concentrated)} only."
+        )
+    else:
+        third = f" Pure DP at ε = {brief(at.epsilon)} would cost at least {brief(found.pure)}."
+    return first + second + third
+
+
+def curve_title(drawn: Sequence[Curve], view: View) -> str:
+    """Return the takeaway of the bounds over the spike probability."""
+    kind = "pure" if view.notion == "pure" else "cdp"
+    best = {c.slug: c for c in drawn}
+    cube, code = best[f"hypercube-{kind}"], best[f"fano-{kind}"]
+    head = f"The best spike probability, {brief(cube.best_q)}, proves {brief(cube.best)}"
+    if code.best <= VOID:
+        return f"{head}; the paper's packing is too small to prove anything"
+    return f"{head}: {ratio_text(cube.best / code.best)} times what the paper's packing gives"
+
+
+def ladder_title(rungs: Sequence[Rung], view: View) -> str:
+    """Return the takeaway of the forms of the bound."""
+    kind = "pure" if view.notion == "pure" else "zcdp"
+    best: dict[str, float] = {}
+    for rung in rungs:
+        if rung.binds == kind:
+            best[rung.source] = max(best.get(rung.source, 0.0), rung.value)
+    words = {source: "nothing" if value <= VOID else brief(value) for source, value in best.items()}
+    return (
+        f"The paper's constants prove {words['paper']}, better ones {words['optimised']}, "
+        f"the hypercube {words['hypercube']} ({CLASS_NAMES[kind]})"
+    )
+
+
+def literal_sentence(factor: float, q: float) -> str:
+    """Say what the printed spike probability gives."""
+    if factor > 0:
+        return f"At the printed q = {brief(q)} Fano's factor is {brief(factor)}: it holds here."
+    shown = f"{factor:.1f}".replace("-", "−") if math.isfinite(factor) else "−∞"
+    return (
+        f"With the printed q = {brief(q)}, constant 1, Fano's factor would be {shown}: below 0, so "
+        "the inequality says nothing. The proof needs a smaller constant, which the paper hides in "
+        "its Ω."
+    )
+
+
+def proof_title(at: PackingProof | SignProof, shift: float, *, pure: bool) -> str:
+    """Return the takeaway of the bound below what it would be if the output told nothing."""
+    value = at.pure_bound if pure else at.bound
+    share = value / at.ceiling if at.ceiling > 0 else 0.0
+    if value <= VOID:
+        return f"At q = {brief(at.q)} the output may tell everything: nothing is proven"
+    tail = "" if shift == 1 else ", and the best q proves more"
+    return f"At q = {brief(at.q)}, {100 * share:.2g} % of the ceiling remain: {brief(value)}{tail}"
+
+
+# -- a packing of one's own ---------------------------------------------------------------------
+
+
+def free_sentence(at: Builder) -> str:
+    """Return the result of a packing, and which of its two terms is the bound."""
+    told = (
+        f"{brief(at.sampling_information)} nats in the records, "
+        f"{brief(at.privacy_information)} past ρ-privacy, {brief(at.log_size)} to know."
+    )
+    if at.bites == "nothing":
+        return f"**Nothing is proven**: {told} Both terms tell enough to find the word."
+    if at.bites == "privacy":
+        return (
+            f"Every ρ-zCDP algorithm errs by at least **{brief(at.bound)}**. **Privacy bites**: "
+            f"{told}"
+        )
+    return (
+        f"Every algorithm, private or not, errs by at least **{brief(at.bound)}**. "
+        f"**Statistics bites**: {told}"
+    )
+
+
+def free_title(at: Builder) -> str:
+    """Return the takeaway of the bound over n."""
+    level, end = at.crossover, at.vanishing
+    gone = "" if math.isinf(end) else f"; from n = {_count(end)} on, nothing is proven"
+    if end <= 1:
+        return "Even a single record may tell the word: nothing is proven at any n"
+    if level >= end:
+        return f"Privacy sets the bound at every n{gone}"
+    if level <= 1:
+        return f"The records' own noise sets the bound at every n{gone}"
+    return f"Up to n = {_count(level)} privacy sets the bound, beyond it the records' own noise"
+
+
+def _count(n: float) -> str:
+    return number_text(float(f"{n:.2g}"))
+
+
+def pure_sentence(at: Builder) -> str:
+    """Put pure DP beside concentrated DP."""
+    text = (
+        f"Pure DP at ε = {brief(at.epsilon)} (it implies ρ = {brief(at.epsilon**2 / 2)}): at least "
+        f"**{brief(at.pure_bound)}**, through the records that differ, "
+        f"{brief(at.expected_changes)} on average."
+    )
+    if at.total_variation > at.possible_variation * (1 + 1e-9):
+        text += (
+            f" A divergence of {brief(at.kl)} allows a total variation of at most "
+            f"{brief(at.possible_variation)} (Pinsker; Bretagnolle and Huber): no two laws have "
+            "both of your numbers, and a smaller TV would prove more."
+        )
+    return text
+
+
+def information_title(at: Builder) -> str:
+    """Return the takeaway of the bars."""
+    least = min(at.sampling_information, at.privacy_information)
+    if at.bites == "nothing":
+        return f"There are {brief(at.log_size)} nats to know, and the output may hold them all"
+    share = least / at.log_size
+    return (
+        f"Of {brief(at.log_size)} nats to know, the output holds at most {brief(least)}: "
+        f"{100 * share:.2g} %"
+    )
+
+
+# -- measured -----------------------------------------------------------------------------------
+
+
+def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
+    """Return the takeaway of the measured errors."""
+    private = [r for r in rows if r.errors and r.floor > 0]
+    if not private:
+        return f"The floor on this instance, and what the answer 0 errs by (q = {_own(at)})"
+    low = [r for r in private if not r.above]
+    if low:
+        names = ", ".join(method_card(r.method).name for r in low)
+        return f"Below its floor: {names}. Either few trials, or a fault"
+    nearest = min(private, key=lambda r: r.mean / r.floor)
+    return (
+        "Every private mean error lies above its floor; the nearest, "
+        f"{method_card(nearest.method).name}, {ratio_text(nearest.mean / nearest.floor)} times"
+    )
+
+
+def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
+    """Say what was measured, beside the answer that looks at no data."""
+    if not any(r.errors for r in rows):
+        return f"Answering 0 without a look at the data errs by {brief(trivial)} here. Press Run."
+    parts = []
+    for row in rows:
+        if not row.errors:
+            continue
+        name = method_card(row.method).name
+        if row.floor > 0:
+            parts.append(
+                f"{name} {brief(row.mean)} ({ratio_text(row.mean / row.floor)} × its floor)"
+            )
+        elif row.method == SAMPLE:
+            parts.append(f"{name}, without privacy, {brief(row.mean)}")
+        else:
+            parts.append(f"{name} {brief(row.mean)}")
+    private = [r for r in rows if r.errors and r.floor > 0]
+    beaten = [r for r in private if r.mean > trivial]
+    tail = f" Answering 0, without a look at the data, errs by {brief(trivial)}"
+    if private and len(beaten) == len(private):
+        tail += ", less than every private method: on the hardest instance looking does not pay"
+    elif beaten:
+        tail += ", less than some of them"
+    return "Mean errors: " + ", ".join(parts) + "." + tail + "."
+
+
+def _own(at: MeanInstance) -> str:
+    return brief(at.own_probability)

@@ -1,0 +1,46 @@
+"""Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app.pages.privacy.budget_sections import budget_part
+from dpsco_app.pages.privacy.run_sections import audit_part, ledger_part
+from dpsco_app.pages.privacy.state import PARTS, SCENES, STATE
+from dpsco_app.pages.privacy.words import HOW_TO_READ, INTRODUCTION, PART_NAMES
+from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.folding import fold_words
+from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened
+
+STYLE = """<style>
+.st-key-privacy_scenes { gap: 0.5rem; }
+.st-key-privacy_said { min-height: 3.4rem; }
+@media (max-width: 760px) { .st-key-privacy_said { min-height: 6.8rem; } }
+</style>"""
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    view, wrong = opened(STATE)
+    STATE.remember(view)
+    st.title("Privacy: what a budget means, and who keeps it")
+    draw_wrong(wrong)
+    st.markdown(INTRODUCTION)
+    draw_scenes(STATE, SCENES)
+    st.segmented_control(
+        "Show",
+        PARTS,
+        format_func=lambda key: PART_NAMES[key],
+        key=STATE.key("part"),
+        required=True,
+    )
+    # What runs comes before the foot, which is drawn first.
+    part, foot = st.container(), st.container()
+    with foot:
+        fold_words(
+            "How to read this page, and what the symbols mean", HOW_TO_READ, "privacy_fold_reading"
+        )
+        link(STATE, view)
+    with part:
+        {"budget": budget_part, "ledger": ledger_part, "audit": audit_part}[view.part](view)

@@ -1,0 +1,260 @@
+"""The ledger of a run and the audit of a mechanism, on the page Privacy."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+
+import streamlit as st
+
+from dpsco_app.pages.privacy import tables
+from dpsco_app.pages.privacy.audit_charts import audit_figure, ledger_figure, samples_figure
+from dpsco_app.pages.privacy.budget_sections import choose_budget
+from dpsco_app.pages.privacy.state import (
+    AT_OPTIONS,
+    CLAIM_OPTIONS,
+    D_OPTIONS,
+    M_OPTIONS,
+    N_OPTIONS,
+    PRIVATE_SLUGS,
+    RUN_OPTIONS,
+    STATE,
+    View,
+)
+from dpsco_app.pages.privacy.words import (
+    ABOUT_AUDIT,
+    ABOUT_FAULT,
+    ABOUT_LEDGER,
+    FAULT_NAMES,
+    WHY_DELTA,
+    said_audit,
+    said_ledger,
+    title_audit,
+    title_histogram,
+    title_ledger,
+)
+from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.page import slider, to_explore
+from dpsco_app.parts.running import Pace
+from dpsco_core.audit.engine import FAULTS, Audit, Found, seconds_a_run, steps
+from dpsco_core.audit.samples import samples
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.explain.ledgers import Account, account
+from dpsco_core.scenario import Scenario
+
+AT_ONCE_SECONDS = 2.5  # audits that take longer wait for the button
+MOST_SECONDS = 120.0
+KEPT_AUDITS = 12
+RUNNING = "privacy_running"
+
+
+def ledger_part(view: View) -> None:
+    """Draw the ledger of one run."""
+    st.header("The ledger of a run")
+    st.markdown(ABOUT_LEDGER)
+    _choose_run(view)
+    choose_budget()
+    try:
+        scenario = view.scenario()
+    except InvalidInput as problem:
+        st.info(str(problem), icon=":material/info:")
+        return
+    found = _account(scenario)
+    refused = found.outcome.not_applicable
+    if refused is not None:
+        st.info(refused, icon=":material/info:")
+        return
+    with st.container(key="privacy_said"):
+        st.markdown(said_ledger(found))
+    responsive(
+        "privacy_ledger",
+        title_ledger(found),
+        lambda look: ledger_figure(found.spendings, view.method, look),
+        table=lambda: tables.ledger_table(found.spendings),
+    )
+    for note in found.outcome.notes:
+        st.caption(note)
+    to_explore(replace(scenario, trials=5), "Open this run in Explore")
+
+
+@st.cache_data(max_entries=100, show_spinner=False, hash_funcs={Scenario: lambda s: s.to_json()})
+def _account(scenario: Scenario) -> Account:
+    return account(scenario)
+
+
+def _choose_run(view: View) -> None:
+    left, middle, right = st.columns(3)
+    with left:
+        st.selectbox(
+            "Method",
+            PRIVATE_SLUGS,
+            format_func=lambda slug: method_card(slug).name,
+            key=STATE.key("method"),
+        )
+        fitting = method_card(view.method).problems
+        if view.problem not in fitting:
+            st.session_state[STATE.key("problem")] = view.ledger_problem
+        st.selectbox(
+            "Problem",
+            fitting,
+            format_func=lambda slug: problem_card(slug).name,
+            key=STATE.key("problem"),
+        )
+    with middle:
+        users = method_card(view.method).level == "user"
+        slider(STATE, "Users n" if users else "Records n", "n", N_OPTIONS)
+        slider(STATE, "Dimension d", "d", D_OPTIONS)
+    with right:
+        if users:
+            slider(STATE, "Items per user m", "m", M_OPTIONS)
+        st.segmented_control(
+            "Calibration",
+            ("tight", "paper"),
+            key=STATE.key("calibration"),
+            required=True,
+            help="tight: the least noise that is proven. paper: the printed constants.",
+        )
+
+
+def audit_part(view: View) -> None:
+    """Draw the audit of a mechanism."""
+    st.header("The audit")
+    st.markdown(ABOUT_AUDIT)
+    _choose_audit(view)
+    st.markdown(f"**{FAULT_NAMES[view.fault]}.** {ABOUT_FAULT[view.fault]}")
+    task = view.audit()
+    try:
+        done = _ran(task, _estimate(task))
+    except (InvalidInput, NotApplicable) as problem:
+        st.info(str(problem), icon=":material/info:")
+        return
+    if done is None:
+        return
+    responsive(
+        "privacy_audit",
+        title_audit(task, done),
+        lambda look: audit_figure(task, done, look),
+        table=lambda: tables.audit_table(done),
+    )
+    st.caption(f"The neighbours: {done.neighbours}. {WHY_DELTA if done.delta else ''}")
+    for flaw in dict.fromkeys(done.flaws):
+        st.markdown(f"**The ledger says so itself.** {flaw[0].upper()}{flaw[1:]}.")
+    shown = samples(done)
+    responsive(
+        "privacy_samples",
+        title_histogram(done),
+        lambda look: samples_figure(shown, replace(look, short=True)),
+        table=lambda: tables.histogram_table(shown.edges, shown.one, shown.two),
+    )
+    st.markdown("The same audit from the command line:")
+    st.code(_command(task), language=None, wrap_lines=True)
+
+
+def _choose_audit(view: View) -> None:
+    left, right = st.columns(2)
+    with left:
+        st.selectbox(
+            "Mechanism",
+            PRIVATE_SLUGS,
+            format_func=lambda slug: method_card(slug).name,
+            key=STATE.key("audited"),
+        )
+        st.segmented_control(
+            "Break it on purpose",
+            FAULTS,
+            format_func=lambda key: FAULT_NAMES[key],
+            key=STATE.key("fault"),
+            required=True,
+        )
+    with right:
+        first, second = st.columns(2)
+        with first:
+            slider(STATE, "Claimed ε (epsilon)", "claim", CLAIM_OPTIONS)
+        with second:
+            slider(
+                STATE,
+                "at δ (delta)",
+                "at",
+                AT_OPTIONS,
+                help="Of a method that is pure, δ = 0 is audited instead.",
+            )
+        slider(STATE, "Runs", "runs", RUN_OPTIONS, help="Half of them on each neighbour.")
+
+
+@st.cache_data(max_entries=300, show_spinner=False, hash_funcs={Audit: repr})
+def _seconds_a_run(task: Audit) -> float:
+    return seconds_a_run(task)
+
+
+def _estimate(task: Audit) -> float:
+    """Return the predicted time of an audit, in seconds."""
+    return task.runs * _seconds_a_run(replace(task, runs=100))
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> OrderedDict[Audit, Found]:
+    """Return the last audits of all sessions, by what was audited."""
+    return OrderedDict()
+
+
+def _ran(task: Audit, seconds: float) -> Found | None:
+    """Return what an audit has found; None while it waits for its button, or is cancelled."""
+    kept = _kept()
+    if task in kept:
+        kept.move_to_end(task)
+        return _say(task, kept[task])
+    if seconds > MOST_SECONDS:
+        fitting = [runs for runs in RUN_OPTIONS if runs * seconds / task.runs <= MOST_SECONDS]
+        nearest = f" Nearest: {fitting[-1]:,} runs." if fitting else ""
+        st.info(
+            f"These runs would take about {seconds:,.0f} s, and {MOST_SECONDS:.0f} s are allowed "
+            f"here; the command line has no such limit.{nearest}",
+            icon=":material/timer:",
+        )
+        if fitting:
+            st.button(
+                f"Take {fitting[-1]:,} runs", on_click=STATE.change, args=({"runs": fitting[-1]},)
+            )
+        return None
+    if seconds > AT_ONCE_SECONDS and st.session_state.get(RUNNING) != task:
+        st.button(f"Run the audit (about {seconds:.0f} s)", on_click=_start, args=(task,))
+        st.caption("A mechanism of many steps is run one run after the other.")
+        return None
+    if seconds > AT_ONCE_SECONDS:
+        st.button("Cancel", on_click=_start, args=(None,), icon=":material/close:")
+    bar, pace, last = st.empty(), Pace(0.3), None
+    for step in steps(task):
+        last = step.found or last
+        if pace.due():
+            proven = "" if last is None else f": ε is at least {last.epsilon_lower_bound:.2f}"
+            bar.progress(step.done / task.runs, f"{step.done:,} of {task.runs:,} runs{proven}")
+    bar.empty()
+    assert last is not None
+    kept[task] = last
+    while len(kept) > KEPT_AUDITS:
+        kept.popitem(last=False)
+    st.session_state[RUNNING] = None
+    return _say(task, last)
+
+
+def _start(task: Audit | None) -> None:
+    st.session_state[RUNNING] = task
+
+
+def _say(task: Audit, found: Found) -> Found:
+    with st.container(key="privacy_said"):
+        st.markdown(said_audit(task, found))
+    return found
+
+
+def _command(task: Audit) -> str:
+    point = task.point
+    budget = (
+        f"--rho {point.rho!r} --at-delta {task.claim_delta:g}"
+        if point.rho is not None
+        else f"--epsilon {point.epsilon:g} --delta {point.delta:g}"
+    )
+    fault = "" if task.fault == "none" else f" --fault {task.fault}"
+    seed = f" --seed {point.seed}" if point.seed else ""
+    return f"dpsco audit --method {task.method} {budget} --trials {task.runs}{fault}{seed}"

@@ -1,0 +1,316 @@
+"""What the parts of the page Privacy are, in words; every number comes from the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dpsco_app.pages.privacy.state import View
+from dpsco_app.parts.options import budget_text, number_text
+from dpsco_core.audit.engine import Audit, Found
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled
+from dpsco_core.explain.ledgers import Account
+from dpsco_core.privacy.budget import ApproxDP
+
+INTRODUCTION = (
+    "A mechanism is private if nobody can tell from what it lets out whether one record was "
+    "this or that. A **budget** says how well nobody can: ε bounds how much likelier any output "
+    "may become when one record is replaced, and δ is a small probability of failing that. This "
+    "page converts budgets, shows where a run spends its own, and tests by experiment whether "
+    "it keeps its word."
+)
+PART_NAMES = {
+    "budget": "The calculator",
+    "ledger": "The ledger of a run",
+    "audit": "The audit",
+}
+TOOL_NAMES = {
+    "convert": "Convert",
+    "compose": "Compose",
+    "shuffle": "Shuffle",
+    "subsample": "Subsample",
+}
+KIND_NAMES = {"approx": "(ε, δ)", "zcdp": "zCDP: ρ", "pure": "pure: ε"}
+CONVERSION_NAMES = {
+    "paper": "the papers' formula",
+    "tight": "best for any zCDP",
+    "gaussian": "exact for Gaussian noise",
+}
+ACCOUNTING_NAMES = {
+    "basic": "basic: add ε and δ",
+    "advanced": "advanced composition",
+    "zcdp": "add ρ, convert (zCDP)",
+    "exact": "add ρ, exact for Gaussian",
+}
+PURE_NAMES = ACCOUNTING_NAMES | {"basic": "basic: add ε", "exact": "optimal for pure DP"}
+ROUTE_NAMES = {
+    "none": "no shuffling",
+    "printed": "printed (Zhao et al., eq. 24)",
+    "closed": "clones, closed form",
+    "numerical": "clones, exact sum",
+    "steps": "adaptive steps",
+}
+FAULT_NAMES = {
+    "none": "Honest",
+    "half-noise": "Half the noise",
+    "no-clipping": "No clipping",
+    "printed-constant": "Printed constant",
+}
+ABOUT_TOOL = {
+    "convert": "**zCDP** (zero-concentrated DP) counts privacy in one number ρ that adds up over "
+    "releases; Gaussian noise of standard deviation σ on a value that one record moves by at most "
+    "Δ has ρ = Δ²/(2σ²). A report needs ε and δ. The same ρ gives three different ε: by the "
+    "formula that the papers print (Bun and Steinke), by the best formula for every zCDP mechanism "
+    "(Canonne, Kamath and Steinke), and by the exact curve of Gaussian noise (Balle and Wang).",
+    "compose": "k releases of the same data, each at the same budget. **Basic** composition adds "
+    "their ε and their δ; **advanced** composition (Dwork, Rothblum and Vadhan) is here for "
+    "reference; **zCDP** adds ρ and converts once. The fourth line is **exact**: for Gaussian "
+    "releases the curve of Gaussian noise at the sum of ρ, for releases of pure DP the optimal "
+    "composition (Kairouz, Oh and Viswanath). All four are true: the lowest is the best proof of "
+    "the same thing.",
+    "shuffle": "Every record gets noise of its own, and nobody learns in which order the records "
+    "came. Hiding among the others, each record may use less noise. Four arguments for how much "
+    "less, at the (ε, δ) of all of them together: the formula that Zhao et al. print; that of the "
+    "**clones** (Feldman, McMillan and Talwar: every other record may pass for the one in "
+    "question), as its closed form and as its exact sum; and the exact sum for steps that depend "
+    "on each other.",
+    "subsample": "The mechanism sees a secret random batch of the records only. A record that is "
+    "not in the batch is hidden perfectly, so that the whole is more private than the mechanism "
+    "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017).",
+}
+LOOK_AT_TOOL = {
+    "convert": "**Look for:** the gap between the lines. At a fixed budget it is noise that can be "
+    "saved, without a new algorithm.",
+    "compose": "**Look for:** basic composition grows like k; adding ρ grows like √k until ρ·k is "
+    "large.",
+    "shuffle": "**Look for:** where the printed formula starts, and how far above the others it "
+    "is; and that few records gain nothing from shuffling.",
+    "subsample": "**Look for:** the straight line is the bound that is often quoted, q(e^ε − 1) "
+    "with q the share of the records; the exact one bends below it.",
+}
+ABOUT_LEDGER = (
+    "In this library no noise is drawn without an entry in a **ledger**, which knows how far one "
+    "record can move the value (its *sensitivity*) and what the release costs, and refuses what "
+    "does not fit into the budget. Here one run on synthetic data, with all that it wrote."
+)
+ABOUT_AUDIT = (
+    "A proof can be wrong, and so can code. The **audit** takes a data set and its worst "
+    "neighbour, in which one record has jumped from one end of the world to the other, and runs "
+    "the mechanism thousands of times on both. On half of the runs it looks for the event that "
+    "tells the two apart best; on the other half it counts that event, and computes with "
+    "Clopper and Pearson's exact intervals how large ε **must at least** be. If that is above "
+    "the claim, the claim is refuted; if not, nothing is proven: an audit catches liars, it "
+    "does not certify the honest."
+)
+ABOUT_FAULT = {
+    "none": "The method as it is in the catalogue.",
+    "half-noise": "A ledger made for this audit records honestly and then halves the noise.",
+    "no-clipping": "The method clips a billion times further out than it claims, with the noise of "
+    "the claim.",
+    "printed-constant": "Kamath et al. (2022), Algorithm 4 with the printed variance τ²d/(ρn²) and "
+    "a smoothing of variance 0.01: the sensitivity in the paper lacks a factor, and the ledger "
+    "itself says so. The claim is that of Gaussian noise which really is ρ-zCDP; under an (ε, δ) "
+    "budget the papers' loose conversion hides the flaw.",
+}
+WHY_DELTA = (
+    "δ is large here on purpose: Gaussian noise at (1, 10⁻⁶) breaks the bound e^ε only in events "
+    "of probability around 10⁻⁵, which no class will wait for."
+)
+HOW_TO_READ = (
+    "* **Neighbours** replace one record (at user level all records of one user).\n"
+    "* **ε** (epsilon), **δ** (delta): P[output on one] ≤ e^ε · P[output on the other] + δ. "
+    "**Pure** is δ = 0. **ρ** (rho) is the zCDP parameter: Rényi divergence of every order α is at "
+    "most ρα.\n"
+    "* **Noise multiplier**: standard deviation of the noise over the sensitivity, 1/√(2ρ).\n"
+    "* **Share** in the ledger: of what the run has spent; releases on disjoint blocks of records "
+    "cost what the most expensive block costs, so that each may have 100 %.\n"
+    "* **Confidence** of the audit: 99.9 % for *all* points of its line together. An honest "
+    "mechanism crosses its claim in at most one audit of a thousand.\n"
+    "* The audit's two data sets are small and one-dimensional where the method allows it: a "
+    "violation there is a violation. Fields such as n and d do not matter to a private mechanism's "
+    "promise.\n"
+    "* From a terminal: `dpsco budget --help`, `dpsco audit --help`."
+)
+
+
+def said_conversions(view: View, found: Sequence[Conversion]) -> str:
+    """Return the sentence on what the conversions make of the budget."""
+    last = found[-1]
+    if view.kind == "pure":
+        return (
+            f"**{number_text(view.epsilon)}-DP** implies ρ = {last.rho:.4g}; read back at "
+            f"δ = {number_text(view.delta)} that is ε = **{last.epsilon:.4g}**, never more than "
+            "the pure ε itself. Gaussian noise cannot give pure DP."
+        )
+    if view.kind == "zcdp":
+        eps = ", ".join(f"**{c.epsilon:.4g}** ({CONVERSION_NAMES[c.name]})" for c in found)
+        return (
+            f"ρ = {number_text(view.rho)} at δ = {number_text(view.delta)} is ε = {eps}. "
+            f"Its Gaussian noise is {last.noise_multiplier:.4g} times the sensitivity."
+        )
+    saved = 1 - last.noise_multiplier / found[0].noise_multiplier
+    eps, delta = number_text(view.epsilon), number_text(view.delta)
+    noises = ", ".join(f"**{c.noise_multiplier:.4g}** ({CONVERSION_NAMES[c.name]})" for c in found)
+    return (
+        f"For ({eps}, {delta})-DP one Gaussian release needs noise of {noises} times the "
+        f"sensitivity: the exact curve saves **{100 * saved:.0f} %** of the papers' noise."
+    )
+
+
+def title_conversions(view: View, found: Sequence[Conversion]) -> str:
+    """Return the takeaway of the figure of conversions."""
+    if view.kind == "zcdp":
+        lost = found[0].epsilon / found[-1].epsilon
+        return f"At ρ = {number_text(view.rho)} the papers' ε is {lost:.3g} times the exact one"
+    if view.kind == "pure":
+        return "A pure budget spends less than any curve of Gaussian noise at its ρ"
+    gain = found[-1].rho / found[0].rho
+    return (
+        f"At ε = {number_text(view.epsilon)} the exact curve allows {gain:.3g} times the ρ of the "
+        "papers' formula"
+    )
+
+
+def title_composed(at: Composed) -> str:
+    """Return the takeaway of the figure of compositions."""
+    return (
+        f"{at.releases:,} releases cost ε = {at.exact:.3g} exactly, and {at.basic:.3g} if ε is "
+        "added up"
+    )
+
+
+def accounting_names(*, pure: bool) -> dict[str, str]:
+    """Return what the accountings are called, of Gaussian releases or of pure ones."""
+    return PURE_NAMES if pure else ACCOUNTING_NAMES
+
+
+def said_advanced(better: tuple[int, int] | None, most: int) -> str:
+    """Return for which numbers of releases up to `most` advanced composition beats basic."""
+    if better is None:
+        return (
+            "At this budget advanced composition is above basic composition for every k up to "
+            f"{most:,}."
+        )
+    first, last = better
+    where = f"from k = {first:,} on" if last == most else f"from k = {first:,} to {last:,}"
+    return f"At this budget advanced composition is below basic composition {where}."
+
+
+def said_composed(view: View, at: Composed) -> str:
+    """Return the sentence on k equal releases."""
+    if view.kind == "pure":
+        return (
+            f"{at.releases:,} releases, each {number_text(view.epsilon)}-DP, are together "
+            f"**{at.basic:.4g}**-DP by basic composition. At δ = {number_text(view.delta)} they "
+            f"are (ε, δ)-DP with ε = **{at.exact:.4g}** by the optimal composition of pure DP, "
+            f"**{at.zcdp:.4g}** by zCDP and **{at.advanced:.4g}** by advanced composition."
+        )
+    return (
+        f"{at.releases:,} Gaussian releases of ρ = {at.rho:.4g} each are, at δ = "
+        f"{number_text(view.delta)}, (ε, δ)-DP with ε = **{at.exact:.4g}** by the exact curve, "
+        f"**{at.zcdp:.4g}** by zCDP, **{at.advanced:.4g}** by advanced and **{at.basic:.4g}** by "
+        "basic composition."
+    )
+
+
+def title_shuffled(records: int, found: Sequence[Shuffled]) -> str:
+    """Return the takeaway of the figure of shuffling."""
+    alone, best = found[0].noise_multiplier, min(s.noise_multiplier or 1e300 for s in found)
+    assert alone is not None
+    if best >= alone * (1 - 1e-9):
+        return f"{records:,} records are too few: shuffling them saves no noise"
+    return f"Among {records:,} shuffled records each needs {alone / best:.3g} times less noise"
+
+
+def said_shuffled(view: View, point: Point, found: Sequence[Shuffled]) -> str:
+    """Return the sentence on what shuffling is worth."""
+    parts = [
+        f"{ROUTE_NAMES[s.name]}: "
+        + ("nothing, its conditions fail" if s.rho is None else f"**{s.noise_multiplier:.4g}**")
+        for s in found
+    ]
+    return (
+        f"For ({point.epsilon:.4g}, {number_text(point.delta)})-DP of all together, the noise of "
+        f"each of {view.records:,} records over its sensitivity is: " + "; ".join(parts) + "."
+    )
+
+
+def title_subsampled(view: View, epsilon: float, made: ApproxDP) -> str:
+    """Return the takeaway of the figure of subsampling."""
+    return (
+        f"A secret batch of {view.batch:,} of {view.records:,} turns ε = "
+        f"{epsilon:.4g} into {made.epsilon:.3g}"
+    )
+
+
+def title_ledger(found: Account) -> str:
+    """Return the takeaway of the picture of the ledger."""
+    name = method_card(found.outcome.method).name
+    count = len(found.entries)
+    if found.parallel:
+        return f"{name} spends on disjoint blocks: each may cost all of the budget"
+    if count == 1:
+        return f"{name} spends all of its budget on a single release"
+    top = max(found.spendings, key=lambda s: s.share)
+    if top.count > 1 and len(found.spendings) == 1:
+        return f"{name} spreads its budget over {count:,} equal releases"
+    return f"{name}: {100 * top.share:.0f} % of the budget went to “{top.label}”"
+
+
+def said_ledger(found: Account) -> str:
+    """Return the sentence on what a run has spent."""
+    spent, count = found.outcome.spent, len(found.entries)
+    noun = "release" if count == 1 else "releases"
+    parallel = (
+        " The blocks are disjoint: a neighbour changes one of them, and only "
+        "the most expensive one counts."
+        if found.parallel
+        else ""
+    )
+    within = "all of" if spent == found.budget else "within"
+    said = "nothing" if spent is None else budget_text(spent)
+    text = (
+        f"**{count:,} {noun}**; spent **{said}**, {within} the budget "
+        f"{budget_text(found.budget)}.{parallel}"
+    )
+    if found.flaws:
+        text += " **Flawed:** " + "; ".join(dict.fromkeys(found.flaws)) + "."
+    return text
+
+
+def title_audit(task: Audit, found: Found) -> str:
+    """Return the takeaway of the figure of an audit."""
+    bound, claim = found.epsilon_lower_bound, found.claimed_epsilon
+    if found.caught_at is None:
+        return f"ε is at least {bound:.2f}: below the claim of {claim:.3g}, which stands"
+    return f"Caught after {found.caught_at:,} runs: ε is at least {bound:.2f}, not {claim:.3g}"
+
+
+def said_audit(task: Audit, found: Found) -> str:
+    """Return the sentence on an audit's result."""
+    name, runs = method_card(task.method).name, found.evidence[-1].runs
+    how = (
+        "" if task.fault == "none" else f", broken on purpose ({FAULT_NAMES[task.fault].lower()}),"
+    )
+    at = f" at δ = {number_text(found.delta)}" if found.delta else " at δ = 0"
+    if found.caught_at is None:
+        verdict = (
+            f"lets {runs:,} runs prove ε ≥ **{found.epsilon_lower_bound:.3f}**{at}. Its claim of "
+            f"ε = **{found.claimed_epsilon:.3g}** is not refuted."
+        )
+    else:
+        verdict = (
+            f"claims ε = **{found.claimed_epsilon:.3g}**{at}, and **{found.caught_at:,}** runs "
+            f"refute it; {runs:,} prove ε ≥ **{found.epsilon_lower_bound:.3f}**."
+        )
+    confidence = f" Confidence {100 * task.confidence:g} %, all looks together."
+    return f"{name}{how} {verdict}{confidence}"
+
+
+def title_histogram(found: Found) -> str:
+    """Return the takeaway of the picture of the two samples."""
+    last = found.evidence[-1]
+    return (
+        f"The best event happens in {100 * last.hits / last.tested:.3g} % of the runs on one "
+        f"neighbour, {100 * last.false_hits / last.tested:.3g} % on the other"
+    )

@@ -1,0 +1,266 @@
+"""Theory: the papers' tables at the sidebar's scenario, their figure, and one row in full."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dpsco_app.pages.theory import words
+from dpsco_app.pages.theory.charts import dots_figure
+from dpsco_app.pages.theory.state import Drawing, drawing, fits, has_line, key
+from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.problem_words import words_for
+from dpsco_app.shell.places import link_to
+from dpsco_core.catalogue import bound
+from dpsco_core.explain.tables.symbols import symbols
+from dpsco_core.explain.tables.table import (
+    TABLE_KEYS,
+    PaperTable,
+    Row,
+    canonical_point,
+    paper_table,
+    rows,
+    slopes,
+)
+from dpsco_core.scenario import Scenario
+
+FRAME = "theory_frame"
+HEIGHT = 430
+LIMITS = {  # of the columns, in pixels
+    "Bound": 300,
+    "Paper": 190,
+    "Statement": 260,
+    "What fails": 520,
+}
+
+
+def tables_part(scenario: Scenario, extras: Mapping[str, str]) -> None:
+    """Draw the tables."""
+    st.markdown(words.INTRODUCTION)
+    _filters()
+    table = paper_table(extras["table"])
+    point = canonical_point(scenario)
+    found = _rows(point, table, extras)
+    quantity = words.quantity_of(table, words_for(point.problem).quantity)
+    drawn = words.comparable(found, quantity)
+    chosen = _chosen(found, drawn, extras["bound"])
+    with st.container(key="theory_said"):
+        st.markdown(words.sentence(found, drawn, table))
+    if not found:
+        st.info("No row passes these filters.")
+        return
+    if drawn:
+        axis = words.quantity_axis(quantity)
+        responsive(
+            "theory_bounds",
+            words.title(drawn),
+            lambda look: dots_figure(drawn, axis, chosen, look),
+            bar=False,
+            on_click=_clicked,
+            table=lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn]),
+        )
+        st.caption(words.MARKS)
+    else:
+        st.info(words.title(drawn) + ".")
+    _table(point, found)
+    _one(point, next(r for r in found if r.bound.card.slug == chosen))
+
+
+def _filters() -> None:
+    st.selectbox(
+        "Table",
+        TABLE_KEYS,
+        format_func=lambda k: paper_table(k).title,
+        key=key("table"),
+        on_change=_forget,
+    )
+    choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+        ("scope", "About", words.SCOPE_NAMES),
+        ("kind", "Kind", words.KIND_NAMES),
+        ("level", "What is hidden", words.LEVEL_NAMES),
+        ("space", "Geometry", words.SPACE_NAMES),
+    )
+    with st.container(horizontal=True, key="theory_filters"):
+        for name, label, names in choices:
+            st.selectbox(
+                label, list(names), format_func=names.__getitem__, key=key(name), width=165
+            )
+
+
+def _rows(point: Scenario, table: PaperTable, extras: Mapping[str, str]) -> tuple[Row, ...]:
+    slugs = tuple(s for s in table.slugs if fits(bound(s).card, extras))
+    found = rows(point, slugs)
+    if extras["scope"] == "here" and any(r.here for r in found):
+        return tuple(r for r in found if r.here)
+    return found
+
+
+def _chosen(found: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
+    """Return the row that is shown in full: the chosen one, or the best of the figure."""
+    if slug in {r.bound.card.slug for r in found}:
+        return slug
+    first = words.best_upper(drawn, "rate") or (found[0] if found else None)
+    return "" if first is None else first.bound.card.slug
+
+
+def _slopes(point: Scenario, row: Row) -> dict[str, float]:
+    cheap = row.here and row.bound.card.constant == "rate"
+    return slopes(point, row.bound.card.slug) if cheap else {}
+
+
+def _table(point: Scenario, found: tuple[Row, ...]) -> None:
+    st.header("The table")
+    frame = words.table_frame(found, [_slopes(point, r) for r in found])
+    frame.insert(3, "Explore", [_address(point, r) for r in found])
+    slugs = [r.bound.card.slug for r in found]
+    formats: dict[Any, Any] = {
+        "Value": "{:.3g}",
+        "Slope n": "{:.2f}",
+        "Slope d": "{:.2f}",
+        "Slope ε": "{:.2f}",
+    }
+    styled: Any = frame.style.format(formats, na_rep="")
+    st.dataframe(
+        styled,
+        key=FRAME,
+        hide_index=True,
+        width="stretch",
+        height=min(HEIGHT, 38 + 35 * len(frame)),
+        on_select=lambda: _selected(slugs),
+        selection_mode="single-row",
+        column_config=_columns(),
+    )
+    st.caption(
+        "Rows whose conditions hold come first. Click a column header to sort. Select a row to see "
+        "its details below. Slopes are given for rates."
+    )
+
+
+def _columns() -> dict[str, Any]:
+    column = st.column_config
+    slope = {
+        name: column.NumberColumn(name, help=words.SLOPE_HELP)
+        for name in ("Slope n", "Slope d", "Slope ε")
+    }
+    text = {name: column.TextColumn(name, width=width) for name, width in LIMITS.items()}
+    return {
+        "Explore": column.LinkColumn(
+            "Explore", display_text="open", help="Opens Explore at this scenario, in a new tab."
+        ),
+        **slope,
+        **text,
+    }
+
+
+@st.cache_data(
+    max_entries=5000, show_spinner=False, hash_funcs={Scenario: lambda s: str(s.to_query())}
+)
+def _drawing(point: Scenario, slug: str) -> Drawing:
+    return drawing(point, bound(slug).card)
+
+
+def _address(point: Scenario, row: Row) -> str | None:
+    query = _drawing(point, row.bound.card.slug).query
+    return "./?" + urlencode(query) if query else None
+
+
+def _selected(slugs: list[str]) -> None:
+    chosen = st.session_state[FRAME].selection.rows
+    if chosen and chosen[0] < len(slugs):
+        st.session_state[key("bound")] = slugs[chosen[0]]
+
+
+def _clicked(kind: str) -> None:
+    points = st.session_state[f"theory_bounds_{kind}"].selection.points
+    if points:
+        slug = points[0]["customdata"]
+        st.session_state[key("bound")] = slug[0] if isinstance(slug, list) else slug
+
+
+def _forget() -> None:
+    st.session_state[key("bound")] = ""
+
+
+# -- one row ------------------------------------------------------------------------------------
+
+
+def _one(point: Scenario, row: Row) -> None:
+    card = row.bound.card
+    st.header(words.short(card))
+    st.markdown(f"{words.card_line(card)} {card.summary}")
+    with st.container(key="theory_formula"):
+        st.markdown(words.formula(card.latex))
+    if not row.here:
+        st.info(row.failures[0])
+        _explore_link(point, row)
+        return
+    left, right = st.columns([3, 2])
+    with left:
+        _symbols(point, row)
+    with right:
+        _values(point, row)
+    _conditions(row)
+    _explore_link(point, row)
+
+
+def _symbols(point: Scenario, row: Row) -> None:
+    lines = ["| symbol | here | meaning |", "|---|---|---|"]
+    for symbol in symbols(point, row.bound):
+        value = "in the formula" if math.isnan(symbol.value) else words.said(symbol.value)
+        lines.append(f"| ${symbol.latex}$ | {value} | {symbol.meaning} |")
+    st.markdown("\n".join(lines))
+
+
+def _values(point: Scenario, row: Row) -> None:
+    terms = "\n".join(f"| {name} | {words.said(value)} |" for name, value in row.terms)
+    st.markdown(
+        f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{words.said(row.value)}** |"
+    )
+    # Six values of a proven bound may take half a second: only when they are asked for.
+    if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="theory_slopes"):
+        return
+    found = slopes(point, row.bound.card.slug)
+    said = [f"{name} **{found[axis]:.2f}**" for axis, name in _axes(point) if _finite(found[axis])]
+    if said:
+        st.markdown("Slopes here: " + ", ".join(said) + ".", help=words.SLOPE_HELP)
+
+
+def _axes(point: Scenario) -> tuple[tuple[str, str], ...]:
+    return (("n", "n"), ("d", "d"), ("epsilon", "ε" if point.rho is None else "ρ"))
+
+
+def _finite(value: float) -> bool:
+    return math.isfinite(value)
+
+
+def _conditions(row: Row) -> None:
+    every = [h.text for h in row.bound.hypotheses]
+    if row.failures:
+        st.warning("**Outside its theorem here.** " + " ".join(row.failures))
+    elif every:
+        st.markdown("**All of its conditions hold here.**")
+    if every:
+        with st.expander(f"Its conditions ({len(every)})"):
+            st.markdown("\n".join(f"- {text}" for text in every))
+
+
+def _explore_link(point: Scenario, row: Row) -> None:
+    found = _drawing(point, row.bound.card.slug)
+    if not found.query:
+        st.caption("The dashboard runs no scenario of this kind: it is too large.")
+        return
+    drawn = has_line(found, row.bound.card.slug)
+    label = "Draw this bound in Explore" if drawn else "Open its scenario in Explore"
+    link_to("explore", label, found.query)
+    if found.n != point.n:
+        st.caption(f"At n = {number_text(found.n)}, the most that Explore runs with such records.")
+    if not drawn:
+        why = "has no finite value there" if found.drawn else "is left out of Explore's figure"
+        st.caption(f"This bound {why}; the table below that figure lists it.")
+    elif row.bound.card.kind == "upper":
+        st.caption("Where it is far above the measured errors, its line leaves the figure.")

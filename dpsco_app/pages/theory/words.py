@@ -1,0 +1,235 @@
+"""What Theory says: names of its columns and filters, and what a table shows, in words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import pandas as pd
+
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.problem_words import losses_text
+from dpsco_core.base.cards import BoundCard, Quantity
+from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.explain.errata import Erratum
+from dpsco_core.explain.tables.table import PaperTable, Row
+
+PART_NAMES = {"tables": "Tables of the papers", "errata": "Errata"}
+KIND_NAMES = {"all": "upper and lower", "upper": "upper bounds", "lower": "lower bounds"}
+LEVEL_NAMES = {"all": "items and users", "item": "items hidden", "user": "users hidden"}
+SPACE_NAMES = {"all": "every geometry", "l2": "ℓ₂", "lq": "ℓ_q"}
+SCOPE_NAMES = {"here": "this problem", "all": "every problem"}
+PAPER_NAMES = {
+    "all": "every paper",
+    "kamath": "Kamath, Liu and Zhang 2022",
+    "zhao": "Zhao et al. 2024",
+    "su": "Su, Zhao and Wang 2023",
+    "arora": "Arora, Marinov and Ullah 2020",
+    "lowy": "Lowy, Liu and Asi 2024",
+}
+CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
+INTRODUCTION = (
+    "Every bound of the five papers, and of the work that they compare with, **at the scenario of "
+    "the sidebar**: its value, whether the conditions of its theorem hold there, and how it "
+    "moves with n, d and the budget. Choose a row to see its formula."
+)
+ERRATA_INTRODUCTION = (
+    "What was found **wrong or missing** in the papers while they were worked out, and what is "
+    "done here instead. Many entries come with an experiment: numbers that show it, computed when "
+    "you press the button. Most results survive, with other constants or with a condition more; "
+    "an entry that is *valid but loose* is true as printed, and needs less than it asks for."
+)
+MARKS = (
+    "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
+    "constant 1, which compares only its growth. Pale: a condition of the theorem fails here."
+)
+SLOPE_HELP = (
+    "Logarithmic slope at this point: −0.5 means that four times as much halves the value. For "
+    "rates; of a proven bound in its details below."
+)
+
+
+def said(value: float) -> str:
+    """Return a value with three digits, as people write it."""
+    if math.isnan(value):
+        return "none"
+    return number_text(float(f"{value:.3g}")) if math.isfinite(value) else "∞"
+
+
+def comparable(rows: Sequence[Row], quantity: Quantity) -> list[Row]:
+    """Return the rows that bound one quantity at this scenario by a positive number."""
+    return [
+        r for r in rows if r.here and r.bound.card.quantity == quantity and 0 < r.value < math.inf
+    ]
+
+
+def quantity_of(table: PaperTable, problem_quantity: Quantity) -> Quantity:
+    """Return what a table's figure compares: gradients in theirs, otherwise the problem's own."""
+    return "item gradients" if table.key == "lowy-gradients" else problem_quantity
+
+
+def quantity_axis(quantity: Quantity) -> str:
+    """Return the title of the axis."""
+    names = {
+        "l2 error": "Error ‖μ̂ − μ‖₂ (log)",
+        "squared l2 error": "Squared error (log)",
+        "excess risk": "Excess population risk (log)",
+        "item gradients": "Gradients of single items (log)",
+    }
+    return names[quantity]
+
+
+def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
+    """Return the smallest private upper bound on the mean whose conditions hold; or rate of any."""
+    found = [
+        r
+        for r in rows
+        if r.holds
+        and (r.bound.card.kind, r.bound.card.constant) == ("upper", constant)
+        and r.bound.card.privacy != "none"
+        and (constant == "rate" or r.bound.card.guarantee == "expectation")
+    ]
+    return min(found, key=lambda r: r.value, default=None)
+
+
+def floor(rows: Sequence[Row]) -> Row | None:
+    """Return the largest proven lower bound that holds and binds more than ε-DP alone.
+
+    One that binds ε-DP algorithms only says nothing about the others, so it comes last.
+    """
+    found = [
+        r
+        for r in rows
+        if r.holds
+        and r.applies
+        and (r.bound.card.kind, r.bound.card.constant) == ("lower", "explicit")
+    ]
+    wide = [r for r in found if r.bound.card.privacy != "pure"]
+    return max(wide or found, key=lambda r: r.value, default=None)
+
+
+def bound_ones(row: Row) -> str:
+    """Return whom a lower bound binds."""
+    names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "private algorithm"}
+    return names.get(row.bound.card.privacy, "zCDP algorithm")
+
+
+def short(card: BoundCard) -> str:
+    """Return the name of a bound without the field that all rows of a table share."""
+    name = card.name.removeprefix("SCO, ")
+    return name[0].upper() + name[1:]
+
+
+def title(rows: Sequence[Row]) -> str:
+    """Return the takeaway of the figure."""
+    if not rows:
+        return "No row of this table is about this problem: choose another problem or table"
+    rate, least = best_upper(rows, "rate"), floor(rows)
+    parts = []
+    if rate is not None:
+        name = short(rate.bound.card)
+        parts.append(f"The smallest rate that holds here is {said(rate.value)} (“{name}”)")
+    if least is not None:
+        start = "no" if parts else "No"
+        parts.append(f"{start} {bound_ones(least)} stays below {said(least.value)} on every input")
+    if parts:
+        return "; ".join(parts)
+    upper = best_upper(rows, "explicit")
+    if upper is not None:
+        return f"Proven here: at most {said(upper.value)} (“{short(upper.bound.card)}”)"
+    return "The conditions of no private row hold here: their values are outside their theorems"
+
+
+def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable) -> str:
+    """Return how many rows hold, and how far the proven bounds are apart."""
+    here = [r for r in rows if r.here]
+    holding = sum(r.holds for r in here)
+    parts = [f"**{holding} of {len(here)}** rows that are about this problem hold here"]
+    if len(here) < len(rows):
+        parts[0] += f" ({len(rows) - len(here)} are about something else)"
+    upper, least = best_upper(drawn, "explicit"), floor(drawn)
+    if upper is not None and least is not None:
+        ratio = said(float(f"{upper.value / least.value:.2g}"))
+        parts.append(
+            f"the smallest proven upper bound in expectation, **{said(upper.value)}**, is "
+            f"**{ratio} times** what no {bound_ones(least)} stays below, **{said(least.value)}**"
+        )
+    elif upper is not None:
+        parts.append(f"the smallest proven upper bound in expectation is **{said(upper.value)}**")
+    elif least is not None:
+        parts.append(f"no {bound_ones(least)} stays below **{said(least.value)}** on every input")
+    return f"{table.source} {'; '.join(parts)}."
+
+
+def card_line(card: BoundCard) -> str:
+    """Return who says it, and what kind of statement it is."""
+    proven = "every constant proven" if card.constant == "explicit" else "a rate, constant 1"
+    sense = "on average" if card.guarantee == "expectation" else f"with {card.guarantee}"
+    kind = "Upper" if card.kind == "upper" else "Lower"
+    losses = "" if card.loss_class == MEAN else f" of {card.loss_class} losses"
+    what = f"{kind} bound on the {card.quantity}{losses} {sense}, {proven}"
+    return f"{what}. {card.paper}, {card.statement}."
+
+
+def formula(latex: str) -> str:
+    r"""Return a formula as text that can wrap: what it is, and below what its letters stand for.
+
+    Definitions come after the formula, separated by a comma and a space outside of all braces.
+    """
+    parts, depth, start = [], 0, 0
+    for place, letter in enumerate(latex):
+        depth += (letter == "{") - (letter == "}")
+        if depth == 0 and latex.startswith((",\\ ", ",\\quad"), place):
+            parts.append(latex[start:place])
+            start = place + 1
+    found = [re.sub(r"^(\\quad|\\ |\s)+", "", part) for part in (*parts, latex[start:])]
+    defines = ("=", r"\le", r"\ge", r"\sim", r"\text")
+    main = [found[0]] + [p for p in found[1:] if r"\ (q" in p or not any(d in p for d in defines)]
+    where = [p for p in found[1:] if p not in main]
+    lines = [", ".join(_inline(p) for p in main)]
+    if where:
+        lines.append("where " + ", ".join(_inline(p) for p in where))
+    return "\n\n".join(lines)
+
+
+def _inline(part: str) -> str:
+    """Return a formula inside a line; words in it become text, which can wrap."""
+    opened = rf"$\displaystyle {part}$"
+    apart = re.sub(r"\\text\{([^}]*)\}", r"$\1$\\displaystyle ", opened)
+    return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
+
+
+def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.DataFrame:
+    """Return the table as text and numbers, one row a bound; slopes are empty where not given."""
+    return pd.DataFrame(
+        [
+            {
+                "Bound": short(r.bound.card),
+                "Value": r.value if math.isfinite(r.value) else None,
+                "Holds": "yes" if r.holds else "no",
+                "Kind": r.bound.card.kind,
+                "Constant": CONSTANTS[r.bound.card.constant],
+                "Slope n": _finite(s, "n"),
+                "Slope d": _finite(s, "d"),
+                "Slope ε": _finite(s, "epsilon"),
+                "Paper": r.bound.card.paper.key,
+                "Statement": r.bound.card.statement,
+                "Of": r.bound.card.quantity,
+                "Losses": losses_text(r.bound.card, r.applies or not r.here),
+                "What fails": r.failures[0] if r.failures else "",
+            }
+            for r, s in zip(rows, slopes, strict=True)
+        ]
+    )
+
+
+def _finite(slopes: dict[str, float], axis: str) -> float | None:
+    value = slopes.get(axis, math.nan)
+    return value if math.isfinite(value) else None
+
+
+def about(entry: Erratum) -> str:
+    """Return what an erratum is about, in the words of its slug."""
+    words = entry.slug.split(".")[1].replace("-", " ")
+    return words[0].upper() + words[1:]

@@ -1,0 +1,260 @@
+"""The figures of the page Users but the map; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from dpsco_app.pages.users.words import NEED_NAMES, ROW_COLOURS, ROW_NAMES
+from dpsco_app.parts.look import (
+    COLOURS,
+    GREY,
+    Label,
+    Look,
+    lay_out,
+    log_axes,
+    place_labels,
+    translucent,
+)
+from dpsco_app.parts.options import number_text
+from dpsco_core.bounds.user.complexity import Curve
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.users.crossing import Crossing, Errors
+from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
+
+
+def crossing_figure(curves: Sequence[Errors], found: Crossing | None, look: Look) -> go.Figure:
+    """Return the measured mean excess risks over m, and where the first two cross."""
+    figure = go.Figure()
+    labels: list[Label] = []
+    positive = [float(v) for c in curves for v in c.mean if v > 0]
+    low, high = min(positive) / 2, max(positive) * 2
+    for rank, curve in enumerate(curves):
+        _points(figure, curve, curve.mean, 2 * curve.standard_error, rank, look, labels)
+    if found is not None:
+        ends = [e if math.isfinite(e) else curves[0].items[-1] for e in found.interval]
+        figure.add_vline(x=found.items, line={"color": look.ink, "width": 1.5, "dash": "dash"})
+        if not math.isnan(ends[0]):
+            figure.add_vrect(
+                x0=ends[0], x1=ends[1], fillcolor=look.ink, opacity=0.08, line={"width": 0}
+            )
+        figure.add_annotation(
+            text=f"<b>cross at m ≈ {number_text(float(f'{found.items:.2g}'))}</b>",
+            x=math.log10(found.items),
+            y=0.02,
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            xshift=6,
+            showarrow=False,
+            font={"size": 12 if look.compact else 14, "color": look.ink},
+        )
+    log_axes(
+        figure, look, (0.7, 1.4e6), (low, high), "Items per user m (log)", "Mean excess risk (log)"
+    )
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def law_figure(
+    curves: Sequence[Errors], slopes: Mapping[str, float], start: float, look: Look
+) -> go.Figure:
+    """Return the root mean square distances over m with a 1/sqrt(m) guide from m = `start` on."""
+    figure = go.Figure()
+    labels: list[Label] = []
+    values = [float(v) for c in curves for v in c.distance if v > 0]
+    low, high = min(values) / 2, max(values) * 2
+    for rank, curve in enumerate(curves):
+        _points(figure, curve, curve.distance, None, rank, look, labels)
+    first = curves[0]
+    keep = first.items >= start
+    x = first.items[keep]
+    if len(x):
+        y = first.distance[keep]
+        middle = math.exp(float(np.mean(np.log(y) + 0.5 * np.log(x))))
+        guide = middle / np.sqrt(x)
+        _curve(
+            figure, x, guide, "1/√m, a guide", look.colour(GREY), dash="dot", width=2.0, about=""
+        )
+        labels.append(Label(text="1/√m, a guide", y=float(guide[-1]), colour=look.quiet, rank=9))
+    for curve in curves[:2]:
+        before_last = max(len(curve.items) - 2, 0)
+        figure.add_annotation(
+            text=f"slope {slopes[curve.method]:.2f}".replace("-", "−"),
+            x=math.log10(curve.items[before_last]),
+            y=math.log10(float(curve.distance[before_last])),
+            yshift=14,
+            xanchor="right" if look.compact else "left",
+            showarrow=False,
+            font={"size": 13, "color": look.colour(COLOURS[curve.method])},
+        )
+    log_axes(
+        figure,
+        look,
+        (0.7, 1.4e6),
+        (low, high),
+        "Items per user m (log)",
+        "Root mean square distance (log)",
+    )
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def frontier_figure(
+    needs: Mapping[str, Sequence[float]],
+    chosen: tuple[float, int],
+    most: float,
+    look: Look,
+) -> go.Figure:
+    """Return the least users over epsilon; `chosen` is (epsilon, n), `most` is 1/(delta m)."""
+    figure = go.Figure()
+    labels: list[Label] = []
+    finite = [v for row in needs.values() for v in row if math.isfinite(v)]
+    low, high = min(*finite, chosen[1]) / 1.7, max(*finite, chosen[1]) * 1.7
+    for rank, need in enumerate(NEEDS):
+        name, colour = NEED_NAMES[need.slug], look.colour(COLOURS[need.method])
+        y = np.array([v if math.isfinite(v) else np.nan for v in needs[need.slug]])
+        dash = "solid" if need.printed else "dash"
+        if need.slug in ("groups-printed", "recommended-c1"):
+            dash = "dot" if need.printed else "dashdot"
+        _curve(figure, np.array(EPSILONS), y, name, colour, dash=dash, width=2.6, about="users")
+        if np.isfinite(y).any():
+            last = float(y[np.isfinite(y)][-1])
+            labels.append(Label(text=name, y=last, colour=colour, rank=rank))
+    if low < most < high:
+        figure.add_hline(y=most, line={"color": look.quiet, "width": 1.3, "dash": "longdash"})
+        figure.add_annotation(
+            text="n = 1/(δm): Theorem 3.2 needs fewer users",
+            xref="paper",
+            x=0.01,
+            y=math.log10(most),
+            xanchor="left",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 11 if look.compact else 12, "color": look.quiet},
+        )
+    figure.add_trace(
+        go.Scatter(
+            x=[chosen[0]],
+            y=[chosen[1]],
+            mode="markers",
+            marker={
+                "symbol": "circle-x-open",
+                "size": 16,
+                "color": look.ink,
+                "line": {"width": 2.5},
+            },
+            name="chosen point",
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    )
+    log_axes(
+        figure,
+        look,
+        (EPSILONS[0] / 1.1, EPSILONS[-1] * 1.1),
+        (low, high),
+        "Privacy budget ε (log)",
+        "Least number of users n (log)",
+    )
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def gradients_figure(curves: Sequence[Curve], total: int, look: Look) -> go.Figure:
+    """Return gradients over n m, faint where a row's assumptions fail; `total` marks n m."""
+    figure = go.Figure()
+    labels: list[Label] = []
+    drawn = [c for c in curves if all(math.isfinite(g) for g in c.gradients)]
+    low = min(c.gradients[0] for c in drawn) / 2
+    high = max(c.gradients[-1] for c in drawn) * 2
+    for rank, curve in enumerate(drawn):
+        colour = look.colour(ROW_COLOURS[curve.slug])
+        x, y = np.array(curve.items, dtype=float), np.array(curve.gradients)
+        able = np.array(curve.applies)
+        dash = "solid" if curve.loss == "smooth" else "dash"
+        name = ROW_NAMES[curve.slug, curve.loss]
+        _curve(figure, x, y, name, translucent(colour, 0.35), dash="dot", width=1.6, about="")
+        figure.data[-1].update(showlegend=False, hoverinfo="skip")
+        about = "gradients"
+        _curve(figure, x, np.where(able, y, np.nan), name, colour, dash, 2.8, about)
+        labels.append(Label(text=name, y=float(y[-1]), colour=colour, rank=rank))
+    items = drawn[0].items
+    if items[0] <= total <= items[-1]:
+        figure.add_vline(x=total, line={"color": look.ink, "width": 1.2, "dash": "dash"})
+    log_axes(
+        figure,
+        look,
+        (items[0] / 1.3, items[-1] * 1.3),
+        (low, high),
+        "All items n·m (log)",
+        "Gradients of an item (log)",
+    )
+    _finish(figure, labels, low, high, look)
+    return figure
+
+
+def _curve(
+    figure: go.Figure,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    name: str,
+    colour: str,
+    dash: str,
+    width: float,
+    about: str,
+) -> None:
+    figure.add_trace(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            line={"color": colour, "width": width, "dash": dash},
+            name=name,
+            hovertemplate=f"{name}<br>%{{x:,.6g}}: %{{y:.3g}} {about}<extra></extra>",
+        )
+    )
+
+
+def _points(
+    figure: go.Figure,
+    curve: Errors,
+    y: NDArray[np.float64],
+    bars: NDArray[np.float64] | None,
+    rank: int,
+    look: Look,
+    labels: list[Label],
+) -> None:
+    colour = look.colour(COLOURS[curve.method])
+    name = method_card(curve.method).name
+    # A bar that would leave the log axis ends at a tenth of its point.
+    lower = None if bars is None else np.minimum(bars, 0.9 * y)
+    figure.add_trace(
+        go.Scatter(
+            x=curve.items,
+            y=y,
+            mode="lines+markers",
+            line={"color": colour, "width": 2.8},
+            marker={"size": 8, "color": colour},
+            error_y=None
+            if bars is None
+            else {"array": bars, "arrayminus": lower, "symmetric": False, "thickness": 1.3},
+            name=name,
+            hovertemplate=f"{name}<br>m = %{{x:,}}: %{{y:.3g}}<extra></extra>",
+        )
+    )
+    known = y[np.isfinite(y)]
+    if len(known):
+        labels.append(Label(text=f"<b>{name}</b>", y=float(known[-1]), colour=colour, rank=rank))
+
+
+def _finish(figure: go.Figure, labels: list[Label], low: float, high: float, look: Look) -> None:
+    if not look.compact:
+        place_labels(figure, labels, low, high, lines=20)
+    lay_out(figure, replace(look, short=True))
+    figure.update_layout(height=580 if look.compact else 450, margin={"t": 76, "b": 44})

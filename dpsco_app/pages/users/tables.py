@@ -1,0 +1,75 @@
+"""The numbers of the page Users as tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from dpsco_app.pages.users.words import MAP_NAMES, NEED_NAMES, ROW_NAMES
+from dpsco_core.bounds.user.complexity import Curve
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.users.crossing import Errors
+from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
+from dpsco_core.explain.users.regions import UserMap
+
+
+def map_table(found: UserMap) -> pd.DataFrame:
+    """Return the map, a point a row."""
+    best = found.smallest
+    rows = []
+    for i, n in enumerate(found.users):
+        for j, m in enumerate(found.items):
+            k = int(best[i, j])
+            row: dict[str, object] = {"n": n, "m": m}
+            row["Smallest"] = MAP_NAMES[found.methods[k]] if k >= 0 else "none"
+            for index, method in enumerate(found.methods):
+                value = float(found.values[index, i, j])
+                row[MAP_NAMES[method]] = value if math.isfinite(value) else None
+                row[f"{MAP_NAMES[method]}, holds"] = bool(found.holds[index, i, j])
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def law_table(curves: Sequence[Errors]) -> pd.DataFrame:
+    """Return the measured errors, a method and an m a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": method_card(c.method).name,
+                "m": c.items.astype(int),
+                "Mean excess risk": c.mean,
+                "Standard error": c.standard_error,
+                "RMS distance": c.distance,
+                "Trials": c.risks.shape[1],
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def frontier_table(needs: Mapping[str, Sequence[float]]) -> pd.DataFrame:
+    """Return the least users, an epsilon a row."""
+    columns = {
+        NEED_NAMES[n.slug]: [v if math.isfinite(v) else None for v in needs[n.slug]] for n in NEEDS
+    }
+    return pd.DataFrame({"ε": EPSILONS} | columns)
+
+
+def gradients_table(curves: Sequence[Curve]) -> pd.DataFrame:
+    """Return the counts, a row of the comparison and an n a row."""
+    parts = [
+        pd.DataFrame(
+            {
+                "Method": ROW_NAMES[c.slug, c.loss],
+                "Losses": c.loss,
+                "n·m": c.items,
+                "Gradients": [g if math.isfinite(g) else None for g in c.gradients],
+                "Assumptions hold": c.applies,
+            }
+        )
+        for c in curves
+    ]
+    return pd.concat(parts, ignore_index=True)

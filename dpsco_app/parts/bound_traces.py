@@ -1,0 +1,175 @@
+"""Bounds in a figure: their lines, the region below them, their names; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpsco_app.parts.look import COLOURS, FADED, REGION, Label, Look, Part, translucent, wrapped
+from dpsco_app.parts.problem_words import is_instance, worst_case
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.catalogue import method_card
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+PAD = 0.03  # of the axis, on each side of what is drawn
+# Where the words in the region begin and end, as shares of the figure's width.
+TEXT_FROM, TEXT_TO = 0.04, 0.45
+
+
+def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
+    """Return the evaluations curve by curve; those without a positive value are left out."""
+    curves: dict[str, list[Evaluation]] = {}
+    for e in bounds:
+        if e.x is not None and 0 < e.value < math.inf:
+            curves.setdefault(e.bound.card.slug, []).append(e)
+    return list(curves.values())
+
+
+def is_floor(card: BoundCard) -> bool:
+    """Whether the region below a bound is shaded."""
+    return card.kind == "lower" and card.constant == "explicit"
+
+
+def region(curve: list[Evaluation], look: Look, low: float) -> Part:
+    """Return the trace that fills from below: where no private algorithm can be.
+
+    Its edge is the bound's line at every x. Points below the figure stay where they are: an edge
+    that ended at the figure's lower end would run above the line on its way there.
+    """
+    colour = look.colour(REGION)
+    x = [e.x for e in curve]
+    y = [e.value for e in curve]
+    return {
+        "type": "scatter",
+        "x": [*x, *reversed(x)],
+        "y": [*y, *([low / 10] * len(y))],
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": translucent(colour, 0.13),
+        "hoverinfo": "skip",
+        "name": curve[0].bound.card.slug,
+        "showlegend": False,
+    }
+
+
+def region_names(
+    curves: list[list[Evaluation]], scenario: Scenario, look: Look, low: float
+) -> list[Part]:
+    """Return the annotation that says what the shaded region means, where it is high enough."""
+    top = max((curve[0].value for curve in curves), default=0.0)
+    if top < 1.6 * low:
+        return []
+    colour = look.colour(REGION)
+    height = 0.04 * math.log10(top / low)
+    name: Part = {
+        "text": region_text(curves, scenario, look),
+        "xref": "paper",
+        "x": TEXT_FROM,
+        "y": math.log10(low) + height,
+        "yanchor": "bottom",
+        "xanchor": "left",
+        "align": "left",
+        "showarrow": False,
+        "font": {"size": 12 if look.compact else 13, "color": colour},
+    }
+    if len(scenario.grid) < 2 or _edge(curves, scenario, TEXT_TO) > name["y"] + height:
+        return [name]
+    inside = (math.log10(low) + _edge(curves, scenario, TEXT_FROM)) / 2
+    arrow = {"showarrow": True, "arrowhead": 2, "arrowcolor": colour, "ax": 45, "ay": 0}
+    return [name | arrow | {"y": inside, "yanchor": "middle"}]
+
+
+def _edge(curves: list[list[Evaluation]], scenario: Scenario, share: float) -> float:
+    """Return the log of the region's edge at a share of the figure's width; -inf if it has none."""
+
+    def place(x: float) -> float:
+        return x if scenario.axis == "p" else math.log10(x)
+
+    first, last = place(scenario.grid[0]), place(scenario.grid[-1])
+    at = first + (last - first) * ((1 + 2 * PAD) * share - PAD)
+    return max(
+        np.interp(
+            at,
+            [place(e.x) for e in curve if e.x is not None],
+            [math.log10(e.value) for e in curve],
+            left=-math.inf,
+            right=-math.inf,
+        )
+        for curve in curves
+    )
+
+
+def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:
+    """Return what the shaded region means; on the data of its highest edge it holds as it is."""
+    who = "No private algorithm gets here"
+    highest = max(curves, key=lambda c: c[0].value)[0].bound.card
+    if is_instance(highest, scenario.problem, scenario.distribution):
+        return who
+    return who + ("<br>" if look.compact else " ") + worst_case(highest)
+
+
+def bound_lines(curve: list[Evaluation], look: Look) -> tuple[list[Part], Label]:
+    """Return the traces of a bound, and its name at its right end."""
+    card = curve[0].bound.card
+    lower = card.kind == "lower"
+    colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
+    failing = [bool(e.failures) for e in curve]
+    rate = card.constant == "rate"
+    hover = [bound_hover(e) for e in curve]
+    lines = []
+    # A line is drawn faded where a hypothesis fails at either end of a piece.
+    for faded in (False, True):
+        keep = [f == faded or _borders(failing, i, faded) for i, f in enumerate(failing)]
+        if not any(f == faded for f in failing):
+            continue
+        line: Part = {
+            "type": "scatter",
+            "x": [e.x for e in curve],
+            "y": [e.value if k else None for e, k in zip(curve, keep, strict=True)],
+            "mode": "lines",
+            "line": {"color": colour, "width": 1.4, "dash": "dash" if rate else "solid"},
+            "opacity": FADED if faded else 0.9,
+            "hovertext": hover,
+            "hoverinfo": "text",
+            "name": bound_name(card),
+            "showlegend": faded == failing[-1],
+        }
+        lines.append(line)
+    rank = 1 if is_floor(card) else 2
+    return lines, Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank)
+
+
+def _borders(failing: list[bool], i: int, faded: bool) -> bool:
+    """Whether point i ends a faded piece that starts at a neighbour."""
+    return faded and any(0 <= j < len(failing) and failing[j] != failing[i] for j in (i - 1, i + 1))
+
+
+def bound_name(card: BoundCard) -> str:
+    """Return the name of a bound beside those of the estimators, which it must not repeat."""
+    if card.constant == "rate":
+        return f"{card.name} (constant 1)"
+    own = method_card(card.method).name if card.method else ""
+    return f"{card.name}, proven mean" if card.name == own else card.name
+
+
+def bound_hover(e: Evaluation) -> str:
+    """Return what a bound says of itself: value, source, terms, what fails."""
+    card = e.bound.card
+    lines = [
+        f"<b>{card.name}</b>",
+        card.summary,
+        f"{card.paper}, {card.statement}",
+        f"value {e.value:.3g} · {_constant(card.constant)} · {card.guarantee}",
+    ]
+    if len(e.terms) > 1:
+        lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
+    lines += [f"⚠ {failure}" for failure in e.failures]
+    return "<br>".join(wrapped(line, 70) for line in lines)
+
+
+def _constant(constant: str) -> str:
+    return "explicit constant" if constant == "explicit" else "rate, drawn with constant 1"

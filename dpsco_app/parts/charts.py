@@ -1,0 +1,352 @@
+"""Tidy frames and evaluated bounds become a Plotly figure; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpsco_app.parts.bound_traces import PAD, bound_lines, curves_of, is_floor, region, region_names
+from dpsco_app.parts.look import (
+    COLOURS,
+    SYMBOLS,
+    Label,
+    Look,
+    Part,
+    log_ticks,
+    placed,
+    quiet_axis,
+    shared_layout,
+    stale_marks,
+    translucent,
+)
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import words_for
+from dpsco_core.catalogue import method_card
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+
+AXIS_TITLES = {
+    "n": "Number of records n",
+    "d": "Dimension d",
+    "m": "Items per user m",
+    "epsilon": "Privacy budget ε (epsilon)",
+    "p": "Tail index p",
+    "q": "Exponent q of the norm",
+}
+
+ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
+START = "Start, no data used"
+# Pixels: beside and below the figure for an axis without its numbers, and for a digit of these.
+BESIDE, BELOW, A_DIGIT = 56, 67, 6
+PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Curves:
+    """The measured curves of one scenario.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The `summary` of the cells that have finished; may be empty.
+    suffix : str
+        What the curves' names end with; empty where there is nothing to tell apart.
+    other : bool
+        Whether they are those that are drawn beside: dashed, with open points.
+    previous : bool
+        Whether they are of settings that have changed since: faded.
+    """
+
+    table: pd.DataFrame
+    suffix: str = ""
+    other: bool = False
+    previous: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The line of one method: its name, and how it is drawn; see `Curves`."""
+
+    method: str
+    name: str
+    other: bool
+    previous: bool
+
+
+def error_figure(
+    scenario: Scenario,
+    measured: pd.DataFrame | Curves,
+    bounds: Sequence[Evaluation],
+    look: Look,
+    start: Sequence[tuple[float, float]] = (),
+    beside: Curves | None = None,
+    ends: tuple[float, float] | None = None,
+) -> go.Figure:
+    """Return the figure of a study: measured errors between their bounds.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        With an axis; its own value on the axis is marked.
+    measured : Curves or DataFrame
+        What has been measured; a frame is the table of curves without a suffix.
+    bounds : sequence of Evaluation
+        What to draw besides, at the points of the grid.
+    look : Look
+    start : sequence of (x, risk)
+        The excess risk of the point at which optimisers start, if it is to be drawn.
+    beside : Curves, optional
+        Those of another scenario with the same axis and quantity.
+    ends : (float, float), optional
+        The vertical range, if not that of what is drawn: see `error_range`.
+    """
+    assert scenario.axis is not None
+    own = measured if isinstance(measured, Curves) else Curves(table=measured)
+    curves = curves_of(bounds)
+    parts = [own] if beside is None else [beside, own]
+    every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
+    low, high = ends or _range(every, curves, [risk for _, risk in start])
+    proven = [c for c in curves if not any(e.failures for e in c)]
+    floors = [c for c in proven if is_floor(c[0].bound.card)]
+    traces = [region(curve, look, low) for curve in floors]
+    labels: list[Label] = []
+    for curve in curves:
+        lines, label = bound_lines(curve, look)
+        traces += lines
+        labels.append(label)
+    if start:
+        traces.append(_start_line(start, look))
+        labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
+    for part in parts:
+        lines, names = _curve_lines(scenario, part, look, low)
+        traces += lines
+        labels += names
+    shapes, chosen = _chosen(scenario, look)
+    annotations = [
+        *region_names(floors, scenario, look, low),
+        *([] if look.compact else placed(labels, low, high)),
+        *chosen,
+        *stale_marks(look),
+    ]
+    shared, y_axis = shared_layout(look), _y_axis(scenario, low, high, look)
+    # Room for the axes as it is known here: to find it out Plotly draws the figure twice.
+    room = {"l": BESIDE + A_DIGIT * max(map(len, y_axis["ticktext"]), default=0), "b": BELOW}
+    layout = shared | {
+        "margin": shared["margin"] | room,
+        "annotations": annotations,
+        "shapes": shapes,
+        "xaxis": _x_axis(scenario, sorted({*scenario.grid, *every["x"]}), look),
+        "yaxis": y_axis,
+    }
+    return go.Figure({"data": traces, "layout": layout})
+
+
+def _x_axis(scenario: Scenario, xs: Sequence[float], look: Look) -> Part:
+    axis = scenario.axis or "n"
+    logarithmic = axis != "p"
+    quiet = quiet_axis(look)
+    title = {"text": AXIS_TITLES[axis] + (" (log)" if logarithmic else "")}
+    return quiet | {
+        "automargin": False,
+        "type": "log" if logarithmic else "linear",
+        "title": quiet["title"] | title,
+        "tickvals": list(scenario.grid),
+        "ticktext": [number_text(x) for x in scenario.grid],
+        "range": _x_range(xs, logarithmic),
+        "gridcolor": look.grid,
+        "minor": {"ticks": ""},
+        "zeroline": False,
+    }
+
+
+def _y_axis(scenario: Scenario, low: float, high: float, look: Look) -> Part:
+    quiet, ticks = quiet_axis(look), log_ticks(low, high)
+    return quiet | {
+        "automargin": False,
+        "type": "log",
+        "title": quiet["title"] | {"text": words_for(scenario.problem).error_axis},
+        "range": [math.log10(low), math.log10(high)],
+        "tickvals": ticks,
+        "ticktext": [number_text(t) for t in ticks],
+        "gridcolor": look.grid,
+        "zeroline": False,
+    }
+
+
+def error_range(
+    table: pd.DataFrame, bounds: Sequence[Evaluation], start: Sequence[tuple[float, float]] = ()
+) -> tuple[float, float]:
+    """Return the vertical range of a figure of its own, for several that are to share one."""
+    return _range(table, curves_of(bounds), [risk for _, risk in start])
+
+
+def _range(
+    table: pd.DataFrame, curves: list[list[Evaluation]], start: Sequence[float]
+) -> tuple[float, float]:
+    """Return the vertical range: all measured errors, and the bounds that are near them."""
+    measured = [float(v) for c in ("q10", "q90", "median_error") for v in table[c] if v > 0]
+    measured = [v for v in measured if v > ROUNDING * max(measured)]
+    lower = [e.value for c in curves if c[0].bound.card.kind == "lower" for e in c]
+    upper = [e.value for c in curves if c[0].bound.card.kind == "upper" for e in c]
+    values = measured + lower
+    if not values:
+        values = upper or [0.01, 1.0]
+    top = max(measured or values)
+    above = [u for u in upper if u < 30 * top] + [s for s in start if s < 30 * top]
+    low = min(min(measured, default=math.inf), max(min(lower, default=math.inf), top * 1e-4))
+    low = low if math.isfinite(low) else min(values)
+    return low / 1.8, max([top, *above, *(v for v in lower if v < 10 * top)]) * 1.6
+
+
+def _x_range(xs: Sequence[float], logarithmic: bool) -> list[float]:
+    a, b = (math.log10(xs[0]), math.log10(xs[-1])) if logarithmic else (xs[0], xs[-1])
+    pad = PAD * (b - a) or 0.3
+    return [a - pad, b + pad]
+
+
+def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
+    """Return the trace of what an algorithm leaves that answers its start, whatever the data."""
+    return {
+        "type": "scatter",
+        "x": [x for x, _ in start],
+        "y": [risk for _, risk in start],
+        "mode": "lines",
+        "line": {"color": look.quiet, "width": 1.2, "dash": "dot"},
+        "hovertext": [f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
+        "hoverinfo": "text",
+        "name": START,
+    }
+
+
+def _curve_lines(
+    scenario: Scenario, part: Curves, look: Look, low: float
+) -> tuple[list[Part], list[Label]]:
+    """Return every method of a table, those of settings that have changed since included."""
+    rows: dict[str, list[Any]] = {}
+    for row in part.table.itertuples(index=False):
+        rows.setdefault(str(row.method), []).append(row)
+    traces: list[Part] = []
+    labels: list[Label] = []
+    for method, points in rows.items():
+        line = Line(
+            method=method,
+            name=method_card(method).name + part.suffix,
+            other=part.other,
+            previous=part.previous,
+        )
+        points.sort(key=attrgetter("x"))
+        last = points[-1].median_error
+        shown = [point for point in points if point.median_error > 0]
+        if shown:
+            traces += _method_lines(scenario, shown, line, look)
+            labels.append(_name_at_end(shown, line, look))
+        if last < low:  # it is right, or nearly
+            labels.append(_name_below(last, line, look, low))
+    return traces, labels
+
+
+def _method_lines(
+    scenario: Scenario, points: Sequence[Any], line: Line, look: Look
+) -> tuple[Part, Part]:
+    """Return the band of a method and its line, at points in the order of x."""
+    name, method = line.name, line.method
+    colour = look.colour(COLOURS[method])
+    x = [r.x for r in points]
+    band: Part = {
+        "type": "scatter",
+        "x": [*x, *reversed(x)],
+        "y": [*(r.q90 for r in points), *(r.q10 for r in reversed(points))],
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillcolor": translucent(colour, 0.07 if line.other or line.previous else 0.16),
+        "hoverinfo": "skip",
+        "name": f"{name}, 10-90 %",
+        "showlegend": False,
+    }
+    hover = [
+        f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
+        f"<br>median {r.median_error:.3g}"
+        f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
+        f"<br>10-90 % of trials {r.q10:.3g} to {r.q90:.3g}"
+        f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
+        for r in points
+    ]
+    private = method_card(method).privacy != "none"
+    middle: Part = {
+        "type": "scatter",
+        "x": x,
+        "y": [r.median_error for r in points],
+        "mode": "lines+markers",
+        "line": {
+            "color": colour,
+            "width": 2.6 if private else 2,
+            "dash": "7px,4px" if line.other else "solid",
+        },
+        "marker": {
+            "symbol": opened(SYMBOLS[method]) if line.other else SYMBOLS[method],
+            "size": 8,
+            "color": colour,
+        },
+        "opacity": PREVIOUS if line.previous else 1,
+        "hovertext": hover,
+        "hoverinfo": "text",
+        "name": name,
+    }
+    return band, middle
+
+
+def opened(symbol: str) -> str:
+    """Return the open form of a marker; what is open already gets a dot."""
+    return f"{symbol}-dot" if symbol.endswith("-open") else f"{symbol}-open"
+
+
+def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
+    return Label(
+        text=line.name if line.other else f"<b>{line.name}</b>",
+        y=points[-1].median_error,
+        colour=look.colour(COLOURS[line.method]),
+        rank=1 if line.other else 0,
+    )
+
+
+def _name_below(last: float, line: Line, look: Look, low: float) -> Label:
+    """Return the name of a method at the lower edge, as its line ends below the figure."""
+    text = f"<b>{line.name}, below (error {max(last, 0):.0g})</b>"
+    return Label(text=text, y=low, colour=look.colour(COLOURS[line.method]), rank=0)
+
+
+def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:
+    """Return the line and the words that mark the scenario's own value on the axis."""
+    assert scenario.axis is not None
+    value = getattr(scenario, scenario.axis)
+    if value is None or not scenario.grid[0] <= value <= scenario.grid[-1]:
+        return [], []
+    at_end = value == scenario.grid[-1] and len(scenario.grid) > 1
+    line = {
+        "type": "line",
+        "x0": value,
+        "x1": value,
+        "y0": 0,
+        "y1": 1,
+        "yref": "y domain",
+        "line": {"color": look.ink, "width": 1, "dash": "dot"},
+        "opacity": 0.6,
+    }
+    words = {
+        "text": f"chosen {SYMBOL[scenario.axis]} = {number_text(value)}",
+        "xanchor": "right" if at_end else "center",
+        "x": math.log10(value) if scenario.axis != "p" else value,
+        "y": 1.0,
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12, "color": look.ink},
+    }
+    return [line], [words]

@@ -1,0 +1,106 @@
+"""Figures on a page: drawn for a wide window or for a phone, with what stands below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.look import Look
+from dpsco_app.shell import teaching, window
+
+SHARED_STYLE = """<style>
+[class*="st-key-bare_"] .modebar-container { display: none; }
+[data-testid="stCaptionContainer"] * { color: inherit; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
+kbd { opacity: 0.85 !important; }
+@media (max-width: 760px) {
+  h1 { font-size: 1.3rem !important; }
+}
+</style>"""
+
+
+class Place:
+    """Where one figure after the other is drawn, each in place of the one before.
+
+    The figure of the page's last run stays until the first of this run has come: for an empty
+    place in between the browser would take it away.
+    """
+
+    def __init__(self, inside: DeltaGenerator) -> None:
+        self._inside = inside
+        self._drawn: DeltaGenerator | None = None
+
+    def draw(self, figure: go.Figure, key: str, *, bar: bool, **options: Any) -> None:
+        """Draw a figure with Plotly's bar of tools, or with the bar hidden."""
+        if self._drawn is None:
+            self._drawn = self._inside if bar else self._inside.container(key=f"bare_{key}")
+        after = self._drawn.plotly_chart(figure, key=key, **options)
+        if isinstance(after, DeltaGenerator):  # and not a selection of points
+            self._drawn = after
+
+
+Places = dict[str, Place]
+
+
+def figure_place(name: str = "") -> Places:
+    """Return the place of a figure, under the kind that this window needs."""
+    kind = window.kind()
+    return {kind: Place(st.container(key=f"{name}figure_{kind}"))}
+
+
+def show(
+    place: Place,
+    figure: go.Figure,
+    key: str,
+    alt: str,
+    *,
+    bar: bool,
+    on_click: Callable[[], None] | None = None,
+) -> None:
+    """Put a figure into its place, with Plotly's bar of tools or not; `alt` states its takeaway.
+
+    Where the bar is not shown it is hidden, as the buttons PNG and SVG press one of its own.
+    """
+    if teaching.held().large and not key.endswith("compact"):
+        figure, bar = teaching.enlarged(figure), False  # the larger title needs the bar's place
+    place.draw(
+        figure,
+        key,
+        bar=bar,
+        on_select="ignore" if on_click is None else on_click,
+        selection_mode="points",
+        width="stretch",
+        alt=alt,
+        config={"displaylogo": False, "displayModeBar": True},
+    )
+
+
+def responsive(
+    name: str,
+    title: str,
+    draw: Callable[[Look], go.Figure],
+    *,
+    bar: bool = True,
+    on_click: Callable[[str], None] | None = None,
+    table: Callable[[], pd.DataFrame] | None = None,
+) -> None:
+    """Draw a figure as this window needs it, under its takeaway.
+
+    Below come the numbers behind it, as `table` makes them. Without the bar of tools where the
+    title needs its place. `on_click` is told in which kind of figure a point was chosen; its
+    selection is in the session under ``name_kind``.
+    """
+    dark = st.context.theme.type == "dark"
+    [(kind, place)] = figure_place(f"{name}_").items()
+    compact = kind == "compact"
+    look = Look(dark=dark, title=title, compact=compact)
+    clicked = None if on_click is None else partial(on_click, kind)
+    show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
+    draw_files(name, title, draw, table)

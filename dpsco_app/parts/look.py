@@ -1,0 +1,326 @@
+"""How figures look: colours, labels at the lines' ends, layout; no Streamlit in here."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from dpsco_app.parts.options import number_text
+
+# One colour a method everywhere: (light theme, dark theme). Families are shades, shared by an
+# estimator and the optimisers that use it, and by the two levels, which no figure shows together.
+GREY = ("#5f6368", "#b8bcc2")
+PALE_GREY = ("#7b828a", "#8a9199")
+BLUE = ("#0b57d0", "#7fb1ff")
+CYAN = ("#0b7285", "#5cc8e8")
+GREEN = ("#0a7d4f", "#3ddc97")
+LIME = ("#55800a", "#b6d94c")
+ORANGE = ("#b8510a", "#ffab66")
+PURPLE = ("#7b3fb3", "#c59bff")
+MAGENTA = ("#b0307e", "#ff9bd2")
+GOLD = ("#85680f", "#e3c25a")
+BROWN = ("#7a4a2b", "#d8a987")
+SLATE = ("#3f5a78", "#9fb9d3")
+TEAL = ("#006d77", "#64d8c8")
+INDIGO = ("#4a4fc4", "#aab2ff")
+OLIVE = ("#66701a", "#cfd96a")
+CRIMSON = ("#b3264a", "#ff9aa8")
+PLUM = ("#86458f", "#e0a8e8")
+CLAY = ("#9a4a2a", "#f0a583")
+COLOURS: dict[str, tuple[str, str]] = {
+    "mean.sample": GREY,
+    "mean.median-of-means": PALE_GREY,
+    "mean.clipped": BLUE,
+    "mean.iterative": PURPLE,
+    "mean.cwme-cdp": GREEN,
+    "mean.cwme-pure": LIME,
+    "mean.smoothed": ORANGE,
+    "sco.erm": GREY,
+    "sco.sgd": PALE_GREY,
+    "sco.clipped": BLUE,
+    "sco.noisy-gd": CYAN,
+    "sco.iterative": PURPLE,
+    "sco.cwme": GREEN,
+    "sco.cwme-strong": LIME,
+    "sco.smoothed": ORANGE,
+    "sco.private-sgd": MAGENTA,
+    "sco.phased-sgd": GOLD,
+    "sco.objective-perturbation": BROWN,
+    "sco.objective-perturbation-strong": SLATE,
+    "lp.regularized-mirror-descent": INDIGO,
+    "lp.phased-sgd": OLIVE,
+    "lp.shuffled-mirror-descent": CRIMSON,
+    "lp.batched-mirror-descent": TEAL,
+    "lp.euclidean-reduction": PLUM,
+    "lp.noisy-mirror-descent": CLAY,
+    "user.phased-sgd": GOLD,
+    "user.accelerated": BLUE,
+    "user.accelerated-strong": GREEN,
+    "user.accelerated-nonsmooth": PURPLE,
+    "user.group-privacy": ORANGE,
+    "user.clipped-means": MAGENTA,
+}
+SYMBOLS = {
+    "mean.sample": "circle",
+    "mean.median-of-means": "circle-open",
+    "mean.clipped": "square",
+    "mean.iterative": "star",
+    "mean.cwme-cdp": "diamond",
+    "mean.cwme-pure": "diamond-open",
+    "mean.smoothed": "triangle-up",
+    "sco.erm": "circle",
+    "sco.sgd": "circle-open",
+    "sco.clipped": "square",
+    "sco.noisy-gd": "square-open",
+    "sco.iterative": "star",
+    "sco.cwme": "diamond",
+    "sco.cwme-strong": "diamond-open",
+    "sco.smoothed": "triangle-up",
+    "sco.private-sgd": "hexagon",
+    "sco.phased-sgd": "cross",
+    "sco.objective-perturbation": "pentagon",
+    "sco.objective-perturbation-strong": "pentagon-open",
+    "lp.regularized-mirror-descent": "triangle-down",
+    "lp.phased-sgd": "cross-open",
+    "lp.shuffled-mirror-descent": "star-diamond",
+    "lp.batched-mirror-descent": "hourglass",
+    "lp.euclidean-reduction": "hexagram",
+    "lp.noisy-mirror-descent": "hexagon-open",
+    "user.phased-sgd": "cross",
+    "user.accelerated": "square",
+    "user.accelerated-strong": "diamond",
+    "user.accelerated-nonsmooth": "star",
+    "user.group-privacy": "triangle-up",
+    "user.clipped-means": "hexagon",
+}
+REGION = ("#b3261e", "#f2b8b5")
+FADED = 0.33
+LINES = 23  # of text that fit into the height of a figure
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """How a figure is drawn.
+
+    Parameters
+    ----------
+    dark : bool
+        Colours for a dark page.
+    title : str
+        What the figure shows for this run.
+    stale : bool
+        Whether the settings have changed since.
+    compact : bool
+        For a phone: names in a legend below instead of at the lines' ends.
+    short, narrow : bool
+        Less high, as one of several on a page; without room for names at the right edge.
+    """
+
+    dark: bool = False
+    title: str = ""
+    stale: bool = False
+    compact: bool = False
+    short: bool = False
+    narrow: bool = False
+
+    def colour(self, pair: tuple[str, str]) -> str:
+        """Return the colour of the pair for the theme."""
+        return pair[1] if self.dark else pair[0]
+
+    @property
+    def ink(self) -> str:
+        """Colour of the text."""
+        return "#e3e3e3" if self.dark else "#1f1f1f"
+
+    @property
+    def quiet(self) -> str:
+        """Colour of the axes' text: still 7:1 on the page."""
+        return "#c4c7c5" if self.dark else "#444746"
+
+    @property
+    def grid(self) -> str:
+        """Colour of the grid, fainter than any datum."""
+        return "rgba(255,255,255,0.09)" if self.dark else "rgba(0,0,0,0.07)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """A name at the end of a line; the lower its rank, the sooner it gets a place."""
+
+    text: str
+    y: float
+    colour: str
+    rank: int
+
+
+# What makes a figure, as plain values: Plotly checks them once, when the figure is made of them.
+# To add them one by one to a figure takes it three times as long.
+Part = dict[str, Any]
+
+
+def lay_out(figure: go.Figure, look: Look) -> None:
+    """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
+    # To merge with what is there takes Plotly seven times as long.
+    figure.update_layout(**shared_layout(look), overwrite=True)
+    figure.update_xaxes(**quiet_axis(look))
+    figure.update_yaxes(**quiet_axis(look))
+    for mark in stale_marks(look):
+        figure.add_annotation(**mark)
+
+
+def quiet_axis(look: Look) -> Part:
+    """Return what every axis has: the colour and the size of its words."""
+    quiet = {"color": look.quiet}
+    return {"tickfont": quiet | {"size": 12}, "title": {"font": quiet | {"size": 14}}}
+
+
+def shared_layout(look: Look) -> Part:
+    """Return what the layout of every figure has: title, margins, fonts, legend."""
+    width = 40 if look.compact else 52 if look.narrow else 95
+    height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
+    title = wrapped(look.title, width)
+    # Plotly sets the first of several lines on the top's line, and a single one below it.
+    above = 22 if "<br>" in title else 10
+    return {
+        "title": {
+            "text": title,
+            "x": 0,
+            "xanchor": "left",
+            "y": 1,
+            "yanchor": "top",
+            "pad": {"t": above},
+            "font": {"size": 15 if look.compact or look.narrow else 17},
+        },
+        "showlegend": look.compact,
+        "legend": {"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
+        "height": height,
+        "margin": (
+            {"l": 50, "r": 10, "t": 84, "b": 60}
+            if look.compact
+            else {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
+        ),
+        "hovermode": "closest",
+        "font": {"size": 12 if look.compact else 14},
+    }
+
+
+def stale_marks(look: Look) -> list[Part]:
+    """Return the annotation of a figure whose settings have changed; none of another one."""
+    mark = {
+        "text": "previous settings",
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0.5,
+        "y": 0.5,
+        "showarrow": False,
+        "opacity": 0.25,
+        "font": {"size": 28 if look.compact else 44},
+        "textangle": -18,
+    }
+    return [mark] if look.stale else []
+
+
+def place_labels(
+    figure: go.Figure, labels: list[Label], low: float, high: float, lines: int = LINES
+) -> None:
+    """Write the names at the right edge: see `placed`."""
+    # All at once: every single one that is added is checked again with each of the others.
+    named = placed(labels, low, high, lines)
+    figure.layout.annotations = [*figure.layout.annotations, *named]
+
+
+def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> list[Part]:
+    """Return the names at the right edge as annotations, moved apart where they would overlap.
+
+    `lines` of text fit into the figure's height.
+    """
+    span = math.log(high / low)
+    # A bound's name that does not fit is left to its hover.
+    room = lines - 1
+    fitting = []
+    for label in sorted(labels, key=lambda label: label.rank):
+        needed = 1 + wrapped(label.text, 26).count("<br>")
+        if needed <= room and low <= label.y <= high:
+            room -= needed
+            fitting.append(label)
+    ordered = sorted(fitting, key=lambda label: label.y)
+    texts = [wrapped(label.text, 26) for label in ordered]
+    sizes = [span / lines * (1 + text.count("<br>")) for text in texts]
+    heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
+    for i in range(1, len(heights)):
+        heights[i] = max(heights[i], heights[i - 1] + (sizes[i] + sizes[i - 1]) / 2)
+    ceiling = span
+    for i in range(len(heights) - 1, -1, -1):
+        heights[i] = min(heights[i], ceiling)
+        ceiling = heights[i] - (sizes[i] + sizes[i - 1]) / 2
+    return [
+        {
+            "text": text,
+            "xref": "paper",
+            "yref": "y",
+            "x": 1.005,
+            "y": math.log10(low) + height / math.log(10),
+            "xanchor": "left",
+            "showarrow": False,
+            "align": "left",
+            "font": {"color": label.colour, "size": 12},
+        }
+        for label, text, height in zip(ordered, texts, heights, strict=True)
+    ]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return the 1-2-5 numbers between two positive ends, or the powers of ten if those suffice."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    digits = (1,) if last - first > 3 else (1, 2, 5)
+    ticks = [float(f"{d}e{e}") for e in range(first, last + 1) for d in digits]
+    return [t for t in ticks if low <= t <= high]
+
+
+def log_axes(
+    figure: go.Figure,
+    look: Look,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    x_title: str,
+    y_title: str,
+) -> None:
+    """Make both axes logarithmic between their ends, with as many ticks as there is room for."""
+    for update, ends, title, most in (
+        (figure.update_xaxes, x, x_title, 4 if look.compact else 9),
+        (figure.update_yaxes, y, y_title, 9),
+    ):
+        ticks = log_ticks(*ends)
+        if len(ticks) > most:
+            ticks = ticks[:: math.ceil(len(ticks) / most)]
+        update(
+            type="log",
+            range=[math.log10(e) for e in ends],
+            title_text=title,
+            tickvals=ticks,
+            ticktext=[number_text(t) for t in ticks],
+            gridcolor=look.grid,
+            zeroline=False,
+        )
+
+
+def translucent(colour: str, alpha: float) -> str:
+    """Return a hexadecimal colour as rgba with the given opacity."""
+    r, g, b = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({r},{g},{b},{alpha})"
+
+
+def wrapped(line: str, width: int = 90) -> str:
+    """Return `line` with breaks for Plotly, which does not wrap."""
+    out: list[str] = []
+    length = 0
+    for word in line.split(" "):
+        if length + len(word) > width and out:
+            out.append("<br>")
+            length = 0
+        out.append(word + " ")
+        length += len(word) + 1
+    return "".join(out).strip()

@@ -1,0 +1,98 @@
+"""What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.parts.folding import fold
+from dpsco_app.parts.options import VIEWS, number_text
+from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.shell.page_state import PageState, V
+from dpsco_app.shell.places import link_to
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A view worth a button: its name, what to look for, and the changes that lead there."""
+
+    name: str
+    look_for: str
+    changes: dict[str, Any]
+
+
+def opened(state: PageState[V]) -> tuple[V, list[str]]:
+    """Restore the page from its address; return what it shows and what was wrong there."""
+    wrong = state.restore()
+    return state.current(), wrong
+
+
+def draw_wrong(sentences: Sequence[str]) -> None:
+    """Say what is not allowed in the address."""
+    for sentence in sentences:
+        st.warning(
+            f"In the address: {sentence} The default is used instead.", icon=":material/link:"
+        )
+
+
+def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
+    """Draw a row of buttons, each of which leads to a scene."""
+    with st.container(horizontal=True, key=f"{state.name}_scenes"):
+        for scene in scenes:
+            st.button(
+                scene.name,
+                key=f"{state.name}_scene_{scene.name}",
+                help=scene.look_for,
+                on_click=state.change,
+                args=(scene.changes,),
+            )
+
+
+def slider(
+    state: PageState[V], label: str, name: str, options: Sequence[float], **more: Any
+) -> None:
+    """Draw a slider over `options`, among which the present value always is."""
+    offered = sorted({*options, st.session_state[state.key(name)]})
+    st.select_slider(label, offered, key=state.key(name), **({"format_func": number_text} | more))
+
+
+def explore_query(scenario: Scenario, views: Sequence[str] = VIEWS[:1]) -> dict[str, str]:
+    """Return Explore's address at a scenario.
+
+    Raises
+    ------
+    InvalidInput
+        If the dashboard does not allow the scenario.
+    """
+    return EXPLORE.query(scenario.validate(DASHBOARD), views_text(list(views)))
+
+
+def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> None:
+    """Draw a link that opens a scenario in Explore, or say why the dashboard does not run it."""
+    try:
+        query = explore_query(scenario)
+    except InvalidInput as problem:
+        st.caption(str(problem))
+        return
+    link_to("explore", label, query, help=help)
+
+
+def link(state: PageState[V], view: V) -> None:
+    """Draw the address of the page, to be copied."""
+    fold_address(state.address(view), f"{state.name}_link")
+
+
+def fold_address(address: str, key: str) -> None:
+    """Fold the address of a page away, to be copied."""
+
+    def draw() -> None:
+        st.markdown("The address of this page holds all of its state. Copy it to share.")
+        st.code(address, language=None)
+
+    fold("Link", draw, key, kind="popover", icon=":material/link:")

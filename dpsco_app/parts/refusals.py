@@ -1,0 +1,114 @@
+"""Which methods cannot run at a setting, why, and what change would let them; no Streamlit here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.catalogue import (
+    METHOD_SLUGS,
+    default_methods,
+    make_method,
+    method_card,
+    methods_for,
+)
+from dpsco_core.runs.study import Outcome, canonical
+from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
+
+Changes = tuple[tuple[str, float | str | None], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Methods that cannot run for one reason, and the change that would let them."""
+
+    methods: tuple[str, ...]
+    reason: str
+    changes: Changes
+
+    @property
+    def names(self) -> str:
+        """The methods' names."""
+        return " · ".join(method_card(m).name for m in self.methods)
+
+
+def grouped(found: Iterable[tuple[str, str, Changes]]) -> tuple[Refusal, ...]:
+    """Return one refusal a reason from (method, reason, changes)."""
+    groups: dict[tuple[str, Changes], list[str]] = {}
+    for method, reason, changes in found:
+        groups.setdefault((reason, changes), []).append(method)
+    return tuple(
+        Refusal(methods=tuple(methods), reason=with_names(reason), changes=changes)
+        for (reason, changes), methods in groups.items()
+    )
+
+
+def measured_refusals(outcomes: Iterable[Outcome]) -> tuple[Refusal, ...]:
+    """Return the refusals of a run."""
+    last = {o.method: o for o in outcomes if o.not_applicable}
+    return grouped((m, o.not_applicable or "", o.changes) for m, o in last.items())
+
+
+def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
+    """Return those of the methods that are not chosen, at the scenario's own point."""
+    point = canonical(replace(scenario, axis=None, grid=()))
+    known = methods_for(scenario.problem, several_items(scenario))
+    others = [m for m in known if m not in scenario.methods]
+    found = ((m, refusal(point, m)) for m in others)
+    return grouped((m, r[0], r[1]) for m, r in found if r is not None)
+
+
+@lru_cache(maxsize=4096)
+def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
+    """Return why a method cannot run at a point, and the change; None if it can."""
+    try:
+        make_method(method, point.calibration, point.tuning).plan(point.setting)
+    except NotApplicable as refused:
+        return str(refused), refused.changes
+    return None
+
+
+def several_items(scenario: Scenario) -> Literal["item", "user"]:
+    """Return the level at which methods are offered: that of users where they have many items."""
+    return "user" if scenario.m > 1 or scenario.axis == "m" else "item"
+
+
+def with_names(text: str) -> str:
+    """Return a sentence of the library with the methods' names instead of their slugs."""
+    for slug in sorted(METHOD_SLUGS, key=len, reverse=True):
+        text = text.replace(slug, method_card(slug).name)
+    return text
+
+
+def changed(scenario: Scenario, found: Refusal) -> Scenario:
+    """Return the scenario with the change of a refusal, its methods among those that run.
+
+    On the scenario's axis the points that are too small go; an axis of exponents becomes one of
+    records, at the exponent that is chosen. A new problem keeps the methods that serve it.
+    """
+    values: dict[str, Any] = dict(found.changes)
+    wanted = (*scenario.methods, *(m for m in found.methods if m not in scenario.methods))
+    instead = values.pop("method", None)
+    if instead is not None:
+        wanted = (*(m for m in wanted if m not in found.methods), instead)
+    level = several_items(scenario)
+    known = methods_for(values.get("problem", scenario.problem), level)
+    chosen = tuple(m for m in known if m in wanted)
+    problem = values.get("problem", scenario.problem)
+    values["methods"] = chosen or default_methods(problem, level)
+    if values.get("delta") is not None and scenario.rho is not None:
+        values |= {"rho": None, "epsilon": scenario.epsilon or 1.0}
+    if values.get("geometry", scenario.geometry) != "lq":
+        values["q"] = None
+    axis = scenario.axis
+    if axis == "q" and "q" in values:  # it applies to one side of an exponent only
+        values |= {"axis": "n", "grid": DEFAULT_GRIDS["n"]}
+    elif axis is not None and axis in values:
+        smallest = float(values[axis] or 0)
+        values["grid"] = tuple(x for x in scenario.grid if x >= smallest) or (smallest,)
+        values[axis] = max(getattr(scenario, axis), values[axis])
+    made = replace(scenario, **values)
+    return replace(made, offset=min(made.offset, made.diameter / 2))

@@ -1,0 +1,264 @@
+"""Running a study inside a Streamlit script: cells from the core, cached one by one.
+
+The loop calls Streamlit at every cell, so that a click on Cancel or on any control stops it there;
+finished cells stay in the cache and in the result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+import pandas as pd
+import streamlit as st
+
+from dpsco_app.parts.problem_words import MEAN
+from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
+from dpsco_core.explain.anatomy import starting_risk
+from dpsco_core.results.report import Evaluation, evaluate
+from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_core.runs.cost import Cost, cost
+from dpsco_core.runs.study import Cell, Outcome, canonical, cells, run_cell
+from dpsco_core.scenario import Scenario
+
+KEPT_CELLS = 20_000
+DRAW_EVERY_SECONDS = 1.0
+WRITE_EVERY_SECONDS = 0.4
+HEAD_START_SECONDS = 0.2
+WORK_TO_DRAWING = 4.0  # at least, in seconds
+PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
+
+
+@dataclass
+class Result:
+    """What has been run of a scenario; kept in the session.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    outcomes : list of Outcome
+        What has finished, in the order of `cells` but for what a stored study lacked.
+    done : bool
+        Whether that is all of this scenario.
+    beside : Result, optional
+        That of the scenario which is drawn beside: a pinned one, or the same on another set.
+    """
+
+    scenario: Scenario
+    outcomes: list[Outcome] = field(default_factory=list)
+    done: bool = False
+    beside: Result | None = None
+    _tables: dict[str, tuple[int, pd.DataFrame]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    @property
+    def parts(self) -> tuple[Result, ...]:
+        """Itself, and what is beside."""
+        return (self,) if self.beside is None else (self, self.beside)
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are, in both scenarios."""
+        return sum(part.scenario.cells for part in self.parts)
+
+    @property
+    def finished(self) -> int:
+        """How many of them are finished."""
+        return sum(len(part.outcomes) for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether both scenarios are done."""
+        return all(part.done for part in self.parts)
+
+    def shows(self, scenario: Scenario, other: Scenario | None) -> bool:
+        """Whether this is the result of a scenario, beside that of the other one."""
+        beside = None if self.beside is None else self.beside.scenario
+        return (self.scenario, beside) == (scenario, other)
+
+    def table(self) -> pd.DataFrame:
+        """Return the `summary` of what has finished; made once for every number of cells."""
+        return self._made("table", lambda: summary(frame(self.outcomes)))
+
+    def slopes(self) -> pd.DataFrame:
+        """Return the `slopes` of what has finished, made as rarely; empty without an axis."""
+        if self.scenario.axis is None:
+            return pd.DataFrame()
+        return self._made("slopes", lambda: slopes(self.scenario, frame(self.outcomes)))
+
+    def _made(self, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        count = len(self.outcomes)
+        if name not in self._tables or self._tables[name][0] != count:
+            self._tables[name] = (count, make())
+        return self._tables[name][1]
+
+    def own(self) -> Result:
+        """Return a copy for one run of the page to add cells to.
+
+        A run of the page that is stopped goes on until it next writes to the page, beside the run
+        that has taken its place: what both added to one list would be there twice.
+        """
+        beside = None if self.beside is None else self.beside.own()
+        tables = dict(self._tables)
+        return replace(self, outcomes=list(self.outcomes), beside=beside, _tables=tables)
+
+    def missing(self) -> list[Cell]:
+        """Return the cells that have not run, in their order; a stored study may lack any."""
+        there = {(o.method, o.x, o.trial) for o in self.outcomes}
+        return [c for c in cells(self.scenario) if (c.method, c.x, c.trial) not in there]
+
+    def of(self, scenario: Scenario) -> Result:
+        """Return the part that is the result of a scenario, alone; an empty one if there is none.
+
+        Its outcomes need not be run again.
+        """
+        known = next((part for part in self.parts if part.scenario == scenario), None)
+        if known is None:
+            return Result(scenario)
+        return Result(scenario, outcomes=known.outcomes, done=known.done)
+
+
+@st.cache_data(
+    max_entries=KEPT_CELLS,
+    show_spinner=False,
+    hash_funcs={Cell: lambda c: f"{c.point.to_query()} {c.method} {c.x} {c.trial}"},
+)
+def cached_cell(cell: Cell) -> Outcome:
+    """Return the outcome of a cell, from the cache if any session has run it before."""
+    return run_cell(cell)
+
+
+@lru_cache(maxsize=KEPT_CELLS)
+def _trials(point: Scenario, method: str, x: float | None) -> list[int]:
+    """Return the place of the number of trials that have run in this process."""
+    return [0]
+
+
+def estimate(scenarios: tuple[Scenario, ...]) -> Cost:
+    """Return the work of scenarios without the cells that have run before, by any session."""
+
+    def known(point: Scenario, method: str, x: float | None) -> int:
+        return _trials(point, method, x)[0]
+
+    found = [cost(scenario, known=known, exact=False) for scenario in scenarios]
+    return Cost(
+        cells=sum(c.cells for c in found),
+        seconds=sum(c.seconds for c in found),
+        largest_cell=max(c.largest_cell for c in found),
+    )
+
+
+def run(result: Result) -> Iterator[tuple[int, str]]:
+    """Run the cells that `result` lacks; yield the number finished and the time that is left.
+
+    Appends to ``result.outcomes`` as it goes, then to those of what is beside. The caller writes
+    to the page at every step.
+    """
+    todo = [(part, cell) for part in result.parts for cell in part.missing()]
+    expected = estimate(tuple(part.scenario for part in result.parts)).seconds
+    started = time.monotonic()
+    for fresh, (part, cell) in enumerate(todo, start=1):
+        part.outcomes.append(cached_cell(cell))
+        ran = _trials(cell.point, cell.method, cell.x)
+        ran[0] = max(ran[0], cell.trial + 1)
+        part.done = len(part.outcomes) == part.scenario.cells
+        share = fresh / len(todo)
+        spent = time.monotonic() - started
+        left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
+        yield result.finished, f"{so_far(result)}, about {max(left, 0):.0f} s left"
+
+
+def so_far(result: Result) -> str:
+    """Say how many cells are finished."""
+    return f"{result.finished:,} of {result.cells:,} cells"
+
+
+def head_start(result: Result) -> None:
+    """Run for a moment before anything is drawn: what is in the cache is then drawn only once."""
+    until = time.monotonic() + HEAD_START_SECONDS
+    for _ in run(result):
+        if time.monotonic() > until:
+            return
+
+
+class Pace:
+    """Says when something may be drawn again, so that the page is not flooded.
+
+    A browser that is always drawing never gets to what it may put off, and that includes the
+    controls whose code arrives late.
+
+    Parameters
+    ----------
+    first, every : float
+        Seconds before the first time, and at least between two.
+    work : float
+        What comes between two drawings is at least so many times as long as the first of them: on
+        a busy server a figure takes long, and many would hold up the cells that they show.
+    past : float
+        The pause is at least this share of the time that has passed.
+    """
+
+    def __init__(
+        self,
+        first: float,
+        every: float = WRITE_EVERY_SECONDS,
+        work: float = 0.0,
+        past: float = 0.0,
+    ) -> None:
+        self._every = every
+        self._work = work
+        self._past = past
+        self._started = time.monotonic()
+        self._next = self._started + first
+        self._drawn: float | None = None
+
+    def due(self) -> bool:
+        """Return whether it is time, and if so start the next wait.
+
+        To be asked after every cell: what comes between a yes and the next question is drawing.
+        """
+        now = time.monotonic()
+        if self._drawn is not None:
+            self._next = max(self._next, now + self._work * (now - self._drawn))
+            self._drawn = None
+        if now < self._next:
+            return False
+        self._next = now + max(self._every, self._past * (now - self._started))
+        self._drawn = now
+        return True
+
+
+def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
+    """Return the bounds in `slugs` at every point of the scenario; kept for later reruns."""
+    return [
+        _evaluation(canonical(point), slug, x) for x, point in scenario.points() for slug in slugs
+    ]
+
+
+@lru_cache(maxsize=20_000)
+def _evaluation(point: Scenario, slug: str, x: float | None) -> Evaluation:
+    which = next(b for b in BOUNDS if b.card.slug == slug)
+    return evaluate(point, which, x)
+
+
+def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
+    """Return the excess risk of the starting point at every point of an optimisation scenario."""
+    if scenario.problem == MEAN:
+        return []
+    return [(x, _starting_risk(_risk_point(point))) for x, point in scenario.points()]
+
+
+def _risk_point(point: Scenario) -> Scenario:
+    """Return `point` without what a population risk does not depend on."""
+    point = replace(canonical(point), seed=0, calibration="tight", tuning="practical")
+    if point.distribution in HARD_INSTANCES:  # its prior depends on n and the budget
+        return point
+    return replace(point, n=1, epsilon=1.0, delta=1e-6, rho=None)
+
+
+@lru_cache(maxsize=1000)
+def _starting_risk(point: Scenario) -> float:
+    return starting_risk(point)

@@ -1,0 +1,206 @@
+"""The numbers of Anatomy, Regimes, Geometry and Users as scripts that use the library alone.
+
+Each is in the percent format: a script, and cell by cell a notebook. The tables that it prints as
+CSV are in the order of the page's figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.regimes.state import COLUMNS, ENDS, ROWS
+from dpsco_app.pages.users.state import View as UsersView
+from dpsco_core.scenario import Scenario
+
+HEAD = '''"""Made by DP-SCO Explorer: the numbers of the page {page}, as CSV."""
+
+import pandas as pd
+
+{imports}
+
+
+def show(title, table):
+    """Print a table."""
+    print(f"# {{title}}")
+    print(pd.DataFrame(table).to_csv(index=False))
+
+
+'''
+
+
+def _head(page: str, *imports: str) -> str:
+    return HEAD.format(page=page, imports="\n".join(imports))
+
+
+def anatomy_script(
+    point: Scenario, method: str, runs: Collection[str], trials: int, *, parts: bool
+) -> str:
+    """Return the script of Anatomy.
+
+    Parameters
+    ----------
+    point : Scenario
+        The single point that is taken apart.
+    method : str
+        Its method.
+    runs : collection of str
+        Which runs are drawn: ``"private"``, and ``"clipped"`` and ``"exact"`` beside it.
+    trials : int
+        Of the parts of the error.
+    parts : bool
+        Whether they are shown.
+    """
+    names = ["risk_path"]
+    others = {
+        "clipped": ("without noise", "descent_path(point, steps, radius)"),
+        "exact": ("without noise and clipping", "descent_path(point, steps, None)"),
+    }
+    drawn = [others[name] for name in others if name in runs]
+    names += ["clipped_plan", "descent_path", "method_descent"] if drawn else []
+    names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
+    listed = "".join(f"    {name},\n" for name in sorted(names))
+    text = _head(
+        "Anatomy",
+        "from dpsco_core import Scenario",
+        f"from dpsco_core.explain.anatomy import (\n{listed})",
+    )
+    text += f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
+    text += 'runs = {"private": risk_path(point, method)}\n'
+    if drawn:
+        plan = "method_descent(point, method) or clipped_plan(point)[0]"
+        text += f"steps = {plan}\n"
+        text += "radius = clipped_plan(point)[1]\n" if "clipped" in runs else ""
+    for name, call in drawn:
+        text += f'runs["{name}"] = {call}\n'
+    text += (
+        "for name, path in runs.items():\n"
+        '    show(f"path, {name}", {"step": path.steps, "risk": path.risks})\n'
+        '    show(f"answer, {name}", {"risk": [path.final]})\n'
+    )
+    if parts:
+        text += (
+            "\n# %%\n"
+            'show("gradient norms", {"norm": gradient_norms(point)})\n'
+            f"splits = [[error_split(point, f, t) for f in FACTORS] for t in range({trials})]\n"
+            "found = gather(point, FACTORS, splits)\n"
+            'names = ("radii", "optimisation", "bias", "sampling", "noise", "total")\n'
+            'show("parts of the error", {name: getattr(found, name) for name in names})\n'
+        )
+    return text
+
+
+def regimes_script(point: Scenario, plane: str, slugs: Sequence[str], terms: str) -> str:
+    """Return the script of Regimes: the rates `slugs`, and the terms of one bound, over a plane."""
+    axes = plane.split("-")
+    low_high = [ENDS[axis] for axis in axes]
+    (x, y), (xs, ys) = axes, low_high
+    return (
+        _head(
+            "Regimes",
+            "from dpsco_core import Scenario",
+            "from dpsco_core.explain.regimes import Plane, axis_values, regimes",
+        )
+        + f"point = {point.to_code()}\n"
+        + "plane = Plane(\n"
+        + f'    x_axis="{x}",\n    y_axis="{y}",\n'
+        + f'    x=axis_values("{x}", {xs[0]}, {xs[1]}, {COLUMNS}),\n'
+        + f'    y=axis_values("{y}", {ys[0]}, {ys[1]}, {ROWS}),\n'
+        + ")\n\n# %%\n"
+        + f"rates = regimes(point, plane, {list(slugs)!r})\n"
+        + "names = [b.card.slug for b in rates.bounds]\n"
+        + 'rows = {"smallest": [names[i] if i >= 0 else "" for i in rates.smallest.ravel()]}\n'
+        + "rows |= {name: rates.values[k].ravel() for k, name in enumerate(names)}\n"
+        + 'show("rates over the plane, row by row", rows)\n\n# %%\n'
+        + f'one = regimes(point, plane, ["{terms}"])\n'
+        + 'largest = [one.terms[i] if i >= 0 else "" for i in one.dominant.ravel()]\n'
+        + 'show("largest term", {"term": largest, "value": one.values[0].ravel()})\n'
+    )
+
+
+def geometry_script(view: GeometryView) -> str:
+    """Return the script of Geometry."""
+    shape = repr(view.shape).replace("inf", 'float("inf")')
+    q = 'float("inf")' if view.q == float("inf") else repr(view.q)
+    return (
+        _head(
+            "Geometry",
+            "from dpsco_core.explain.geometry import (\n    NOISES,\n    Shape,\n    cloud,\n"
+            "    dual_square,\n    few_directions,\n    nearest,\n    running_mean,\n"
+            "    sweep,\n    width_table,\n)",
+        )
+        + f"shape = {shape}\n\n# %%\n"
+        + f"found = nearest(shape, {view.point})\n"
+        + 'show("projection", {"point": found.point, "projection": found.nearest})\n\n# %%\n'
+        + f"few = few_directions(shape, {view.seed})\n"
+        + 'show("reach of the first directions", {"reach": few.heights})\n'
+        + f"mean = running_mean(shape, {view.draws}, {view.seed})\n"
+        + 'names = ("draws", "means", "low", "high")\n'
+        + 'show("running mean", {name: getattr(mean, name) for name in names})\n\n# %%\n'
+        + f"rows = width_table({q})\n"
+        + "widths = [(r.kind, r.d, r.width.lower, r.width.upper) for r in rows]\n"
+        + 'show("widths", pd.DataFrame(widths, columns=["set", "d", "at least", "at most"]))\n'
+        + "\n# %%\n"
+        + "for noise in NOISES:\n"
+        + f"    drawn = cloud({view.dimensions}, {view.noise_q!r}, noise, 1200, "
+        + f"{view.noise_seed}).draws\n"
+        + '    show(f"draws, {noise}", drawn)\n\n# %%\n'
+        + f"squares = list(sweep({view.noise_d}, {view.noise_seed}))\n"
+        + f"if all(row.q != {view.noise_q!r} for row in squares):\n"
+        + f"    at = ({view.noise_d}, {view.noise_q!r})\n"
+        + f"    squares += [dual_square(*at, noise, {view.noise_seed}) for noise in NOISES]\n"
+        + "rows = [(r.noise, r.q, r.mean, r.standard_error, r.bound) for r in squares]\n"
+        + 'names = ["noise", "q", "measured", "standard error", "bound"]\n'
+        + 'show("squared dual norm of the noise", pd.DataFrame(rows, columns=names))\n'
+    )
+
+
+def users_script(view: UsersView) -> str:
+    """Return the script of Users."""
+    level = repr(view.level).replace("=inf", '=float("inf")')
+    if view.basis == "measured":
+        made = (
+            f"jobs = measured_cells({view.d}, {view.epsilon!r}, {view.delta!r}, 1, {view.seed})\n"
+            "found = measured_map(jobs, [run_cell(job).error for job in jobs])\n"
+        )
+        names = "measured_cells, measured_map"
+    else:
+        loss = view.loss if view.basis == "rates" else "smooth"
+        made = (
+            f'made = bounds_map("{view.basis}", "{loss}", {view.d}, {view.epsilon!r}, '
+            f"{view.delta!r}, {view.condition!r})\n"
+            "found = list(made)[-1]\n"
+        )
+        names = "bounds_map"
+    cell = "from dpsco_core import run_cell, study" if "cells" in names else ""
+    return (
+        _head(
+            "Users",
+            cell or "from dpsco_core import study",
+            "from dpsco_core.methods.user.level import UserLevel",
+            "from dpsco_core.explain.users.crossing import crossing_scenario, errors_of",
+            "from dpsco_core.explain.users.frontier import EPSILONS, complexity_curves, frontier",
+            f"from dpsco_core.explain.users.regions import {names}",
+        )
+        + "# %%\n"
+        + made
+        + "rows = [(n, m) for n in found.users for m in found.items]\nmap_ = pd.DataFrame(rows, "
+        + 'columns=["n", "m"])\n'
+        + "for k, method in enumerate(found.methods):\n"
+        + "    map_[method] = found.values[k].ravel()\n"
+        + 'show("map", map_)\n\n# %%\n'
+        + "scenario = crossing_scenario(\n"
+        + f"    n={view.n},\n    d={view.d},\n    epsilon={view.epsilon!r},\n"
+        + f"    delta={view.delta!r},\n    trials={view.trials},\n    seed={view.seed},\n"
+        + f"    methods={view.methods!r},\n)\n"
+        + "outcomes = list(study(scenario))\n"
+        + "for method in scenario.methods:\n"
+        + "    errors = errors_of(outcomes, method)\n"
+        + '    columns = {"m": errors.items, "mean": errors.mean, "se": errors.standard_error}\n'
+        + '    show(f"crossover, {method}", columns)\n\n# %%\n'
+        + f"needs = frontier({level}.with_users(2))\n"
+        + 'show("least users", {"epsilon": EPSILONS, **needs})\n\n# %%\n'
+        + f"for curve in complexity_curves({view.m}, {view.condition!r}):\n"
+        + '    columns = {"nm": curve.items, "gradients": curve.gradients}\n'
+        + '    show(f"gradients, {curve.slug}, {curve.loss}", columns)\n'
+    )

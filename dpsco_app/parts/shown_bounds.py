@@ -1,0 +1,84 @@
+"""Which bounds a figure draws: chosen by what their cards say; no Streamlit in here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from dpsco_app.parts.problem_words import words_for
+from dpsco_core.base.cards import BoundCard, Level, Privacy
+from dpsco_core.catalogue import bounds_for, method_card, problem_card
+from dpsco_core.privacy.budget import PureDP
+from dpsco_core.scenario import Scenario
+
+# One lower bound of each kind and privacy: their variants are in the table below the figure.
+DRAWN_LOWER = re.compile(r"lower\.[a-z-]+\.(fano|hypercube|rate)-(cdp|pure)|lower\.user\.rate")
+
+
+def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
+    """Return the cards of the problem's bounds on what its figure shows."""
+    quantity = words_for(problem).quantity
+    return tuple(b.card for b in bounds_for(problem, level) if b.card.quantity == quantity)
+
+
+@lru_cache
+def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
+    """Return the lower bounds that a figure can draw, of the smallest class."""
+    found = (c for c in cards(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
+    return _smallest_class(problem, [c for c in found if c.kind == "lower"])
+
+
+@lru_cache
+def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
+    """Return every lower bound with proven constants that the sentence may compare with.
+
+    Drawn or not: those from sampling alone, which bind every algorithm, may be the largest.
+    """
+    found = (c for c in cards(problem, level) if c.constant == "explicit")
+    lower = [c for c in found if c.kind == "lower"]
+    return tuple(c.slug for c in _smallest_class(problem, lower))
+
+
+def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
+    """Return the bounds of the smallest class of losses that holds the problem.
+
+    Strongly convex ones, not convex ones, where the problem is strongly convex.
+    """
+    own = problem_card(problem).loss_class
+    return tuple(c for c in found if not c.is_wider(own)) or tuple(found)
+
+
+def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
+    """Return the bounds that are drawn: those of the chosen views, methods and budget.
+
+    Upper bounds: the published rate of each method, and its explicit bounds on the mean error.
+    All the others are in the table below the figure.
+    """
+    methods = [method_card(m) for m in scenario.methods]
+    privacies: set[Privacy] = {m.privacy for m in methods}
+    if privacies - {"none"}:
+        # A pure budget asks for pure privacy whatever the methods can do, others for "approx".
+        privacies = {"pure"} if isinstance(scenario.budget, PureDP) else privacies | {"approx"}
+    rates = {m.rate for m in methods}
+    cards_here = lower_cards(scenario.problem, scenario.level)
+    lower = {c.slug for c in cards_here if c.privacy in privacies}
+    chosen = []
+    for card in cards(scenario.problem, scenario.level):
+        explicit = card.constant == "explicit"
+        if card.kind == "lower":
+            view = "lower bounds" if explicit else "rates"
+            relevant = card.slug in lower
+        else:
+            view = "upper bounds" if explicit else "rates"
+            proven = explicit and card.guarantee == "expectation"
+            relevant = card.method in scenario.methods and (card.slug in rates or proven)
+        if view in views and relevant:
+            chosen.append(card.slug)
+    return tuple(chosen)
+
+
+def rates(scenario: Scenario) -> tuple[str, ...]:
+    """Return the rates of the scenario's methods, in their order."""
+    known = {c.slug for c in cards(scenario.problem, scenario.level)}
+    return tuple(r for r in (method_card(m).rate for m in scenario.methods) if r in known)

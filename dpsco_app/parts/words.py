@@ -1,0 +1,229 @@
+"""What a result says, in words that a student understands; every number is in the table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import (
+    MEAN,
+    baseline,
+    geometry_name,
+    is_instance,
+    words_for,
+    worst_case,
+)
+from dpsco_app.parts.refusals import refusal, several_items
+from dpsco_core.catalogue import method_card, methods_for
+from dpsco_core.results.report import Evaluation
+from dpsco_core.runs.study import canonical
+from dpsco_core.scenario import Scenario
+
+NO_ERROR = 1e-6  # times another error: the reference is right up to rounding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """The result of a run: a headline for the figure and a sentence with its numbers."""
+
+    headline: str
+    sentence: str
+
+
+def state(
+    scenario: Scenario,
+    table: pd.DataFrame,
+    bounds: Sequence[Evaluation],
+    binding: Mapping[str, tuple[str, ...]],
+) -> Statement:
+    """Return what the run shows at the grid point that is nearest to the chosen value.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    table : DataFrame
+        The `summary` of the finished cells.
+    bounds : sequence of Evaluation
+        The explicit lower bounds, at the point in question at least.
+    binding : mapping
+        For every method, the classes of lower bounds that bind it ("zcdp", "pure") besides those
+        that bind every algorithm.
+    """
+    done = table[table["median_error"] > 0]
+    if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
+        return _without_private(scenario, table)
+    at, errors = _errors(scenario, done)
+    private = [m for m in scenario.methods if m in errors and _is_private(m)]
+    if not private:
+        return Statement(headline="The first cells are running.", sentence="")
+    best = min(private, key=lambda m: errors[m])
+    where = _where(scenario, at)
+    said = _errs(scenario.problem, best, errors[best])
+    parts = [f"{where}{_on(scenario)}{_instead(scenario, at)}, {said}"]
+    name = method_card(best).name
+    says = " errs by" if scenario.problem == MEAN else ": excess risk"
+    headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
+    public = errors.get(baseline(scenario.problem))
+    if public is not None and public > NO_ERROR * errors[best]:
+        ratio = errors[best] / public
+        of = "" if scenario.problem == MEAN else "that of "
+        parts.append(f"**{times(ratio)} times** {of}{words_for(scenario.problem).baseline}")
+        headline = _against_public(scenario.problem, name, ratio, _inside(where))
+    floor = _floor(bounds, at, binding.get(best, ()))
+    if floor is not None:
+        parts.append(_against(floor, errors[best], scenario))
+    return Statement(headline=headline, sentence=_join(parts) + ".")
+
+
+def best_private(scenario: Scenario, table: pd.DataFrame) -> tuple[str, float | None, float] | None:
+    """Return the private method with the least mean error at the chosen point, and both."""
+    at, errors = _errors(scenario, table[table["median_error"] > 0])
+    private = [m for m in scenario.methods if m in errors and _is_private(m)]
+    if not private:
+        return None
+    best = min(private, key=lambda m: errors[m])
+    return best, at, errors[best]
+
+
+def _errors(scenario: Scenario, done: pd.DataFrame) -> tuple[float | None, dict[str, float]]:
+    """Return the finished point nearest to the chosen one, and the mean errors there."""
+    at = _nearest(scenario, done)
+    here = done if at is None else done[done["x"] == at]
+    return at, {str(r.method): float(r.mean_error) for r in here.itertuples()}
+
+
+def times(ratio: float) -> str:
+    """Return a ratio with two digits, as people write it: 0.53, 1.0, 2.1, 12."""
+    return f"{ratio:.1f}" if 0.995 <= ratio < 9.95 else number_text(float(f"{ratio:.2g}"))
+
+
+def _errs(problem: str, method: str, error: float) -> str:
+    name = _inside(method_card(method).name)
+    if problem == MEAN:
+        return f"**{name}** errs by **{error:.2g}**"
+    return f"with **{name}** the excess population risk is **{error:.2g}**"
+
+
+def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
+    reference = words_for(problem).baseline
+    if problem == MEAN:
+        return f"{name} errs {times(ratio)} times as much as {reference} {where}"
+    return f"{name}: {times(ratio)} times the excess risk of {reference} {where}"
+
+
+def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
+    """Compare an error with a lower bound, which holds on average over the trials."""
+    card = floor.bound.card
+    who = {"pure": "ε-DP ", "zcdp": "zCDP "}.get(card.privacy, "")
+    here = is_instance(card, scenario.problem, scenario.distribution)
+    if scenario.problem == MEAN:
+        must = "must err " + ("on these data, its hardest input" if here else worst_case(card))
+    else:
+        case = "on this very loss and data, a hardest case" if here else worst_case(card)
+        must = f"must leave {case}"
+    if error >= floor.value:
+        return (
+            f"**{times(error / floor.value)} times** what any {who}algorithm {must} "
+            f"({floor.value:.2g})"
+        )
+    below = f"below the {floor.value:.2g} that any {who}algorithm {must}"
+    if here:
+        mean = f"mean {words_for(scenario.problem).error}"
+        return f"{below}, by the luck of {scenario.trials} trials: the bound is on the {mean}"
+    easier = "these data are" if scenario.problem == MEAN else "this loss on these data is"
+    return f"{below}: {easier} easier than that"
+
+
+def _without_private(scenario: Scenario, table: pd.DataFrame) -> Statement:
+    words = words_for(scenario.problem)
+    refused = set(table.loc[table["not_applicable"] != "", "method"])
+    why = "The reasons stand below the figure."
+    if refused and refused == set(table["method"]):
+        return Statement(headline=f"No chosen {words.method} can run here", sentence=why)
+    if table.empty:
+        return Statement(headline="The first cells are running.", sentence="")
+    if any(_is_private(m) for m in refused):
+        return Statement(headline=f"No chosen private {words.method} can run here", sentence=why)
+    level = several_items(scenario)
+    point = canonical(replace(scenario, axis=None, grid=()))
+    private = [m for m in methods_for(scenario.problem, level) if _is_private(m)]
+    if all(refusal(point, m) is not None for m in private):
+        return Statement(
+            headline=f"Without privacy: no private {words.method} can run at these settings",
+            sentence=f"No private {words.method} of the catalogue can run at these settings; the "
+            "errors are those without privacy.",
+        )
+    return Statement(
+        headline=f"Without privacy: the {words.error} of the non-private {words.method}s",
+        sentence=f"Choose a private {words.method} to see what privacy costs.",
+    )
+
+
+def _is_private(method: str) -> bool:
+    return method_card(method).privacy != "none"
+
+
+def _nearest(scenario: Scenario, table: pd.DataFrame) -> float | None:
+    """Return the finished grid point nearest to the chosen value, on a log scale."""
+    if scenario.axis is None:
+        return None
+    chosen = getattr(scenario, scenario.axis) or scenario.grid[-1]
+    xs = sorted(set(table["x"]))
+    chosen = min(chosen, 10 * scenario.grid[-1])  # an exponent may be infinite
+    return min(xs, key=lambda x: abs(math.log(x / chosen))) if xs else None
+
+
+def _where(scenario: Scenario, at: float | None) -> str:
+    axis = scenario.axis or "n"
+    value = scenario.n if at is None else at
+    return f"At {SYMBOL[axis]} = {number_text(value)}"
+
+
+def _on(scenario: Scenario) -> str:
+    """Say on which set it is, unless it is the l2 ball or the axis says so."""
+    if scenario.geometry == "l2" or scenario.axis == "q":
+        return ""
+    return f" on the {geometry_name(scenario.geometry, scenario.q)}"
+
+
+def _instead(scenario: Scenario, at: float | None) -> str:
+    """Say so where the chosen value itself is not on the grid."""
+    chosen = getattr(scenario, scenario.axis) if scenario.axis else None
+    if at is None or chosen in (None, at):
+        return ""
+    return f" (the point nearest to the chosen {number_text(chosen)})"
+
+
+def _inside(text: str) -> str:
+    """Return `text` as it is written inside a sentence; names keep their capitals."""
+    return text[0].lower() + text[1:]
+
+
+def _floor(
+    bounds: Sequence[Evaluation], at: float | None, binding: tuple[str, ...]
+) -> Evaluation | None:
+    """Return the largest explicit lower bound at the point that binds the method.
+
+    Those from sampling alone bind every method.
+    """
+    found = [
+        e
+        for e in bounds
+        if e.x == at
+        and e.bound.card.kind == "lower"
+        and e.bound.card.constant == "explicit"
+        and e.bound.card.privacy in (*binding, "none")
+        and not e.failures
+        and 0 < e.value < math.inf
+    ]
+    return max(found, key=lambda e: e.value, default=None)
+
+
+def _join(parts: list[str]) -> str:
+    if len(parts) == 1:
+        return parts[0]
+    return f"{parts[0]}: " + " and ".join(parts[1:])

@@ -1,0 +1,1 @@
+"""Navigation, the address, the server."""

@@ -1,0 +1,103 @@
+"""The first answer to a visitor: one address for the front page, and what it will load, named.
+
+Streamlit's page learns from the server's first messages which controls a page has, and only then
+asks for their code, one after the other. Named in the page itself, the code is there in time.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from dpsco_app.shell.places import PLACES
+
+STATIC = Path(streamlit.__file__).parent / "static"
+# What Streamlit calls the code of the elements on the front page. That of a figure takes half a
+# second to start: it is started at once, while the page waits for the server.
+FIGURE = "PlotlyChart"
+ELEMENTS = (
+    FIGURE,
+    "Slider",
+    "Selectbox",
+    "ButtonGroup",
+    "Button",
+    "Html",
+    "PageLink",
+)
+IMPORT = re.compile(r'(?:from|import)"\./([\w.$-]+\.js)"')
+
+
+class Preload:
+    """Name the code of the front page's elements in the head of the page (ASGI middleware)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hold the page back until it is whole, and send it with the links; pass all else on."""
+        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+            await self._app(scope, receive, send)
+            return
+        start: Message = {}
+        body = bytearray()
+
+        async def hold(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                start.update(message)
+                return
+            body.extend(message.get("body", b""))
+            if message.get("more_body"):
+                return
+            page = bytes(body).replace(b"</head>", links() + b"</head>", 1)
+            given = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
+            length = (b"content-length", str(len(page)).encode())
+            # An answer without a body, such as 304, keeps its headers.
+            start["headers"] = [*given, length] if body else start["headers"]
+            await send(start)
+            await send({"type": "http.response.body", "body": page})
+
+        await self._app(scope, receive, hold)
+
+
+@lru_cache(maxsize=1)
+def links() -> bytes:
+    """Return the links to the code of `ELEMENTS`, and to what that imports, as HTML."""
+    named = '<link rel="modulepreload" crossorigin href="./static/js/{}">'
+    started = '<script type="module" crossorigin src="./static/js/{}"></script>'
+    return "".join(
+        (started if name.startswith(f"{FIGURE}.") else named).format(name) for name in chunks()
+    ).encode()
+
+
+def chunks() -> tuple[str, ...]:
+    """Return the files of `ELEMENTS`, and what they import, that Streamlit's page does not name."""
+    folder = STATIC / "static" / "js"
+    named = (STATIC / "index.html").read_text(encoding="utf-8")
+    found: dict[str, None] = {}
+    todo = [path.name for element in ELEMENTS for path in sorted(folder.glob(f"{element}.*.js"))]
+    while todo:
+        name = todo.pop(0)
+        if name in found or name in named or not (folder / name).exists():
+            continue
+        found[name] = None
+        with (folder / name).open(encoding="utf-8") as file:
+            todo += IMPORT.findall(file.read(8192))  # a file's imports are its first words
+    return tuple(found)
+
+
+async def to_front(request: Request) -> RedirectResponse:
+    """Send a visitor of ``/explore`` to the front page, which is Explore, with the query."""
+    query = request.url.query
+    return RedirectResponse(f"./?{query}" if query else "./", status_code=308)
+
+
+MIDDLEWARE = (Middleware(Preload),)
+ROUTES = (Route(f"/{next(iter(PLACES))}", to_front),)

@@ -1,0 +1,162 @@
+"""What stands before the server: headers on every answer, and no visitor by another site's page.
+
+Streamlit's own check of a WebSocket's origin asks a web service for this machine's address when it
+does not know the origin, and the server stands still meanwhile. The guard comes first and knows the
+answer: an address that the visitor's browser opened, or one that whoever hosts the dashboard named.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit
+from starlette.middleware import Middleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+
+from dpsco_core.base.parsing import shorten
+
+INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+# Nothing comes from, or goes to, another host. Streamlit writes styles into its elements, and loads
+# the script of a component (the buttons that save a picture) from memory.
+POLICY = {
+    "default-src": "'self'",
+    "script-src": "'self' blob:",
+    "style-src": "'self' 'unsafe-inline'",
+    "img-src": "'self' data: blob:",
+    "font-src": "'self' data:",
+    "media-src": "'self' data: blob:",
+    "worker-src": "'self' blob:",
+    "object-src": "'none'",
+    "base-uri": "'self'",
+    "form-action": "'self'",
+}
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+}
+
+
+class Guard:
+    """The outermost layer of the server (ASGI middleware)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Refuse what comes from elsewhere; add the headers to every answer."""
+        kind = scope["type"]
+        if kind not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        given = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
+        host, origin = given.get("host", ""), given.get("origin")
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *encoded(headers())]
+            await send(message)
+
+        wrong = wrong_host(host)
+        if kind == "websocket" and not wrong and not is_own(origin, host):
+            wrong = f"Origin must be that of the dashboard, got {shorten(origin)}."
+        if not wrong:
+            await self._app(scope, receive, answer)
+        elif kind == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": wrong})
+        else:
+            plain = {"Content-Type": "text/plain; charset=utf-8"}
+            start = {"type": "http.response.start", "status": 421, "headers": encoded(plain)}
+            await answer(start)
+            await send({"type": "http.response.body", "body": wrong.encode()})
+
+
+MIDDLEWARE = (Middleware(Guard),)
+
+
+def encoded(values: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    """Return headers as the server sends them."""
+    return [(name.lower().encode(), value.encode("latin-1")) for name, value in values.items()]
+
+
+def headers() -> dict[str, str]:
+    """Return the headers of every answer; named origins may show the dashboard in a frame."""
+    policy = POLICY | {"frame-ancestors": " ".join(("'self'", *_named_origins()))}
+    policy["script-src"] += inline_scripts()
+    text = "; ".join(f"{name} {value}" for name, value in policy.items())
+    return HEADERS | {"Content-Security-Policy": text}
+
+
+@lru_cache(maxsize=1)
+def inline_scripts() -> str:
+    """Return the sources that allow the scripts in Streamlit's own page, by their hashes."""
+    page = Path(streamlit.__file__).parent / "static" / "index.html"
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    hashes = (sha256(script.encode()) for script in INLINE_SCRIPT.findall(text))
+    return "".join(f" 'sha256-{b64encode(h.digest()).decode()}'" for h in hashes)
+
+
+def wrong_host(host: str) -> str:
+    """Return one sentence if a local dashboard was reached by a name that is not local.
+
+    Another site may give its own name this machine's address. A server that listens beyond this
+    machine is checked by Streamlit, if ``server.allowedHosts`` names its hosts.
+    """
+    if config.get_option("server.allowedHosts") or not is_local():
+        return ""
+    if hostname(f"//{host}") in LOOPBACK:
+        return ""
+    return (
+        f"Host must be one of {', '.join(LOOPBACK)}, got {shorten(host)}. Whoever hosts the "
+        "dashboard names its host with --server.allowedHosts."
+    )
+
+
+def is_local() -> bool:
+    """Whether the server listens on this machine only."""
+    return config.get_option("server.address") in LOOPBACK
+
+
+def is_own(origin: str | None, host: str) -> bool:
+    """Whether a page of this origin is the dashboard's own, or one that its host has named.
+
+    Programs other than browsers send no origin.
+    """
+    if origin is None or not config.get_option("server.enableCORS"):
+        return True
+    if urlsplit_or_none(origin) == host:
+        return True
+    known = {hostname(name) for name in _named_origins()}
+    if config.is_manually_set("browser.serverAddress"):
+        known.add(config.get_option("browser.serverAddress"))
+    return hostname(origin) in {*LOOPBACK, *known}
+
+
+def _named_origins() -> Iterable[str]:
+    return [o.strip() for o in config.get_option("server.corsAllowedOrigins")]
+
+
+def urlsplit_or_none(address: str) -> str | None:
+    """Return host and port of an address; None if it is none."""
+    try:
+        return urlsplit(address).netloc or None
+    except ValueError:
+        return None
+
+
+def hostname(address: str) -> str | None:
+    """Return the host of an address in lower case; None if it is none."""
+    try:
+        return urlsplit(address).hostname
+    except ValueError:
+        return None

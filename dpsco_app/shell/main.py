@@ -1,0 +1,51 @@
+"""Page setup and navigation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from dpsco_app.pages.algorithms import page as algorithms
+from dpsco_app.pages.anatomy import page as anatomy
+from dpsco_app.pages.explore import page as explore
+from dpsco_app.pages.geometry import page as geometry
+from dpsco_app.pages.learn import page as learn
+from dpsco_app.pages.lower_bounds import page as lower_bounds
+from dpsco_app.pages.privacy import page as privacy
+from dpsco_app.pages.regimes import page as regimes
+from dpsco_app.pages.theory import page as theory
+from dpsco_app.pages.users import page as users
+from dpsco_app.parts import glossary
+from dpsco_app.shell import teaching, window
+from dpsco_app.shell.places import PLACES, place
+
+HERE = Path(__file__).resolve().parents[1]
+ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
+DRAW = {
+    "explore": explore.page,
+    "learn": learn.page,
+    "algorithms": algorithms.page,
+    "theory": theory.page,
+    "lower-bounds": lower_bounds.page,
+    "privacy": privacy.page,
+    "anatomy": anatomy.page,
+    "regimes": regimes.page,
+    "geometry": geometry.page,
+    "users": users.page,
+}
+
+
+def main() -> None:
+    """Set the page up and run the page that the address names."""
+    st.set_page_config(
+        page_title="DP-SCO Explorer",
+        page_icon=next((str(icon) for icon in ICONS if icon.exists()), None),
+        layout="wide",
+        initial_sidebar_state="auto",
+    )
+    page = st.navigation([place(slug, DRAW[slug]) for slug in PLACES], position="top")
+    teaching.apply()
+    page.run()
+    glossary.draw_glossary()
+    window.watch()

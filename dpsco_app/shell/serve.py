@@ -1,0 +1,77 @@
+"""The dashboard's server, warm before its first visitor comes."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from streamlit.web import cli
+
+import dpsco_app.shell.main
+from dpsco_app.pages.explore.presets import DEFAULT
+from dpsco_app.pages.explore.stored import ENVIRONMENT, served
+from dpsco_app.parts.charts import error_figure
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.running import evaluations
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import require_environment
+from dpsco_core.catalogue import BOUND_SLUGS
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.cost import cost
+from dpsco_core.runs.study import cells, run_cell
+
+HERE = Path(dpsco_app.shell.main.__file__).resolve().parents[1]
+
+
+def serve() -> None:
+    """Warm up, and run Streamlit with the options of the command line."""
+    parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
+    parser.add_argument("--study")
+    chosen, options = parser.parse_known_args()
+    try:
+        require_environment()
+        offer(chosen.study)
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        sys.exit(2)
+    warm_up()
+    # Streamlit collects garbage after every run of a page, and all threads wait for it: 0.13 s with
+    # all that is loaded. What is here now stays for good, and need not be looked through again.
+    gc.collect()
+    gc.freeze()
+    sys.argv = ["streamlit", "run", str(entry()), *options]
+    sys.exit(cli.main())
+
+
+def offer(study: str | None) -> None:
+    """Let every visitor open the studies of a results file, which must be one.
+
+    Raises
+    ------
+    InvalidInput
+        If it is none, or cannot be read.
+    """
+    if study is None:
+        return  # a file that the environment names may be written later
+    os.environ[ENVIRONMENT] = str(Path(study).absolute())
+    shelf = served()
+    assert shelf is not None
+    shelf.studies()
+
+
+def entry() -> Path:
+    """Return the script that Streamlit runs: app.py in a checkout, its copy in a wheel."""
+    checkout = HERE.parent / "app.py"
+    return checkout if checkout.exists() else HERE / "entry.py"
+
+
+def warm_up() -> None:
+    """Run one trial of the first page's scenario, and draw it, to load what loads on first use."""
+    scenario = replace(DEFAULT.scenario, trials=1)
+    cost(scenario)
+    table = summary(frame([run_cell(cell) for cell in cells(scenario)]))
+    error_figure(scenario, table, evaluations(scenario, BOUND_SLUGS), Look())

@@ -1,0 +1,182 @@
+"""The teacher mode of every page: `?hide=` hides controls, `?type=large` is for a projector.
+
+Both hold for the session, whatever page comes next, and are written into every address. What is
+hidden keeps its value: only the style sheet knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
+from dpsco_app.shell.places import PLACES
+from dpsco_core.base.parsing import shorten
+from dpsco_core.scenario import Scenario
+
+HIDE, TYPE = "hide", "type"
+NONE = "none"
+SIZES = ("normal", "large")
+SCALE = 1.5  # of text, on a page and in its figures
+HELD = "teaching"
+
+MAIN = "[data-testid=stMain]"
+SIDEBAR = "[data-testid=stSidebar]"
+# Name -> what it hides, as selectors of the style sheet.
+PARTS: dict[str, tuple[str, ...]] = {
+    "sidebar": (SIDEBAR, "[data-testid=stExpandSidebarButton]"),
+    "nav": ("[data-testid=stTopNav]", "[data-testid=stTopNavLinkContainer]"),
+    "presets": (".st-key-presets", f"{MAIN} [class*='_scenes']"),
+    "details": (f"{MAIN} [data-testid=stExpander]",),
+    "export": (
+        "[data-testid=stDownloadButton]",
+        "[class*='_files']",
+        f"{MAIN} [class*='_export']",
+        f"{MAIN} [class*='_link']:has([data-testid=stPopover])",
+    ),
+    "fine-print": (f"{SIDEBAR} [data-testid=stExpander]",),
+}
+GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
+FIELDS = tuple(f.name for f in fields(Scenario))
+NOTION = "notion"
+# What the keys of the widgets of a field begin with: the panels, then pages with a `PageState`.
+PANELS = ("field_", "anatomy_", "regimes_")
+PREFIXES = (
+    *PANELS,
+    *(f"{slug.split('-')[0]}_field_" for slug in PLACES),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Teaching:
+    """What a session hides, and whether its type is large."""
+
+    hide: tuple[str, ...] = ()
+    large: bool = False
+
+    def to_query(self) -> dict[str, str]:
+        """Return it as parameters; what is as usual is left out."""
+        query = {HIDE: ",".join(self.hide)} if self.hide else {}
+        return query | ({TYPE: SIZES[1]} if self.large else {})
+
+
+def names() -> tuple[str, ...]:
+    """Return everything that can be hidden by its name."""
+    every = (*PARTS, *GROUP_FIELDS, NOTION, *FIELDS)
+    return tuple(dict.fromkeys(every))
+
+
+def read(query: Mapping[str, str], held: Teaching) -> tuple[Teaching, list[str]]:
+    """Return what an address says, over what the session holds, and what is wrong with it.
+
+    A parameter that is missing leaves what is held; ``hide=none`` shows everything again.
+    """
+    hide, large, wrong = held.hide, held.large, []
+    if HIDE in query:
+        given = [name.strip() for name in query[HIDE].split(",") if name.strip()]
+        hide = tuple(dict.fromkeys(name for name in given if name in names()))
+        unknown = [name for name in given if name not in names() and name != NONE]
+        if unknown:
+            known = ", ".join((*PARTS, *GROUP_FIELDS))
+            wrong.append(
+                f"{HIDE} must be among {known} and the fields of a scenario, "
+                f"got {HIDE}={shorten(','.join(unknown))}."
+            )
+    if TYPE in query:
+        large = query[TYPE] == SIZES[1]
+        if query[TYPE] not in SIZES:
+            wrong.append(
+                f"{TYPE} must be one of {', '.join(SIZES)}, got {TYPE}={shorten(query[TYPE])}."
+            )
+    return Teaching(hide=hide, large=large), wrong
+
+
+def apply() -> None:
+    """Apply what the address or the session says, before a page is drawn; say what is wrong."""
+    query = {k: v for k, v in st.query_params.to_dict().items() if k in (HIDE, TYPE)}
+    found, wrong = read(query, held())
+    st.session_state[HELD] = found
+    if query != found.to_query():
+        others = {k: v for k, v in st.query_params.to_dict().items() if k not in (HIDE, TYPE)}
+        st.query_params.from_dict(others | found.to_query())
+        said = st.session_state["teaching_wrong"] = wrong
+    else:
+        said = st.session_state.get("teaching_wrong", [])
+    if found != Teaching():
+        st.html(f"<style>{style(found)}</style>")
+    for sentence in said:
+        st.warning(f"In the address: {sentence} It is left out.", icon=":material/link:")
+
+
+def held() -> Teaching:
+    """Return what the session holds."""
+    found: Teaching = st.session_state.get(HELD, Teaching())
+    return found
+
+
+def style(teaching: Teaching) -> str:
+    """Return the style sheet."""
+    rules = [f"{selector} {{ display: none !important; }}" for selector in hidden(teaching.hide)]
+    if teaching.large:
+        # A phone has no room for it.
+        rules.append(
+            "@media (min-width: 761px) { "
+            f"html {{ font-size: {16 * SCALE:.1f}px !important; }} "
+            f"{SIDEBAR}[data-collapsed=false] {{ min-width: 18rem !important; }} }}"
+        )
+    return "\n".join(rules)
+
+
+def hidden(given: Sequence[str]) -> list[str]:
+    """Return the selectors of what has these names."""
+    selectors: list[str] = []
+    for name in given:
+        selectors += PARTS.get(name, ())
+        if name in GROUP_FIELDS:
+            selectors += [f".st-key-{prefix}group_{name}" for prefix in PANELS]
+        inside = GROUP_FIELDS.get(name, ())
+        if name == "privacy":
+            inside = (*inside, NOTION)
+        wanted = dict.fromkeys((*inside, *((name,) if name in (*FIELDS, NOTION) else ())))
+        selectors += [f".st-key-{key}" for field in wanted for key in keys(field)]
+    return selectors
+
+
+def keys(field: str) -> list[str]:
+    """Return the keys of a field's widgets on all pages."""
+    if field == NOTION:
+        return [NOTION, *(prefix + NOTION for prefix in PREFIXES)]
+    drawn = field in {c.field for c in ALL_CONTROLS}
+    return [prefix + field for prefix in PREFIXES] if drawn else []
+
+
+def enlarged(figure: go.Figure) -> go.Figure:
+    """Return a figure with all of its type, marks and margins larger, for a projector."""
+    plain = figure.to_plotly_json()
+    layout = _larger(plain["layout"])
+    for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
+        layout.setdefault(name, usual)
+    layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
+    return go.Figure(data=[_larger(trace) for trace in plain["data"]], layout=layout)
+
+
+# Lengths in pixels, wherever they stand in a figure.
+LENGTHS = {"size", "height", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupgap"}
+
+
+def _larger(part: dict[str, object]) -> dict[str, object]:
+    """Return a part of a figure with its lengths scaled."""
+    out: dict[str, object] = {}
+    for name, value in part.items():
+        if isinstance(value, dict):
+            out[name] = _larger(value)
+        elif isinstance(value, (list, tuple)) and any(isinstance(v, dict) for v in value):
+            out[name] = [_larger(v) if isinstance(v, dict) else v for v in value]
+        elif name in LENGTHS and isinstance(value, int | float):
+            out[name] = SCALE * value
+        else:
+            out[name] = value
+    return out

@@ -1,0 +1,1 @@
+"""Audits: empirical lower bounds on epsilon."""

@@ -1,0 +1,343 @@
+"""Audits of the catalogue's methods: worst neighbours, many runs, and what they prove.
+
+The neighbours differ in one record (one user) that is as far out as it can be, one way and the
+other; all other records are the same and say nothing. The mechanism is the method's own code, run
+through a ledger like any other run. A fault is made around it, by a ledger double of
+`dpsco_core.audit.doubles`, never inside.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.audit.doubles import ManyRuns, WrongNoise
+from dpsco_core.audit.stages import neighbours, refuse_filters
+from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints, shared_confidence
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.catalogue import make_method, method_card
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.methods.mean.smoothed import NoiseSmoothing
+from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
+from dpsco_core.privacy.composition import Entry, compose
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.runs.study import stream
+from dpsco_core.scenario import Scenario
+
+Vector = NDArray[np.float64]
+Fault = Literal["none", "half-noise", "no-clipping", "printed-constant"]
+
+FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-constant")
+MOST_RUNS = 10_000_000
+CONFIDENCE = 0.999
+RHO_DELTA = 0.05  # at which a zCDP claim is turned into one about epsilon
+AT_ONCE = ("mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.smoothed")
+# Where a method's clip can be moved from outside: the field, and its value in a plan.
+CLIPS = {
+    "mean.clipped": ("radius", "clip_radius"),
+    "mean.iterative": ("radius", "clip_radius"),
+    "mean.cwme-cdp": ("threshold", "threshold"),
+    "mean.cwme-pure": ("threshold", "threshold"),
+    "mean.smoothed": ("tau", "tau"),
+    "sco.clipped": ("radius", "radius"),
+    "sco.cwme": ("threshold", "threshold"),
+    "sco.smoothed": ("tau", "tau"),
+}
+UNCLIPPED = 1e9  # times the claimed clip: no record of a stage reaches it
+PRINTED_VARIANCE = 0.01  # of the smoothing, where the printed noise is smallest for its claim
+STEPS = 2  # of descents whose number of steps is free: privacy holds for any
+FREE_STEPS = ("sco.noisy-gd", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.iterative")
+A_STEP = 50  # runs on each neighbour
+TIMED_RUNS = 3
+MOST_NUMBERS = 60  # of a run's path that are looked at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """What is audited.
+
+    Parameters
+    ----------
+    point : Scenario
+        A single point with one private method; `dpsco_core.audit.stages.stage` has good ones. Its
+        number of trials is not used.
+    runs : int
+        Of the mechanism, on both neighbours together; even.
+    fault : {"none", "half-noise", "no-clipping", "printed-constant"}
+        How the mechanism is broken on purpose.
+    confidence : float
+        That no bound of the audit is above the true epsilon, all looks together.
+    delta : float or None
+        Where the budget is a zCDP one, the delta at which its claim is audited; 0.05 if None.
+        Otherwise it is that of the budget.
+    looks : bool
+        Whether to look after 100, 200, 500, ... runs, or once, at the end.
+    """
+
+    point: Scenario
+    runs: int = 20_000
+    fault: Fault = "none"
+    confidence: float = CONFIDENCE
+    delta: float | None = None
+    looks: bool = True
+
+    def validate(self) -> Audit:
+        """Return itself; raises `InvalidInput` in one sentence."""
+        self.point.validate()
+        require(self.point.axis is None, "axis", "left out of an audit", self.point.axis)
+        single = len(self.point.methods) == 1
+        require(single, "method", "a single one", ", ".join(self.point.methods))
+        private = method_card(self.method).privacy != "none"
+        require(private, "method", "a private one: there is no claim to audit", self.method)
+        whole("trials", self.runs, LEAST_RUNS, MOST_RUNS)
+        require(self.runs % 2 == 0, "trials", "even: half of them on each neighbour", self.runs)
+        one_of("fault", self.fault, FAULTS)
+        real("confidence", self.confidence, 0.5, 1 - 1e-12)
+        if self.delta is not None:
+            zcdp = self.point.rho is not None
+            require(zcdp, "at-delta", "left out unless the budget is a rho", self.delta)
+            real("at-delta", self.delta, 1e-12, 0.5)
+        return self
+
+    @property
+    def method(self) -> str:
+        """Slug of the method."""
+        return self.point.methods[0]
+
+    @property
+    def claim_delta(self) -> float:
+        """The delta at which epsilon is claimed."""
+        if self.point.rho is not None:
+            return RHO_DELTA if self.delta is None else self.delta
+        return self.point.delta or 0.0
+
+    @property
+    def checkpoints(self) -> tuple[int, ...]:
+        """The numbers of runs at which the audit is looked at, all even."""
+        return checkpoints(self.runs) if self.looks else (self.runs,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What an audit has found so far.
+
+    Parameters
+    ----------
+    claimed_epsilon, delta : float
+        What the ledger says that one run has spent, as (epsilon, delta)-DP.
+    budget : str
+        What the run was allowed, in words.
+    evidence : tuple of Evidence
+        One for every look so far, in order.
+    neighbours : str
+        The two data sets, in words.
+    entries : tuple of Entry
+        Of the ledger of one run.
+    flaws : tuple of str
+        Where the ledger itself says that the noise is too small.
+    one, two : arrays of shape (runs so far, k)
+        What was let out on the neighbours.
+    """
+
+    claimed_epsilon: float
+    delta: float
+    budget: str
+    evidence: tuple[Evidence, ...]
+    neighbours: str
+    entries: tuple[Entry, ...]
+    flaws: tuple[str, ...]
+    one: Vector
+    two: Vector
+
+    @property
+    def epsilon_lower_bound(self) -> float:
+        """The best bound of all looks: all of them hold together."""
+        return max(e.epsilon_lower_bound for e in self.evidence)
+
+    @property
+    def caught_at(self) -> int | None:
+        """After how many runs a bound was first above the claim; None if never."""
+        over = (e.runs for e in self.evidence if e.epsilon_lower_bound > self.claimed_epsilon)
+        return next(over, None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """How far an audit is: runs done on both neighbours, and what was found if one has looked."""
+
+    done: int
+    found: Found | None
+
+
+def steps(task: Audit) -> Iterator[Step]:
+    """Run an audit some runs at a time; yield after each of them.
+
+    Raises
+    ------
+    InvalidInput
+        If the audit is not a valid one.
+    NotApplicable
+        Where the method cannot run at the point, or cannot be broken in this way.
+    """
+    task.validate()
+    mechanism = _mechanism(task)
+    pair = neighbours(task.point, mechanism.plan)
+    each = shared_confidence(task.confidence, len(task.checkpoints))
+    label = f"audit {task.fault} {replace(task.point, trials=1).to_query()}"
+    streams = [stream(task.point.seed, f"{label} {side}", 0) for side in ("one", "two")]
+    parts: tuple[list[Vector], list[Vector]] = ([], [])
+    evidence: list[Evidence] = []
+    done = 0
+    for look in task.checkpoints:
+        while done < look // 2:
+            count = look // 2 - done
+            if task.method not in AT_ONCE:  # one after the other, so that somebody may cancel
+                count = min(count, A_STEP)
+            for data, rng, held in zip((pair.one, pair.two), streams, parts, strict=True):
+                values, ledger = mechanism.runs(data, count, rng)
+                held.append(values)
+            done += count
+            if done < look // 2:
+                yield Step(done=2 * done, found=None)
+        width = max(part.shape[1] for held in parts for part in held)
+        one, two = (_of_one_width(held, width, task.point.d) for held in parts)
+        found = audit(one, two, delta=task.claim_delta, confidence=each)
+        evidence.append(found)
+        now = Found(
+            claimed_epsilon=_claim(ledger, task.claim_delta),
+            delta=task.claim_delta,
+            budget=str(task.point.budget),
+            evidence=tuple(evidence),
+            neighbours=pair.words,
+            entries=ledger.entries,
+            flaws=ledger.flaws,
+            one=one,
+            two=two,
+        )
+        yield Step(done=look, found=now)
+
+
+def run_audit(task: Audit) -> Iterator[Found]:
+    """Run an audit; yield what is found after every look. Raises what `steps` does."""
+    yield from (step.found for step in steps(task) if step.found is not None)
+
+
+def seconds_a_run(task: Audit) -> float:
+    """Return the time of one run of an audit's mechanism; 0 where all are made at once.
+
+    Raises what `steps` does.
+    """
+    task.validate()
+    mechanism = _mechanism(task)
+    if task.method in AT_ONCE:
+        return 0.0
+    data = neighbours(task.point, mechanism.plan).one
+    rng = stream(task.point.seed, "audit seconds", 0)
+    mechanism.runs(data, 1, rng)  # fills caches
+    started = time.perf_counter()
+    mechanism.runs(data, TIMED_RUNS, rng)
+    return (time.perf_counter() - started) / TIMED_RUNS
+
+
+def audited(task: Audit) -> Found:
+    """Return what an audit has found in the end; see `run_audit`."""
+    *_, last = run_audit(task)
+    return last
+
+
+def _claim(ledger: Ledger, delta: float) -> float:
+    """Return the epsilon that the ledger says one run has spent, at `delta`."""
+    spent = ledger.spent()
+    if isinstance(spent, ZCDP):  # of Gaussian releases alone by their exact curve
+        spent = compose(ledger.entries, ApproxDP(epsilon=EPSILON_MAX, delta=delta))
+    assert isinstance(spent, PureDP | ApproxDP)
+    return spent.epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Mechanism:
+    """A method at a point, with the fault of its ledger."""
+
+    task: Audit
+    setting: Setting
+    method: Any  # of any of the three protocols
+    plan: object
+    factor: float
+
+    def runs(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
+        """Return what `count` runs let out, shape (count, k), and the ledger of the last one."""
+        budget = self.task.point.budget
+        if self.task.method in AT_ONCE:
+            many = ManyRuns(budget, runs=count, factor=self.factor)
+            return self._release(data, many, rng).value, many
+        rows = []
+        for _ in range(count):
+            ledger = WrongNoise(budget, factor=self.factor) if self.factor != 1 else Ledger(budget)
+            rows.append(_let_out(self._release(data, ledger, rng))[None])
+        width = max(row.shape[1] for row in rows)
+        return _of_one_width(rows, width, self.setting.d), ledger
+
+    def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
+        release: Release = self.method.release(data, self.setting, ledger, rng)
+        return release
+
+
+def _let_out(release: Release) -> Vector:
+    """Return the numbers of a run that are looked at: its path, thinned, and its result."""
+    path = release.iterates
+    if path is None:
+        return release.value
+    rows = max(1, MOST_NUMBERS // path.shape[1])
+    kept = np.unique(np.linspace(0, len(path) - 1, min(rows, len(path))).round().astype(np.intp))
+    return np.concatenate([release.value, path[kept].ravel()])
+
+
+def _of_one_width(parts: list[Vector], width: int, d: int) -> Vector:
+    """Return all runs as one array: where a test has ended a run early, its result is repeated."""
+    return np.concatenate(
+        [np.hstack([p, np.tile(p[:, :d], (1, (width - p.shape[1]) // d))]) for p in parts]
+    )
+
+
+def _mechanism(task: Audit) -> _Mechanism:
+    """Return the method of an audit, broken as it says; raises `NotApplicable`."""
+    refuse_filters(task.method)
+    point, setting = task.point, task.point.setting
+    method: Any = make_method(task.method, point.calibration, point.tuning)
+    if task.method in FREE_STEPS:
+        method = replace(method, descent=Descent(steps=STEPS, step_size=1.0))
+    factor = 1.0
+    if task.fault == "half-noise":
+        factor = 0.5
+    elif task.fault == "printed-constant":
+        if task.method != NoiseSmoothing.card.slug:
+            raise NotApplicable(
+                "No constant that is printed for this method is too small for its claim.",
+                nearest="choose mean.smoothed",
+                changes=(("method", NoiseSmoothing.card.slug),),
+            )
+        method = NoiseSmoothing(
+            smoothing_variance=PRINTED_VARIANCE, calibration="paper", tuning=point.tuning
+        )
+    plan = method.plan(setting)
+    if task.fault == "no-clipping":
+        if task.method not in CLIPS:
+            raise NotApplicable(
+                "The clip of this method follows from the loss, and cannot be taken away from "
+                "outside.",
+                nearest="choose half the noise, or sco.clipped",
+                changes=(("fault", "half-noise"),),
+            )
+        name, planned = CLIPS[task.method]
+        claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
+        method = replace(method, **{name: UNCLIPPED * claimed})
+        factor = 1 / UNCLIPPED
+    return _Mechanism(task=task, setting=setting, method=method, plan=plan, factor=factor)

@@ -1,0 +1,59 @@
+"""What an audit's mechanism let out on two neighbours, in bins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.audit.engine import Found
+from dpsco_core.audit.statistics import statistics
+
+BINS = 60
+OUTSIDE = 0.002  # share of the runs left out at each end, where the window is
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Samples:
+    """Counts of the audit's statistic, and where its event begins.
+
+    Parameters
+    ----------
+    edges : array of shape (bins + 1,)
+        In units of the larger standard deviation of the two samples, about their common mean.
+    one, two : arrays of shape (bins,)
+        Runs on the two neighbours; what is further out is in the bins at the ends.
+    threshold : float
+        Of the last look's event, in the same units.
+    above : bool
+        Whether the event lies above it.
+    """
+
+    edges: NDArray[np.float64]
+    one: NDArray[np.intp]
+    two: NDArray[np.intp]
+    threshold: float
+    above: bool
+
+
+def samples(found: Found) -> Samples:
+    """Return the two samples of an audit's statistic in bins."""
+    first, second = statistics(found.one, found.two)
+    centre = float(np.concatenate([first, second]).mean())
+    unit = max(float(first.std()), float(second.std())) or 1.0
+    first, second = (first - centre) / unit, (second - centre) / unit
+    both = np.concatenate([first, second])
+    low, high = np.quantile(both, [OUTSIDE, 1 - OUTSIDE])
+    if not low < high:
+        low, high = low - 1, high + 1
+    edges = np.linspace(low, high, BINS + 1)
+    counts = [np.histogram(np.clip(x, low, high), edges)[0] for x in (first, second)]
+    last = found.evidence[-1]
+    return Samples(
+        edges=edges,
+        one=counts[0],
+        two=counts[1],
+        threshold=(last.threshold - centre) / unit,
+        above=last.above,
+    )

@@ -1,0 +1,67 @@
+"""The door for arrays from outside: real numbers as float64, and one sentence for the rest.
+
+Sensitivities are proven for real numbers. Unsigned integers wrap around (minus a record of 1 is
+4294967295), short floats overflow, complex numbers have a part that no noise covers, and a mask is
+lost on the way: so every array of records, features, targets, weights, gradients or exact values
+passes `real_array` before anything is computed from it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import InvalidInput, require
+
+Vector = NDArray[np.float64]
+
+REAL_KINDS = "biuf"  # booleans, signed and unsigned integers, floating-point numbers
+_DOUBLE = np.dtype(np.float64)
+
+
+def real_array(name: str, value: object, *, keep_single: bool = False) -> Vector:
+    """Return an array of real numbers as a plain array of float64: itself where it is one.
+
+    An integer beyond 2^53 and a number of extended precision are rounded to the nearest double, an
+    extended one beyond the range becomes infinite: one entry at a time, so that neighbours stay
+    neighbours. What is refused depends on the type alone, never on an entry.
+
+    Parameters
+    ----------
+    name : str
+        What a refusal calls it.
+    value : array
+        Of booleans, integers or floating-point numbers: of any size, byte order, layout and
+        subclass, without a mask.
+    keep_single : bool
+        Whether float32 stays, for half the memory; every reader then converts what it reads.
+
+    Raises
+    ------
+    InvalidInput
+        For anything else: complex numbers, objects, dates, text, fields, a list.
+
+    Examples
+    --------
+    >>> real_array("x", np.array([0, 1], dtype=np.uint32)) * -1.0
+    array([-0., -1.])
+    >>> real_array("x", np.array([1j]))
+    Traceback (most recent call last):
+    ...
+    dpsco_core.base.errors.InvalidInput: x must be a numpy array of real numbers, got x=complex128.
+    """
+    if type(value) is np.ndarray and value.dtype == _DOUBLE:
+        return value
+    if not isinstance(value, np.ndarray):
+        raise InvalidInput(
+            f"{name} must be a numpy array of real numbers, got {name}={type(value).__name__}."
+        )
+    unmasked = not isinstance(value, np.ma.MaskedArray)
+    require(unmasked, name, "an array without a mask", type(value).__name__)
+    real = value.dtype.kind in REAL_KINDS
+    require(real, name, "a numpy array of real numbers", value.dtype)
+    single = keep_single and value.dtype.type is np.float32
+    # A signalling NaN becomes a quiet one, and a long double may be beyond the largest double.
+    with np.errstate(invalid="ignore", over="ignore"):
+        plain: Vector = np.asarray(value).astype(np.float32 if single else _DOUBLE, copy=False)
+    return plain

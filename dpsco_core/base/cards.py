@@ -1,0 +1,331 @@
+"""What every entry of the catalogue says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dpsco_core.base.loss_classes import MEAN, LossClass
+
+Privacy = Literal["none", "pure", "zcdp", "approx"]
+Level = Literal["item", "user"]
+Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """A paper: `key` in short form, `title`, `authors`, `year`, `venue`."""
+
+    key: str
+    title: str
+    authors: str
+    year: int
+    venue: str
+
+    def __str__(self) -> str:
+        return self.key
+
+
+KAMATH_2022 = Paper(
+    key="Kamath-Liu-Zhang 2022",
+    title="Improved Rates for Differentially Private Stochastic Convex Optimization "
+    "with Heavy-Tailed Data",
+    authors="Gautam Kamath, Xingtu Liu, Huanyu Zhang",
+    year=2022,
+    venue="ICML 2022",
+)
+ZHAO_2024 = Paper(
+    key="Zhao et al. 2024",
+    title="Differential Private Stochastic Optimization with Heavy-tailed Data: "
+    "Towards Optimal Rates",
+    authors="Puning Zhao, Jiafei Wu, Zhe Liu, Chong Wang, Rongfei Fan, Qingming Li",
+    year=2024,
+    venue="preprint",
+)
+FOLKLORE = Paper(
+    key="Classical",
+    title="Textbook results without privacy",
+    authors="",
+    year=0,
+    venue="",
+)
+KAMATH_SINGHAL_ULLMAN_2020 = Paper(
+    key="Kamath-Singhal-Ullman 2020",
+    title="Private Mean Estimation of Heavy-Tailed Distributions",
+    authors="Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
+    year=2020,
+    venue="COLT 2020",
+)
+
+
+# The problems of stochastic convex optimisation.
+SCO_PROBLEMS = (
+    "quadratic",
+    "linear",
+    "least-squares",
+    "logistic",
+    "huber",
+    "hinge",
+    "absolute",
+    "geometric-median",
+)
+
+ARORA_2020 = Paper(
+    key="Arora-Marinov-Ullah 2020",
+    title="Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
+    authors="Raman Arora, Teodor V. Marinov, Enayat Ullah",
+    year=2020,
+    venue="arXiv 2002.09609",
+)
+SU_2023 = Paper(
+    key="Su-Zhao-Wang 2023",
+    title="Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space "
+    "Revisited",
+    authors="Jinyan Su, Changhong Zhao, Di Wang",
+    year=2023,
+    venue="UAI 2023",
+)
+WANG_2020 = Paper(
+    key="Wang et al. 2020",
+    title="On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
+    authors="Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
+    year=2020,
+    venue="ICML 2020",
+)
+BASSILY_2014 = Paper(
+    key="Bassily-Smith-Thakurta 2014",
+    title="Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
+    authors="Raef Bassily, Adam Smith, Abhradeep Thakurta",
+    year=2014,
+    venue="FOCS 2014",
+)
+BASSILY_2019 = Paper(
+    key="Bassily et al. 2019",
+    title="Private Stochastic Convex Optimization with Optimal Rates",
+    authors="Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
+    year=2019,
+    venue="NeurIPS 2019",
+)
+BASSILY_2021 = Paper(
+    key="Bassily-Guzman-Nandi 2021",
+    title="Non-Euclidean Differentially Private Stochastic Convex Optimization",
+    authors="Raef Bassily, Cristobal Guzman, Anupama Nandi",
+    year=2021,
+    venue="COLT 2021",
+)
+FELDMAN_2020 = Paper(
+    key="Feldman-Koren-Talwar 2020",
+    title="Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
+    authors="Vitaly Feldman, Tomer Koren, Kunal Talwar",
+    year=2020,
+    venue="STOC 2020",
+)
+TALWAR_2014 = Paper(
+    key="Talwar-Thakurta-Zhang 2014",
+    title="Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
+    "Constraint Set Geometry",
+    authors="Kunal Talwar, Abhradeep Thakurta, Li Zhang",
+    year=2014,
+    venue="arXiv 1411.5417",
+)
+KASIVISWANATHAN_2016 = Paper(
+    key="Kasiviswanathan-Jin 2016",
+    title="Efficient Private Empirical Risk Minimization for High-dimensional Learning",
+    authors="Shiva Prasad Kasiviswanathan, Hongxia Jin",
+    year=2016,
+    venue="ICML 2016",
+)
+CHAUDHURI_2011 = Paper(
+    key="Chaudhuri-Monteleoni-Sarwate 2011",
+    title="Differentially Private Empirical Risk Minimization",
+    authors="Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
+    year=2011,
+    venue="JMLR 2011",
+)
+LOWY_2024 = Paper(
+    key="Lowy-Liu-Asi 2024",
+    title="Faster Algorithms for User-Level Private Stochastic Convex Optimization",
+    authors="Andrew Lowy, Daogao Liu, Hilal Asi",
+    year=2024,
+    venue="NeurIPS 2024",
+)
+LEVY_2021 = Paper(
+    key="Levy et al. 2021",
+    title="Learning with User-Level Privacy",
+    authors="Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
+    "Ananda Theertha Suresh",
+    year=2021,
+    venue="NeurIPS 2021",
+)
+BASSILY_SUN_2023 = Paper(
+    key="Bassily-Sun 2023",
+    title="User-level Private Stochastic Convex Optimization with Optimal Rates",
+    authors="Raef Bassily, Ziteng Sun",
+    year=2023,
+    venue="ICML 2023",
+)
+GHAZI_2023 = Paper(
+    key="Ghazi et al. 2023",
+    title="On User-Level Private Convex Optimization",
+    authors="Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
+    year=2023,
+    venue="ICML 2023",
+)
+ASI_LIU_2024 = Paper(
+    key="Asi-Liu 2024",
+    title="User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
+    "with Optimal Rates",
+    authors="Hilal Asi, Daogao Liu",
+    year=2024,
+    venue="AISTATS 2024",
+)
+AMID_2022 = Paper(
+    key="Amid et al. 2022",
+    title="Public Data-Assisted Mirror Descent for Private Model Training",
+    authors="Ehsan Amid et al.",
+    year=2022,
+    venue="ICML 2022",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """The catalogue's row for a distribution, and the base of the other cards.
+
+    Parameters
+    ----------
+    slug : str
+        The fixed name that scenarios, URLs and the command line use.
+    name : str
+        The name that people read.
+    paper : Paper
+        Where it is from.
+    statement : str
+        The statement's number in that paper, such as ``"Algorithm 2, Theorem 2"``.
+    summary : str
+        One sentence for a reader who does not know the paper.
+    """
+
+    slug: str
+    name: str
+    paper: Paper
+    statement: str
+    summary: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProblemCard(Card):
+    """The catalogue's row for a problem.
+
+    Parameters
+    ----------
+    loss_class : LossClass
+        What its loss has, whatever the law of its records; least squares is strongly convex where
+        the features fill the space, which those of a hard instance do not.
+    """
+
+    loss_class: LossClass
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodCard(Card):
+    """The catalogue's row for a method.
+
+    Parameters
+    ----------
+    privacy : {"none", "pure", "zcdp", "approx"}
+        The notion in which the method is private of itself. A zCDP method also serves an
+        (epsilon, delta) budget, an ``"approx"`` one serves nothing else; under a pure budget only
+        ``"pure"`` methods run.
+    geometry : str
+        ``"l2"`` or another norm.
+    level : {"item", "user"}
+        What a neighbour replaces.
+    problems : tuple of str
+        Slugs of the problems that it solves.
+    rate : str
+        Slug of the upper bound whose exponents predict its slope; empty if there is none.
+    caveat : str
+        What a reader must know before trusting it; empty if nothing.
+    """
+
+    privacy: Privacy
+    geometry: str = "l2"
+    level: Level = "item"
+    problems: tuple[str, ...] = ("mean",)
+    rate: str = ""
+    caveat: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundCard(Card):
+    r"""The catalogue's row for a bound.
+
+    Parameters
+    ----------
+    kind : {"upper", "lower"}
+    quantity : str
+        What is bounded. Only like is compared with like.
+    constant : {"explicit", "rate"}
+        ``"explicit"``: every constant is proven. ``"rate"``: constants (and logarithms, where
+        the summary says so) are hidden, and the value is the expression with constant 1.
+    guarantee : {"expectation", "probability 0.9", "probability 0.95"}
+        In which sense the bound holds.
+    latex : str
+        The formula.
+    privacy : {"none", "pure", "zcdp", "approx"}
+        Upper bounds: the notion that the method guarantees. Lower bounds: the class of
+        algorithms that it binds; ``"none"`` binds every algorithm.
+    method : str
+        Slug of the method that attains an upper bound; empty for lower bounds.
+    instance : str
+        Slug of the distribution on which a lower bound binds; empty if the catalogue has none.
+    instance_problem : str
+        Slug of the problem that makes the hard instance, with that distribution.
+    loss_class : LossClass
+        The losses that the statement is about: an upper bound holds for all of them, a lower one is
+        a worst case over them.
+    instance_class : LossClass
+        Lower bounds: the losses of the hard instance of the proof, a part of `loss_class`.
+    level : {"item", "user"}
+        What a neighbour replaces in the statement. A bound at item level sees the n m items of n
+        users as records.
+    problems : tuple of str
+        Slugs of the problems beside which the bound is drawn.
+    """
+
+    kind: Literal["upper", "lower"]
+    quantity: Quantity = "l2 error"
+    constant: Literal["explicit", "rate"]
+    guarantee: Literal["expectation", "probability 0.9", "probability 0.95"] = "expectation"
+    latex: str
+    privacy: Privacy
+    method: str = ""
+    instance: str = ""
+    instance_problem: str = "mean"
+    loss_class: LossClass = MEAN
+    instance_class: LossClass = MEAN
+    level: Level = "item"
+    problems: tuple[str, ...] = ("mean",)
+
+    def applies_to(self, problem: LossClass) -> bool:
+        """Whether the bound is about methods for a class of problems.
+
+        An upper bound is where its class contains the problems: one for convex losses holds for
+        strongly convex ones too. Their smoothness and Lipschitz constants depend on the law of the
+        records, and are among its hypotheses. A lower bound is where the problems' class contains
+        its hard instance: one that is proven with linear losses does not bind a method that may
+        rely on strong convexity, or on gradients bounded by 1.
+
+        Parameters
+        ----------
+        problem : LossClass
+            `ProblemCard.loss_class`.
+        """
+        if self.kind == "lower":
+            return self.instance_class.within(problem)
+        return problem.bends_as(self.loss_class)
+
+    def is_wider(self, problem: LossClass) -> bool:
+        """Whether losses of the statement need not have the curvature of those of a problem."""
+        return self.loss_class.curvature != problem.curvature

@@ -1,0 +1,331 @@
+"""Work handed to an executor: a bounded number of calls at a time, and those that are lost again.
+
+Nothing here knows what the work is. Any `concurrent.futures.Executor` will do; one that can say
+how many workers it has (``workers``), start again after a loss (``restart``) or find that those it
+waits for have gone (``check``) is asked to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import groupby
+from queue import Empty, SimpleQueue
+from typing import Generic, TypeAlias, TypeVar
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.interrupts import uninterrupted
+
+Label = TypeVar("Label")
+Argument = TypeVar("Argument")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Runs: TypeAlias = tuple[tuple[Task, ...], ...]  # tasks; those of a run share something
+
+RESTARTS = 3  # of an executor that broke, with one call or in a row, before the work is given up
+CHECK_EVERY = 5.0  # seconds without a result, before an executor is asked for its workers
+A_WORKER = 3  # calls that are waiting or running, for each worker
+SHORT, LONG = 0.1, 10.0  # seconds that a call with several tasks should take, and may take
+
+
+class WorkersLost(InvalidInput):
+    """Those who worked are gone; what had finished is in the store."""
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def workers_of(executor: Executor) -> int:
+    """Return how many workers an executor says it has; this machine's cores if it does not."""
+    return int(getattr(executor, "workers", 0)) or cores()
+
+
+def finished(
+    executor: Executor,
+    function: Callable[[Argument], Result],
+    take: Callable[[], tuple[Label, Argument] | None],
+    ahead: int,
+) -> Generator[tuple[Label, Result], None, None]:
+    """Yield what a function gives as it finishes, with the label of its argument.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+        Where it runs. What was running when a worker died runs again if the executor can restart:
+        together with other calls once, after that alone, when all others have finished.
+    function : callable
+        Importable by name, so that it reaches other processes.
+    take : callable
+        Returns the next label and argument, or None while there is none. The end is when nothing
+        runs and it returns None.
+    ahead : int
+        The most calls that the executor holds at a time.
+
+    Raises
+    ------
+    WorkersLost
+        If the executor breaks more than `RESTARTS` times with the same call or without a result
+        between, cannot restart, or drops what it was given. Results that were there by then have
+        been yielded.
+    """
+    calls = _Calls(executor, function, take, ahead)
+    in_a_row = 0
+    try:
+        while True:
+            try:
+                if not calls.submit():
+                    return
+                for future in calls.some_done():
+                    with uninterrupted():
+                        result = future.result()
+                    in_a_row = 0
+                    yield calls.running.pop(future).label, result
+            except BrokenExecutor as problem:
+                in_a_row += 1
+                _restart(executor, in_a_row, calls.lose(), problem)
+            except CancelledError:
+                must = "executor must run what it is given"
+                raise _given_up(must, "calls that were dropped") from None
+    finally:  # whoever stops reading has no use for the rest
+        calls.cancel()
+
+
+@dataclass(eq=False)
+class _Call(Generic[Label, Argument]):
+    """One call, and how often the executor broke while it held it."""
+
+    label: Label
+    argument: Argument
+    losses: int = 0
+
+
+class _Calls(Generic[Label, Argument, Result]):
+    """The calls that an executor holds, and those that it lost.
+
+    Which of the lost calls ended its worker is not known. One that does so every time would take
+    others with it again and again, and one that lacks memory may have it when it is alone:
+    therefore calls that were lost twice are set aside until nothing else is left.
+    """
+
+    def __init__(
+        self,
+        executor: Executor,
+        function: Callable[[Argument], Result],
+        take: Callable[[], tuple[Label, Argument] | None],
+        ahead: int,
+    ) -> None:
+        self._executor = executor
+        self._function = function
+        self._take = take
+        self._ahead = ahead
+        self._again: deque[_Call[Label, Argument]] = deque()
+        self._aside: deque[_Call[Label, Argument]] = deque()
+        self._done: SimpleQueue[Future[Result]] = SimpleQueue()  # and maybe lost since
+        self.running: dict[Future[Result], _Call[Label, Argument]] = {}
+
+    def submit(self) -> bool:
+        """Give the executor what it may hold; False if it holds nothing and nothing is left."""
+        while len(self.running) < self._ahead and (call := self._next()):
+            try:
+                with uninterrupted():
+                    future = self._executor.submit(self._function, call.argument)
+                    self.running[future] = call
+                    future.add_done_callback(self._done.put)
+            except BrokenExecutor:
+                self._keep(call)
+                if not self.running:
+                    raise
+                break  # those that run will say so, after what has finished
+        return bool(self.running)
+
+    def some_done(self) -> list[Future[Result]]:
+        """Wait for results; return what has finished, then what has failed."""
+        check = getattr(self._executor, "check", None)
+        while True:
+            try:  # a Ctrl-C may come here: this queue has no lock to lose
+                found = {self._done.get(timeout=CHECK_EVERY if check else None)}
+            except Empty:
+                assert check is not None
+                check()  # raises if nobody is left to wait for
+                continue
+            while not self._done.empty():
+                found.add(self._done.get())
+            with uninterrupted():
+                done = sorted(found & self.running.keys(), key=_failed)
+            if done:
+                return done
+
+    def cancel(self) -> None:
+        """Take back what has not begun."""
+        with uninterrupted():
+            for future in self.running:
+                future.cancel()
+
+    def lose(self) -> int:
+        """Keep the calls without a result for later; return how often one of them was lost."""
+        with uninterrupted():
+            lost = [future for future in self.running if not future.done() or _failed(future)]
+        most = 0
+        for future in lost:
+            call = self.running.pop(future)
+            call.losses += 1
+            most = max(most, call.losses)
+            self._keep(call)
+        return most
+
+    def _next(self) -> _Call[Label, Argument] | None:
+        if self._again:
+            return self._again.popleft()
+        taken = self._take()
+        if taken is not None:
+            return _Call(*taken)
+        return self._aside.popleft() if self._aside and not self.running else None
+
+    def _keep(self, call: _Call[Label, Argument]) -> None:
+        (self._aside if call.losses > 1 else self._again).append(call)
+
+
+def _failed(future: Future[Result]) -> bool:
+    return future.cancelled() or future.exception() is not None
+
+
+def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecutor) -> None:
+    must = "workers must stay alive"
+    restart = getattr(executor, "restart", None)
+    if restart is None:
+        raise _given_up(must, str(problem).rstrip(".") or type(problem).__name__) from problem
+    if in_a_row > RESTARTS:
+        raise _given_up(must, f"{in_a_row} deaths in a row") from None
+    if same > RESTARTS:
+        raise _given_up(must, f"{same} deaths with the same call") from None
+    with uninterrupted():
+        restart()
+
+
+def _given_up(must: str, found: str) -> WorkersLost:
+    return WorkersLost(f"{must}, got {found}; what had finished is kept.")
+
+
+def in_order(
+    executor: Executor, function: Callable[[Argument], Result], arguments: Iterable[Argument]
+) -> Generator[Result, None, None]:
+    """Yield what a function gives for every argument, in their order, whatever finishes first.
+
+    At most a few results a worker are held back for an earlier one that is late.
+    """
+    ahead = A_WORKER * workers_of(executor)
+    numbered = enumerate(arguments)
+    early: dict[int, Result] = {}
+    following = taken = 0
+
+    def take() -> tuple[int, Argument] | None:
+        nonlocal taken
+        if taken >= following + 2 * ahead:
+            return None
+        call = next(numbered, None)
+        taken += call is not None
+        return call
+
+    with closing(finished(executor, function, take, ahead)) as found:
+        for number, result in found:
+            early[number] = result
+            while following in early:
+                yield early.pop(following)
+                following += 1
+
+
+def in_groups(
+    executor: Executor,
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    alike: Callable[[Task], Hashable],
+) -> Generator[tuple[Task, Result], None, None]:
+    """Yield tasks and what a function gives for each, as they finish.
+
+    Consecutive tasks with the same `alike` go to one worker, which can keep what they share. A
+    call takes about `SHORT` seconds or one task: a worker hands back what it did not come to.
+    What is left is shared out evenly towards the end.
+    """
+    queue = _Queue(tasks, alike, workers_of(executor))
+    ahead = A_WORKER * queue.workers
+    with closing(finished(executor, _Group(function), queue.take, ahead)) as found:
+        for runs, (results, seconds) in found:
+            given = [task for run in runs for task in run]
+            queue.put_back(given[len(results) :])
+            queue.seen(len(results), seconds)
+            yield from zip(given, results, strict=False)
+
+
+class _Queue(Generic[Task]):
+    """Tasks in runs that share something, handed out in groups of about the same time."""
+
+    def __init__(
+        self, tasks: Iterable[Task], alike: Callable[[Task], Hashable], workers: int
+    ) -> None:
+        self._alike = alike
+        self.workers = workers
+        self._runs = deque(self._in_runs(tasks))
+        self._left = sum(map(len, self._runs))
+        self._seen = self._seconds = 0.0
+
+    def _in_runs(self, tasks: Iterable[Task]) -> list[tuple[Task, ...]]:
+        return [tuple(run) for _, run in groupby(tasks, self._alike)]
+
+    def take(self) -> tuple[Runs[Task], Runs[Task]] | None:
+        """Return the next group, as its own label; None while there is none."""
+        if not self._runs:
+            return None
+        fair = -(-self._left // (2 * self.workers))
+        wanted = SHORT * self._seen / self._seconds if self._seconds else 1
+        group: list[tuple[Task, ...]] = []
+        size = 0
+        while self._runs and size < min(wanted, fair):
+            run = self._runs.popleft()
+            if len(run) > fair - size:
+                self._runs.appendleft(run[fair - size :])
+                run = run[: fair - size]
+            group.append(run)
+            size += len(run)
+        self._left -= size
+        return tuple(group), tuple(group)
+
+    def put_back(self, tasks: list[Task]) -> None:
+        """Put tasks that a worker did not come to before the others."""
+        self._runs.extendleft(reversed(self._in_runs(tasks)))
+        self._left += len(tasks)
+
+    def seen(self, tasks: int, seconds: float) -> None:
+        """Note the time of some tasks; what is long ago counts less."""
+        self._seen = 0.9 * self._seen + tasks
+        self._seconds = 0.9 * self._seconds + seconds
+
+
+@dataclass(frozen=True)
+class _Group(Generic[Task, Result]):
+    """Runs of tasks, one after the other, until the time is up; at least one task."""
+
+    function: Callable[[Task], Result]
+
+    def __call__(self, runs: Runs[Task]) -> tuple[list[Result], float]:
+        results: list[Result] = []
+        started = time.perf_counter()
+        for run in runs:
+            begun = time.perf_counter()
+            until = started + SHORT
+            for place, task in enumerate(run):
+                if results and time.perf_counter() > until:
+                    return results, time.perf_counter() - started
+                results.append(self.function(task))
+                if place == 0:  # it made what the run shares: that should serve a few more
+                    first = time.perf_counter() - begun
+                    until = max(until, begun + min(3 * first, LONG))
+        return results, time.perf_counter() - started

@@ -1,0 +1,48 @@
+"""The two ways in which the library says no, each in one sentence."""
+
+from __future__ import annotations
+
+
+class InvalidInput(ValueError):
+    """A value from outside is not allowed: "NAME must be CONDITION, got NAME=VALUE."."""
+
+
+class NotApplicable(Exception):
+    """A method cannot run at a setting.
+
+    Parameters
+    ----------
+    reason : str
+        One sentence that names what is missing.
+    nearest : str, optional
+        The nearest change that would let it run, such as ``"set delta=1e-06"``.
+    changes : tuple of (str, value) pairs, optional
+        The same change as scenario fields, for a page that offers it as a button; the field
+        ``"method"`` stands for another method in the place of this one.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        nearest: str = "",
+        changes: tuple[tuple[str, float | str | None], ...] = (),
+    ) -> None:
+        super().__init__(reason if not nearest else f"{reason} Nearest: {nearest}.")
+        self.reason = reason
+        self.nearest = nearest
+        self.changes = changes
+
+
+def require(condition: bool, name: str, must_be: str, value: object) -> None:
+    """Raise `InvalidInput` in the one wording of the project unless `condition` holds.
+
+    Examples
+    --------
+    >>> require(0 > 1, "n", "a positive integer", 0)
+    Traceback (most recent call last):
+    ...
+    dpsco_core.base.errors.InvalidInput: n must be a positive integer, got n=0.
+    """
+    if not condition:
+        raise InvalidInput(f"{name} must be {must_be}, got {name}={value}.")

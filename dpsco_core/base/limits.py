@@ -1,0 +1,126 @@
+"""How large a scenario may be: in the library, and on the dashboard."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput, require
+
+SEED_MAX = 2**63 - 1
+EPSILON_MIN = 1e-6
+RHO_MIN = EPSILON_MIN**2
+M_MAX = 10_000_000
+ITEM_BLOCKS = 5  # times `elements`: what all items of all users may hold
+P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """The largest sizes that a place allows.
+
+    Parameters
+    ----------
+    n, d : int
+        Records and dimension.
+    elements : int
+        n times d of one sample.
+    streamed : int
+        n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not
+        above `elements` where that is not done.
+    trials, grid, cells : int
+        Repetitions, points of a grid, and cells (methods times points times trials).
+    seconds : float
+        Predicted work in all.
+    where : str
+        How the place is called in a sentence.
+    """
+
+    n: int
+    d: int
+    elements: int
+    trials: int
+    grid: int
+    cells: int
+    seconds: float
+    where: str
+    streamed: int = 0
+
+    @property
+    def most_elements(self) -> int:
+        """The largest n times d of one sample, held or not."""
+        return max(self.elements, self.streamed)
+
+
+LIBRARY = Limits(
+    n=10**9,
+    d=100_000,
+    elements=400_000_000,
+    streamed=10**11,
+    trials=100_000,
+    grid=1000,
+    cells=10**8,
+    seconds=math.inf,
+    where="the library",
+)
+ENVIRONMENT = "DPSCO_LIMITS"  # changes the dashboard's: "n=200000,seconds=30"
+
+
+def changed(limits: Limits, text: str) -> Limits:
+    """Return `limits` with the largest sizes that a text names; raises `InvalidInput`.
+
+    Examples
+    --------
+    >>> changed(DASHBOARD, "n=200000, seconds=30").n
+    200000
+    """
+    known = {f.name: f.type for f in fields(Limits) if f.name not in ("where", "streamed")}
+    values: dict[str, Any] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        sound = name in known and value.isascii() and value.isdecimal() and 0 < len(value) <= 9
+        most = getattr(LIBRARY, name) if sound else 0
+        sound = sound and 1 <= int(value) <= most
+        must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
+        require(sound, ENVIRONMENT, must, part[:60])
+        values[name] = int(value)
+    return replace(limits, **values)
+
+
+DASHBOARD = Limits(
+    n=1_000_000,
+    d=1000,
+    elements=2_000_000,
+    trials=200,
+    grid=12,
+    cells=5000,
+    seconds=120.0,
+    where="the dashboard",
+)
+
+
+def from_environment(limits: Limits) -> tuple[Limits, str]:
+    """Return `limits` as the environment changes them; as they are, and why, if it is wrong."""
+    try:
+        return changed(limits, os.environ.get(ENVIRONMENT, "")), ""
+    except InvalidInput as problem:
+        return limits, str(problem)
+
+
+DASHBOARD, _WRONG = from_environment(DASHBOARD)
+
+
+def require_environment() -> None:
+    """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so.
+
+    Nobody else needs the dashboard's limits.
+    """
+    if _WRONG:
+        raise InvalidInput(_WRONG)
+
+
+def streamed(n: int, m: int, d: int) -> bool:
+    """Whether a sample of n records (or users with m items) is drawn as it is read, never held."""
+    return m == 1 and n * d > LIBRARY.elements

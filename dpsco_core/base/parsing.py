@@ -1,0 +1,163 @@
+"""Fields of a scenario from text, JSON and TOML, and back to text; and the checks of a value."""
+
+from __future__ import annotations
+
+import math
+from difflib import get_close_matches
+from typing import Any, TypeGuard
+
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.seeds import FRESH, fresh_seed
+
+INTEGERS = ("n", "d", "m", "trials", "seed")
+NUMBERS = ("epsilon", "delta", "rho", "p", "margin", "q", "diameter", "offset")
+LISTS = ("methods", "grid")
+OPTIONAL = ("epsilon", "delta", "rho", "q", "axis")
+
+LONGEST_NUMBER = 40  # characters
+WHOLE = 1e15  # floats from here on are written as such, whole or not
+LONGEST_SHOWN = 60
+LONGEST_LIST = 220
+LISTED = 5  # of a longer list
+
+
+def parse_field(name: str, value: Any) -> Any:
+    """Return the value of the field `name` in its own type; raises `InvalidInput`.
+
+    Text, numbers and lists are taken; ``None``, ``""`` and ``"none"`` stand for no value, and the
+    seed ``"fresh"`` for one that the operating system draws now.
+
+    Examples
+    --------
+    >>> parse_field("n", "1e4"), parse_field("grid", "1,2.5"), parse_field("rho", "none")
+    (10000, (1, 2.5), None)
+    """
+    if value is None or value in ("", "none"):
+        if name in LISTS:
+            return ()
+        require(name in OPTIONAL, name, "given", "none")
+        return None
+    if name == "methods":
+        return tuple(str(part).strip() for part in _parts(name, value, "a list of slugs"))
+    if name == "grid":
+        kind = "a list of numbers"
+        parts = _parts(name, value, kind)
+        require("" not in parts, name, kind, shorten(value))
+        return tuple(_number(name, part, kind) for part in parts)
+    if name == "seed" and value == FRESH:
+        return fresh_seed()
+    if name in INTEGERS:
+        number = _number(name, value, "an integer")
+        require(isinstance(number, int), name, "an integer", shorten(value))
+        return number
+    if name in NUMBERS:
+        return float(_number(name, value, "a number"))
+    require(isinstance(value, str), name, "text", shorten(value))
+    return value
+
+
+def _parts(name: str, value: Any, kind: str) -> list[Any]:
+    parts = value.split(",") if isinstance(value, str) else value
+    require(isinstance(parts, (list, tuple)), name, kind, shorten(value))
+    return list(parts)
+
+
+def _number(name: str, value: Any, kind: str) -> float:
+    """Return an int where the value is one, or a whole float of few digits; otherwise a float."""
+    ok = isinstance(value, (int, float, str)) and not isinstance(value, bool)
+    require(ok and len(str_of(value)) <= LONGEST_NUMBER, name, kind, shorten(value))
+    if isinstance(value, str):
+        try:
+            value = int(value) if value.strip().lstrip("+-").isdecimal() else float(value)
+        except ValueError:
+            raise InvalidInput(f"{name} must be {kind}, got {name}={shorten(value)}.") from None
+    if isinstance(value, float) and abs(value) >= WHOLE:  # also if infinite; a NaN is not whole
+        return value
+    return int(value) if value == value // 1 else float(value)
+
+
+def to_text(value: object) -> str:
+    """Return the text that `parse_field` reads back to an equal value.
+
+    Examples
+    --------
+    >>> to_text(20.0), to_text(0.1), to_text((1.0, 2.5)), to_text(None)
+    ('20', '0.1', '1,2.5', 'none')
+    """
+    if isinstance(value, (tuple, list)):
+        return ",".join(to_text(v) for v in value)
+    if isinstance(value, float):
+        if math.isinf(value):
+            return "inf" if value > 0 else "-inf"
+        whole = abs(value) < WHOLE and value == int(value)
+        return str(int(value)) if whole else repr(float(value))
+    return "none" if value is None else str(value)
+
+
+def to_plain(value: Any) -> Any:
+    """Return `value` as JSON has it: lists, Python's floats, and an infinity as text."""
+    if isinstance(value, tuple):
+        return [to_plain(v) for v in value]
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else to_text(value)
+    return value
+
+
+def shorten(value: object) -> str:
+    """Return the text of a value on one line, cut to what fits in a sentence."""
+    text = "".join(c if c.isprintable() else " " for c in str_of(value)[: LONGEST_SHOWN + 1])
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+
+
+def str_of(value: object) -> str:
+    """Return ``str(value)``, of an integer too long for `str` its first digits."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        digits = int(value.bit_length() * math.log10(2))
+        return f"{'-' if value < 0 else ''}{abs(value) // 10 ** (digits - 60)}..."
+    try:
+        return str(value)
+    except (ValueError, RecursionError):  # such an integer in a list, or lists in lists in lists
+        return f"a {type(value).__name__} too long to show"
+
+
+def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    """Raise `InvalidInput` unless `value` is one of `allowed`."""
+    if value not in allowed:  # the search for similar slugs takes milliseconds
+        require(False, name, among(allowed, value), shorten(value))
+
+
+def among(allowed: tuple[str, ...], value: object) -> str:
+    """Return "one of ..." with every allowed value, or the most similar ones of a long list.
+
+    Examples
+    --------
+    >>> among(("n", "d"), "x")
+    'one of n, d'
+    """
+    if len(allowed) == 1:
+        return allowed[0]
+    every = ", ".join(allowed)
+    if len(every) <= LONGEST_LIST:
+        return f"one of {every}"
+    near = get_close_matches(shorten(value), allowed, n=LISTED, cutoff=0.0)
+    return f"one of {len(allowed)} slugs such as {', '.join(near)} (all: dpsco catalogue)"
+
+
+def is_real(value: object) -> TypeGuard[float]:
+    """Whether `value` is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return -math.inf < value < math.inf
+
+
+def whole(name: str, value: object, low: int, high: int) -> None:
+    """Raise `InvalidInput` unless `value` is an integer from `low` to `high`."""
+    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
+    ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    require(ok, name, must, shorten(value))
+
+
+def real(name: str, value: object, low: float, high: float) -> None:
+    """Raise `InvalidInput` unless `value` is a number from `low` to `high`."""
+    ok = is_real(value) and low <= value <= high
+    require(ok, name, f"at least {low:g} and at most {high:g}", shorten(to_text(value)))

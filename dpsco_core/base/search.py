@@ -1,0 +1,192 @@
+"""Search for the parameters at which a predicted error or a bound is smallest.
+
+Every search over candidates goes through this module. A candidate whose value is infinite or NaN is
+none: where all are, the first of them would be no choice at all. A tuning then refuses to run
+(`smallest`, `smallest_between`), and a bound, for which infinity is an honest value, falls back on
+what it names (`smallest_or`, `smallest_index`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
+
+from dpsco_core.base.errors import NotApplicable
+
+NEAR_SPLITS = 8  # tried on either side, in `near_splits`
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+def nothing_finite(of: str) -> NotApplicable:
+    """Return the refusal of a tuning that finds no finite predicted error.
+
+    Parameters
+    ----------
+    of : str
+        What it chooses, in the singular, such as ``"number of steps"``.
+    """
+    return NotApplicable(
+        f"The tuning found no {of} with a finite predicted error at these settings.",
+        nearest="raise n or the privacy budget, or set a smaller diameter",
+    )
+
+
+def smallest_or(
+    candidates: Iterable[T], key: Callable[[T], float], otherwise: U, *, gain: float = 0.0
+) -> T | U:
+    """Return the candidate with the least finite key; `otherwise` where no key is finite.
+
+    Parameters
+    ----------
+    candidates : iterable
+    key : callable
+        A key that overflows counts as infinite.
+    otherwise : object
+    gain : float
+        By what share a later candidate must be smaller to be preferred to an earlier one.
+
+    Examples
+    --------
+    >>> smallest_or([0.0, 1.0, 2.0], lambda x: 1 / x if x else math.inf, None)
+    2.0
+    >>> smallest_or([0.0], lambda x: math.nan, "none")
+    'none'
+    """
+    best: T | U = otherwise
+    least = math.inf
+    for candidate in candidates:
+        value = _value(key, candidate)
+        if math.isfinite(value) and (math.isinf(least) or value < least - gain * abs(least)):
+            best, least = candidate, value
+    return best
+
+
+def _value(key: Callable[[T], float], candidate: T) -> float:
+    """Return a key; where Python's floats overflow, numpy's would be infinite."""
+    try:
+        return float(key(candidate))
+    except OverflowError:
+        return math.inf
+
+
+def smallest(
+    candidates: Iterable[T], key: Callable[[T], float], *, of: str, gain: float = 0.0
+) -> T:
+    """Return the candidate with the least finite key.
+
+    Parameters
+    ----------
+    candidates, key, gain
+        As for `smallest_or`.
+    of : str
+        What is chosen, for the sentence of the refusal.
+
+    Raises
+    ------
+    NotApplicable
+        Where no key is finite.
+    """
+    # In a list of its own, because a candidate may be None.
+    best = smallest_or(([c] for c in candidates), lambda c: key(c[0]), None, gain=gain)
+    if best is None:
+        raise nothing_finite(of)
+    return best[0]
+
+
+def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
+    """Return where values are least along the first axis, -1 where none of them is finite.
+
+    Examples
+    --------
+    >>> smallest_index([[math.nan, math.inf], [3.0, math.inf], [2.0, math.inf]]).tolist()
+    [2, -1]
+    """
+    table = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(table)
+    least = np.where(finite, table, np.inf).argmin(axis=0)
+    return np.where(finite.any(axis=0), least, -1)
+
+
+def smallest_between(
+    value: Callable[[float], float], low: float, high: float, *, of: str
+) -> tuple[float, float]:
+    """Return where a function with one valley is least between `low` and `high`, and the value.
+
+    Raises
+    ------
+    NotApplicable
+        Where the value is not finite there.
+    """
+    found = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
+    if not math.isfinite(float(found.fun)):
+        raise nothing_finite(of)
+    return float(found.x), float(found.fun)
+
+
+def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
+    """Return the number from 1 to `most` with the least value, of a function with one valley.
+
+    Powers of two first, then the interval around the best of them, cut in half again and again.
+
+    Raises
+    ------
+    NotApplicable
+        Where no value is finite; `of` says of what.
+    """
+    powers = [1 << k for k in range(most.bit_length())]
+    grid = sorted({most, *powers})
+    i = smallest(range(len(grid)), lambda k: value(grid[k]), of=of)
+    low, high = grid[max(0, i - 1)], grid[min(len(grid) - 1, i + 1)]
+    while high - low > 2:
+        middle = (low + high) // 2
+        low, high = (low, middle + 1) if value(middle) <= value(middle + 1) else (middle, high)
+    near: list[int] = [*range(low, high + 1), grid[i]]
+    return smallest(near, value, of=of)
+
+
+def near_splits(n: int, parts: int) -> list[int]:
+    r"""Return the numbers of parts around `parts` that waste least: :math:`\lfloor n/b\rfloor`.
+
+    More parts of the same size b leave fewer records out, so that none between these can be better.
+
+    Examples
+    --------
+    >>> near_splits(10, 3)
+    [1, 2, 3, 5, 10]
+    """
+    size = n // parts
+    if parts <= size:
+        low = max(1, parts - NEAR_SPLITS)
+        return sorted({n // (n // k) for k in range(low, min(n, parts + NEAR_SPLITS) + 1)})
+    low = max(1, size - NEAR_SPLITS)
+    return sorted({n // b for b in range(low, min(n, size + NEAR_SPLITS) + 1)})
+
+
+def best_log(
+    value: Callable[[float], float], low: float, high: float, pieces: int = 24
+) -> tuple[float, float]:
+    """Return the least value between `low` and `high`, and where; several valleys are allowed.
+
+    A grid first, then a search between the neighbours of its best point. The value is infinite
+    where none on the grid is finite.
+    """
+    grid = np.linspace(low, high, pieces + 1)
+    found = [value(float(x)) for x in grid]
+    i = int(smallest_index(found))
+    if i < 0:
+        return math.inf, high
+    inner = minimize_scalar(
+        value,
+        bounds=(float(grid[max(0, i - 1)]), float(grid[min(pieces, i + 1)])),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    candidates = ((float(inner.fun), float(inner.x)), (found[i], float(grid[i])))
+    return smallest_or(candidates, lambda pair: pair[0], candidates[1])

@@ -1,0 +1,1 @@
+"""Bounds on the excess population risk."""

@@ -1,0 +1,239 @@
+"""Excess risk through clipping and iterative updating: Zhao et al. (2024), Theorems 4 and 7."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
+from dpsco_core.bounds.euclidean import rates as sco_rates
+from dpsco_core.bounds.euclidean import uniform as sco_uniform
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    MINIMUM_INTERIOR,
+    SAMPLE_SMOOTH,
+    SMOOTH,
+    approximate,
+    at_least,
+    named,
+    never,
+)
+from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS, RISK_TERMS
+from dpsco_core.bounds.mean.clipped_formulas import printed_radius
+from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
+from dpsco_core.bounds.mean.rates import clipped_rate, mean_rate_cdp
+from dpsco_core.bounds.tools import KAPPA, enough_records
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+
+Formula = Callable[[Setting], tuple[float, ...]]
+
+
+def _unit(setting: Setting) -> float:
+    return setting.constants.directional_moment * setting.constants.diameter
+
+
+def _rate(rate: Callable[[int, int, float, float], tuple[float, ...]]) -> Formula:
+    def formula(setting: Setting) -> tuple[float, ...]:
+        terms = rate(setting.n, setting.d, setting.moment_order, setting.gaussian_rho)
+        return tuple(_unit(setting) * term for term in terms)
+
+    return formula
+
+
+def _explicit(printed: bool) -> Formula:
+    def formula(setting: Setting) -> tuple[float, ...]:
+        c = setting.constants
+        bound = min(c.directional_moment, c.mean_gradient_bound)
+        if c.minimum_interior:
+            bound = min(bound, c.smoothness * c.diameter)
+        return sco_uniform.clipped_risk(
+            setting.n,
+            setting.d,
+            setting.moment_order,
+            c.directional_moment,
+            c.diameter,
+            bound,
+            c.sample_smoothness,
+            setting.gaussian_rho,
+            printed,
+        )
+
+    return formula
+
+
+def _iterative_logs(setting: Setting) -> tuple[float, ...]:
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP):
+        return math.inf, math.inf
+    terms = sco_rates.iterative_logs(
+        setting.n, setting.d, setting.moment_order, budget.epsilon, budget.delta
+    )
+    return tuple(_unit(setting) * term for term in terms)
+
+
+def _root_steps(setting: Setting) -> float:
+    if setting.gaussian_rho <= 0:
+        return math.nan
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    radius = printed_radius(n, d, setting.moment_order, 1.0, rho)
+    return math.sqrt(rho / d) * n / radius
+
+
+def _groups(setting: Setting) -> int:
+    size = setting.d * math.log(1 + 2 * setting.n) + 2 * math.log(setting.n)
+    return math.ceil(800 * size)
+
+
+_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT, DIAMETER, SMOOTH, SAMPLE_SMOOTH)
+_THEOREM = (
+    *_CONDITIONS,
+    MINIMUM_INTERIOR,
+    at_least("rho n^2 >= d R^2, R of (19)", "sqrt(T)", 1.0, _root_steps),
+)
+_EXPLICIT = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT, DIAMETER, SAMPLE_SMOOTH)
+_UNPROVEN = never(
+    "a proof",
+    "The statement is claimed: Lemma 9, on which it rests, has no proof in the paper.",
+)
+_RATE_NEEDS = ("gaussian_rho", "directional_moment", "diameter")
+_RATE_TERMS = ("sampling", "privacy", "sampling tail")
+_RISK_NEEDS = ("gaussian_rho", "directional_moment", "diameter", "sample_smoothness")
+_CARD = BoundCard(
+    slug="upper.sco.clipped",
+    name="SCO, simple clipping, rate",
+    paper=ZHAO_2024,
+    statement="Theorem 4; Table I, simple clipping",
+    summary="The rate of gradient descent with gradients clipped to a ball, in the units of the "
+    "moment and the diameter; logarithms and constants are set to 1.",
+    kind="upper",
+    quantity="excess risk",
+    constant="rate",
+    latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
+    r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\Big]",
+    privacy="zcdp",
+    method="sco.clipped",
+    loss_class=classes.SMOOTH,
+    problems=SCO_PROBLEMS,
+)
+_EXPLICIT_LATEX = (
+    r"\min_RD\sqrt{\tfrac2T\big(M_0^2+G^2\big)}+DB,\ M_0=\min\big(M,\sup\|\nabla F\|\big),\ "
+    r"T=\max\Big(1,\Big\lfloor\frac{\rho n^2M_0^2}{2dR^2}\Big\rfloor\Big),\ "
+    r"G^2=S^2+\frac{2dR^2T}{\rho n^2}+\frac{(R+M)^2}{n^2},\ B=S+\frac{R+M}{n^2},\ "
+    r"S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+%s+"
+    r"\frac{2\lambda D}n,\ \Lambda=\ln2+d\ln6+d\ln(1+2n)+2\ln n"
+)
+CLIPPED_RISKS: tuple[Bound, ...] = (
+    Bound(
+        card=_CARD,
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(clipped_rate)),
+        hypotheses=_THEOREM,
+    ),
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.clipped-logs",
+            name="SCO, simple clipping, rate with logarithms",
+            statement="Theorem 4, (20) with (73)",
+            summary="The theorem's three terms with their logarithms of n; constants are set to 1.",
+            latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
+            r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
+            r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
+        ),
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(sco_rates.clipped_logs)),
+        hypotheses=_THEOREM,
+    ),
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.clipped-directional",
+            name="SCO, simple clipping, directional rate",
+            statement="Theorem 4 with the clipping bias of directional moments",
+            summary="The rate that simple clipping reaches when the clipping bias uses that "
+            "moments are bounded in every direction: lower than the theorem's by d^(1/(2p)) in "
+            "two terms. Logarithms and constants are set to 1.",
+            latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
+            r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
+        ),
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(sco_rates.clipped_directional)),
+        hypotheses=_THEOREM,
+    ),
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.clipped-explicit",
+            name="SCO, simple clipping, proven",
+            statement="Lemma 5, explicit and with the sharp bias, in (11)",
+            summary="The mean excess risk with every constant proven, at the radius that makes "
+            "this bound smallest and the number of steps at which noise is as large as the "
+            "gradient. " + OTHER_PARAMETERS,
+            constant="explicit",
+            latex=_EXPLICIT_LATEX % r"\kappa_pd^{(p-1)/2}M^pR^{1-p}" + r",\ " + KAPPA,
+        ),
+        evaluate=named(RISK_TERMS, _RISK_NEEDS, _explicit(printed=False)),
+        hypotheses=_EXPLICIT,
+    ),
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.clipped-explicit-paper",
+            name="SCO, simple clipping, proven, printed bias",
+            statement="Lemma 5, explicit, with the bias (55), in (11)",
+            summary="What the paper's own clipping bias adds up to, with every constant proven, at "
+            "the radius that makes this bound smallest. " + OTHER_PARAMETERS,
+            constant="explicit",
+            latex=_EXPLICIT_LATEX % r"\frac{d^{p/2}M^p}{p-1}R^{1-p}",
+        ),
+        evaluate=named(RISK_TERMS, _RISK_NEEDS, _explicit(printed=True)),
+        hypotheses=_EXPLICIT,
+    ),
+)
+_ITERATIVE_CARD = replace(
+    _CARD,
+    slug="upper.sco.iterative",
+    name="SCO, iterative updating, claimed rate (unproven)",
+    statement="Theorem 7; Table I, iterative updating",
+    summary="The rate that the paper claims for gradient descent with its iterative estimator; a "
+    "lemma that it rests on has no proof. Logarithms and constants are set to 1.",
+    latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}\Big]",
+    method="sco.iterative",
+)
+_ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
+ITERATIVE_RISKS: tuple[Bound, ...] = (
+    Bound(
+        card=_ITERATIVE_CARD,
+        evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _rate(mean_rate_cdp)),
+        hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
+    ),
+    Bound(
+        card=replace(
+            _ITERATIVE_CARD,
+            slug="upper.sco.iterative-logs",
+            name="SCO, iterative updating, claimed rate with logarithms (unproven)",
+            statement="Theorem 7, (36)",
+            summary="The claimed rate with its logarithms of delta, n and d; a lemma that it "
+            "rests on has no proof. Constants are set to 1.",
+            latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}"
+            r"\ln\frac1\delta\,\ln(nd)\Big]",
+            privacy="approx",
+        ),
+        evaluate=named(
+            ("sampling", "privacy"), ("directional_moment", "diameter"), _iterative_logs
+        ),
+        hypotheses=(
+            DIRECTIONAL_MOMENT,
+            DIAMETER,
+            SMOOTH,
+            SAMPLE_SMOOTH,
+            MINIMUM_INTERIOR,
+            approximate(),
+            _ENOUGH_GROUPS,
+            SOLVED_EXACTLY,
+            _UNPROVEN,
+        ),
+    ),
+)

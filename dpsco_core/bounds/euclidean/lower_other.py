@@ -1,0 +1,357 @@
+"""Lower bounds on excess risk without a spike prior: sampling alone, rates, and quoted ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import (
+    ARORA_2020,
+    KAMATH_2022,
+    SCO_PROBLEMS,
+    SU_2023,
+    ZHAO_2024,
+    BoundCard,
+    Paper,
+    Privacy,
+)
+from dpsco_core.base.loss_classes import LossClass
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
+from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
+from dpsco_core.bounds.euclidean import rates as sco_rates
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    LIPSCHITZ,
+    MINIMUM_INTERIOR,
+    STRONG_PROBLEMS,
+    STRONGLY_CONVEX,
+    approximate,
+    below_trivial,
+    centre_risk,
+    never,
+)
+from dpsco_core.bounds.euclidean.lower_spikes import (
+    class_conditions,
+    class_words,
+    mean_cap,
+    risk_unit,
+)
+from dpsco_core.bounds.euclidean.objective import objective
+from dpsco_core.bounds.instances import gaussian
+from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
+from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+
+
+def _signs(strong: bool) -> Callable[[Setting], Terms]:
+    def terms(setting: Setting) -> Terms:
+        unit = risk_unit(setting, strong)
+        if unit == 0:
+            return {"sampling": 0.0}
+        form: Literal["squared", "convex"] = "squared" if strong else "convex"
+        at = gaussian.bounded_signs_squared if strong else gaussian.bounded_signs_convex
+        delta = gaussian.best_separation(setting.n, setting.d, mean_cap(setting, strong), form)
+        return {"sampling": unit * at(delta, setting.n, setting.d)}
+
+    return terms
+
+
+def _gaussian_strong(setting: Setting) -> Terms:
+    c = setting.constants
+    scale = moment_scale(setting)
+    if not 0 < scale < math.inf or c.strong_convexity <= 0:
+        return {"sampling": 0.0}
+    risk = gaussian.gaussian_minimax(setting.n, setting.d, setting.moment_order, squared=True)
+    return {"sampling": scale**2 / (2 * c.strong_convexity) * risk}
+
+
+def _unrestricted(setting: Setting) -> str:
+    diameter = setting.constants.diameter
+    if math.isinf(diameter):
+        return ""
+    return (
+        "The bound is for an unrestricted parameter, and here the set has diameter "
+        f"M={diameter:.4g}."
+    )
+
+
+def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
+    def terms(setting: Setting) -> Terms:
+        unit = risk_unit(setting, strong) * (2 if strong else 1)
+        if unit == 0:
+            return {"sampling": 0.0, "privacy": 0.0}
+        n, d, order = setting.n, setting.d, setting.moment_order
+        if pure:
+            sampling, privacy = mean_rate_pure(n, d, order, setting.pure_epsilon)
+        else:
+            sampling, privacy = mean_rate_cdp(n, d, order, setting.rho)
+        privacy = min(math.sqrt(d), privacy)
+        if strong:
+            return {"sampling": unit * sampling**2, "privacy": unit * privacy**2}
+        return {"sampling": unit * min(1.0, sampling), "privacy": unit * privacy}
+
+    return terms
+
+
+def _quoted(setting: Setting) -> Terms:
+    unit = risk_unit(setting, False)
+    budget = setting.budget
+    if unit == 0 or not isinstance(budget, ApproxDP):
+        return {"sampling": 0.0, "privacy": 0.0}
+    sampling, privacy = sco_rates.quoted_lower(
+        setting.n, setting.d, setting.moment_order, budget.epsilon, budget.delta
+    )
+    return {"sampling": unit * sampling, "privacy": unit * privacy}
+
+
+def _lipschitz(setting: Setting) -> Terms:
+    c = setting.constants
+    unit = c.lipschitz * c.diameter
+    if not math.isfinite(unit):
+        return {"sampling": 0.0, "privacy": 0.0}
+    sampling, privacy = sco_rates.lipschitz(setting.n, setting.d, setting.rho)
+    return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
+
+
+def _width(setting: Setting) -> Terms:
+    at = objective(setting)
+    if at is None or not math.isfinite(at.lipschitz * at.diameter):
+        return {"privacy": 0.0, "sampling": 0.0}
+    private, sampling = sco_objective.width_lower(at, setting.d)
+    return {"privacy": private, "sampling": sampling}
+
+
+def _lipschitz_centre(setting: Setting) -> float:
+    """The excess risk that the centre of a symmetric set has at most, for L-Lipschitz losses."""
+    return setting.constants.lipschitz * setting.constants.diameter / 2
+
+
+def _width_records(setting: Setting) -> str:
+    at = objective(setting)
+    if at is None:
+        return ""
+    most = math.sqrt(setting.d * at.log_delta) / at.epsilon
+    if setting.n <= most:
+        return ""
+    return (
+        f"The statement needs n <= sqrt(d ln(1/delta))/epsilon = {most:.4g} up to a constant, "
+        f"and n={setting.n}."
+    )
+
+
+def _width_delta(setting: Setting) -> str:
+    at = objective(setting)
+    if at is None:
+        return ""
+    if -setting.n * math.log(2) <= -at.log_delta <= -math.log(setting.n):
+        return ""
+    return (
+        "The statement needs delta between 2^-n and 1/n up to constants in the exponents, "
+        f"and delta={at.delta:g} at n={setting.n}."
+    )
+
+
+def _width_modulus(setting: Setting) -> str:
+    c = setting.constants
+    largest = c.lipschitz / c.diameter if math.isfinite(c.diameter) else math.inf
+    if c.strong_convexity <= largest or not math.isfinite(largest):
+        return ""
+    return (
+        f"The hard loss has strong convexity L/M={largest:.4g}, and this class asks for "
+        f"lambda={c.strong_convexity:.4g}."
+    )
+
+
+def _row(
+    slug: str,
+    name: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    privacy: Privacy,
+    evaluate: Callable[[Setting], Terms],
+    hypotheses: tuple[Hypothesis, ...],
+    *,
+    constant: Literal["explicit", "rate"] = "rate",
+    paper: Paper = KAMATH_2022,
+    combine: Callable[[tuple[float, ...]], float] = math.fsum,
+    losses: str = "",
+    loss_class: LossClass = classes.SMOOTH,
+    instance_class: LossClass = classes.LINEAR,
+) -> Bound:
+    strong = loss_class.strongly_convex
+    card = BoundCard(
+        slug=f"lower.{slug}",
+        name=name,
+        paper=paper,
+        statement=statement,
+        summary=f"{summary} {class_words(strong, privacy, losses)}",
+        kind="lower",
+        quantity="excess risk",
+        constant=constant,
+        latex=latex,
+        privacy=privacy,
+        instance_problem="quadratic" if strong else "linear",
+        instance_class=instance_class,
+        loss_class=loss_class,
+        problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
+    )
+    return Bound(card=card, evaluate=evaluate, combine=combine, hypotheses=hypotheses)
+
+
+def _rate_row(strong: bool, pure: bool) -> Bound:
+    privacy: Privacy = "pure" if pure else "zcdp"
+    bracket = r"\frac d{\varepsilon n}" if pure else r"\frac{\sqrt d}{\sqrt\rho\,n}"
+    evaluate = _rate(strong, pure)
+    conditions = (*class_conditions(strong), below_trivial(evaluate, centre_risk))
+    what = "pure DP" if pure else "concentrated DP"
+    if strong:
+        return _row(
+            f"sco-strong.rate-{'pure' if pure else 'cdp'}",
+            f"Strongly convex SCO, {'pure-DP' if pure else 'CDP'} lower rate",
+            "Lemma 6.3 (pure DP), squared, with Lemma 6.2" if pure else "Theorem 6.1, Remark B.6",
+            f"The lower rate for {what}, with its hidden constant set to 1.",
+            r"\frac{g^2}\lambda\Big[\frac dn+d\min\Big(1,\Big("
+            + bracket
+            + r"\Big)^{2-2/p}\Big)\Big]",
+            privacy,
+            evaluate,
+            conditions,
+            loss_class=classes.SMOOTH_STRONG,
+            instance_class=classes.SMOOTH_STRONG,
+        )
+    return _row(
+        f"sco.rate-{'pure' if pure else 'cdp'}",
+        f"SCO, {'pure-DP' if pure else 'CDP'} lower rate",
+        "Theorems 6.4 and B.7" + (" (pure DP)" if pure else ""),
+        f"The paper's lower rate for {what}, with its hidden constant set to 1.",
+        r"\frac{gM}2\Big[\min\Big(1,\sqrt{\frac dn}\Big)+\sqrt d\min\Big(1,\Big("
+        + bracket
+        + r"\Big)^{1-1/p}\Big)\Big]",
+        privacy,
+        evaluate,
+        conditions,
+    )
+
+
+_QUOTED = never(
+    "a proof for (epsilon, delta)-DP",
+    "The source that is quoted proves this for rho-CDP only and without the factor ln(1/delta): "
+    "nobody has proven it as printed.",
+)
+OTHER_RISKS: tuple[Bound, ...] = (
+    _rate_row(strong=False, pure=False),
+    _rate_row(strong=False, pure=True),
+    _row(
+        "sco.sampling-signs",
+        "SCO, bounded signs, no privacy",
+        "Theorem 6.4, non-private term, bounded version: N2",
+        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
+        "moment order.",
+        r"\frac{gM}2\max_\delta\sqrt d\,\frac\delta{1+\delta}\big(1-\sqrt{1-V}\big),\ "
+        r"V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\delta}2\big)",
+        "none",
+        _signs(strong=False),
+        class_conditions(strong=False),
+        constant="explicit",
+    ),
+    _row(
+        "sco.rate-quoted",
+        "SCO, lower rate as quoted by Zhao et al. (unproven)",
+        "Theorem 1, (6), attributed to Kamath et al., Theorem 6.4",
+        "The rate with which the paper compares itself, as printed: the theorem that it quotes is "
+        "for another privacy class and has no logarithm. Constant 1, in units of M/2.",
+        r"\frac{gM}2\Big[\sqrt{\frac dn}+"
+        r"\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\Big]",
+        "approx",
+        _quoted,
+        (*class_conditions(strong=False), approximate(math.inf), _QUOTED),
+        paper=ZHAO_2024,
+        losses="A claim about the worst case of smooth convex losses and laws with bounded p-th "
+        "moments: on another loss a measured line may run below.",
+    ),
+    _row(
+        "sco.rate-lipschitz",
+        "SCO, lower rate for Lipschitz losses",
+        "quoted in section 3 from Bassily et al. 2014 and 2019",
+        "The optimal rate for losses with bounded gradients, the other end of the scale from "
+        "heavy tails; its hidden constant and logarithms are set to 1.",
+        r"LD\max\Big(\frac1{\sqrt n},\min\Big(1,\frac{\sqrt d}{\sqrt\rho\,n}\Big)\Big)",
+        "zcdp",
+        _lipschitz,
+        (LIPSCHITZ, DIAMETER, L2_BALL),
+        paper=ARORA_2020,
+        combine=max,
+        loss_class=classes.LIPSCHITZ,
+        instance_class=classes.LIPSCHITZ_LINEAR,
+        losses="A worst case over convex losses whose gradients are at most L for every record: "
+        "on another loss a measured line may run below.",
+    ),
+    _rate_row(strong=True, pure=False),
+    _rate_row(strong=True, pure=True),
+    _row(
+        "sco-strong.sampling-signs",
+        "Strongly convex SCO, bounded signs, no privacy",
+        "Theorem 6.1, non-private term, bounded version: N2",
+        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
+        "moment order.",
+        r"\frac{g^2}{2\lambda}\max_\delta d\Big(\frac\delta{1+\delta}\Big)^2V,\ "
+        r"V=\sum\frac{2PQ}{P+Q},\ P,Q=\mathrm{Bin}\big(n,\tfrac{1\pm\delta}2\big)",
+        "none",
+        _signs(strong=True),
+        class_conditions(strong=True),
+        constant="explicit",
+        loss_class=classes.SMOOTH_STRONG,
+        instance_class=classes.SMOOTH_STRONG,
+    ),
+    _row(
+        "sco-strong.sampling-gaussian",
+        "Strongly convex SCO, Gaussian, no privacy",
+        "Theorem 6.1, classical term, exact: N1",
+        "The exact minimax risk of the quadratic loss for normal laws with p-th moment 1, when "
+        "the parameter may be anywhere.",
+        r"\frac{g^2}{2\lambda}\,\sigma_p^2\frac dn,\ \sigma_p=(E|Z|^p)^{-1/p}",
+        "none",
+        _gaussian_strong,
+        (
+            COORDINATE_MOMENT,
+            STRONGLY_CONVEX,
+            MINIMUM_INTERIOR,
+            Hypothesis(text="parameter unrestricted", check=_unrestricted),
+        ),
+        constant="explicit",
+        loss_class=classes.SMOOTH_STRONG,
+        instance_class=classes.SMOOTH_STRONG,
+    ),
+    _row(
+        "sco-strong.width",
+        "Strongly convex SCO, Gaussian width",
+        "Theorem 5",
+        "The lower rate with the Gaussian width of a symmetric set, for the quadratic loss with "
+        "Lipschitz constant L on the set; its hidden constant is set to 1. The theorem is worded "
+        "for the empirical risk of a data set.",
+        r"LM\max\Big\{\frac{(G/M)^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n\Big\},\ "
+        r"G=E\max_{w\in C}\langle\xi,w\rangle",
+        "approx",
+        _width,
+        (
+            approximate(),
+            LIPSCHITZ,
+            DIAMETER,
+            SYMMETRIC,
+            Hypothesis(text="n <= sqrt(d ln(1/delta))/epsilon", check=_width_records),
+            Hypothesis(text="2^-n <= delta <= 1/n", check=_width_delta),
+            Hypothesis(text="lambda <= L/M", check=_width_modulus),
+            below_trivial(_width, _lipschitz_centre, combine=max, missing="cap where n is small"),
+        ),
+        paper=SU_2023,
+        combine=max,
+        loss_class=classes.LIPSCHITZ_STRONG,
+        instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+        losses="A worst case over data in the set: on another loss a measured line may run below.",
+    ),
+)

@@ -1,0 +1,375 @@
+"""Excess risk on Lipschitz losses in earlier work, and without privacy.
+
+The rates as Arora et al. (2020), section 3, and Su et al. (2023), Table 1, give them;
+epsilon of the Gaussian methods is read as the root of rho, logarithms of delta with it. Rows
+on the empirical risk are listed because the tables list them, and fail their last hypothesis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import (
+    BASSILY_2014,
+    BASSILY_2019,
+    CHAUDHURI_2011,
+    FELDMAN_2020,
+    FOLKLORE,
+    KASIVISWANATHAN_2016,
+    SCO_PROBLEMS,
+    TALWAR_2014,
+    BoundCard,
+)
+from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
+from dpsco_core.bounds.euclidean import rates as sco_rates
+from dpsco_core.bounds.euclidean.conditions import (
+    DIAMETER,
+    GRADIENT_BOUND,
+    LINEAR_MODEL,
+    LIPSCHITZ,
+    POPULATION_RISK,
+    SAMPLE_SMOOTH,
+    SAMPLE_STRONGLY_CONVEX,
+    SMALL_BUDGET,
+    STRONG_PROBLEMS,
+    named,
+)
+from dpsco_core.bounds.euclidean.objective import modulus, width
+from dpsco_core.bounds.lq.conditions import SYMMETRIC
+from dpsco_core.problems.base import Setting
+
+
+def _unit(setting: Setting) -> float:
+    return setting.constants.lipschitz * setting.constants.diameter
+
+
+def _sgd(setting: Setting) -> tuple[float, ...]:
+    c = setting.constants
+    energy = min(c.lipschitz**2, c.mean_gradient_bound**2 + c.variance_trace)
+    return (c.diameter / 2 * math.sqrt(energy / setting.n),)
+
+
+def _gradient_energy(setting: Setting) -> str:
+    c = setting.constants
+    if math.isfinite(c.lipschitz):
+        return ""
+    return GRADIENT_BOUND.check(setting) or FINITE_VARIANCE.check(setting)
+
+
+def _pair(
+    rate: Callable[[int, int, float], tuple[float, float]],
+) -> Callable[[Setting], tuple[float, ...]]:
+    def formula(setting: Setting) -> tuple[float, ...]:
+        terms = rate(setting.n, setting.d, setting.gaussian_rho)
+        return tuple(_unit(setting) * term for term in terms)
+
+    return formula
+
+
+def _chaudhuri(setting: Setting) -> tuple[float, ...]:
+    terms = sco_rates.chaudhuri(
+        setting.n, setting.d, setting.pure_epsilon, setting.constants.sample_smoothness
+    )
+    return tuple(_unit(setting) * term for term in terms)
+
+
+def _private(setting: Setting) -> float:
+    """The private term of the Lipschitz rate, in units of L D."""
+    return sco_rates.lipschitz(setting.n, setting.d, setting.gaussian_rho)[1]
+
+
+def _strong_unit(setting: Setting) -> float:
+    c = setting.constants
+    return c.lipschitz**2 / c.sample_strong_convexity
+
+
+def _empirical(setting: Setting) -> tuple[float, ...]:
+    return (_unit(setting) * _private(setting),)
+
+
+def _strong(setting: Setting) -> tuple[float, ...]:
+    return (_strong_unit(setting) * _private(setting),)
+
+
+def _strong_empirical(setting: Setting) -> tuple[float, ...]:
+    return (_strong_unit(setting) * _private(setting) ** 2,)
+
+
+def _width(setting: Setting) -> float:
+    """The Gaussian width of the set over root rho n."""
+    return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
+
+
+def _talwar(setting: Setting) -> tuple[float, ...]:
+    return (setting.constants.lipschitz * _width(setting),)
+
+
+def _talwar_strong(setting: Setting) -> tuple[float, ...]:
+    c = setting.constants
+    delta = modulus(setting)
+    return ((c.lipschitz * _width(setting)) ** 2 / delta if delta > 0 else math.inf,)
+
+
+def _kasiviswanathan(setting: Setting) -> tuple[float, ...]:
+    c = setting.constants
+    return (c.lipschitz * math.sqrt(c.diameter * _width(setting)),)
+
+
+def _mildly_smooth(setting: Setting) -> str:
+    c = setting.constants
+    if setting.gaussian_rho <= 0 or not math.isfinite(c.lipschitz * c.diameter):
+        return ""
+    largest = c.lipschitz / c.diameter
+    largest *= max(math.sqrt(setting.n), math.sqrt(setting.d / setting.gaussian_rho))
+    if c.sample_smoothness <= largest:
+        return ""
+    return (
+        "The statement needs a smoothness of at most (L/D) max(sqrt(n), sqrt(d/rho)) = "
+        f"{largest:.3g} up to a constant, and beta={c.sample_smoothness:.4g}."
+    )
+
+
+_LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER)
+_STRONG_LOSSES = (GAUSSIAN_BUDGET, LIPSCHITZ, SAMPLE_STRONGLY_CONVEX)
+_NEEDS = ("gaussian_rho", "lipschitz", "diameter")
+_STRONG_NEEDS = ("gaussian_rho", "lipschitz", "sample_strong_convexity")
+_MILD = Hypothesis(text="beta <= (L/D) max(sqrt(n), sqrt(d/rho))", check=_mildly_smooth)
+_TERMS = ("sampling", "privacy")
+_ONE = "Logarithms and constants are set to 1."
+_EMPIRICAL = "It bounds the empirical risk, which a small sample's population risk exceeds. "
+_OPTIMAL = r"LD\max\Big(\frac1{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)"
+_CARD = BoundCard(
+    slug="upper.sco.phased-sgd",
+    name="Phased SGD, rate",
+    paper=FELDMAN_2020,
+    statement="phased SGD, smooth losses, one pass",
+    summary="The optimal rate for Lipschitz losses that are mildly smooth, in a single pass over "
+    "the records. " + _ONE,
+    kind="upper",
+    quantity="excess risk",
+    constant="rate",
+    latex=_OPTIMAL,
+    privacy="zcdp",
+    method="sco.phased-sgd",
+    loss_class=classes.LIPSCHITZ,
+    problems=SCO_PROBLEMS,
+)
+
+
+def _prior(
+    slug: str,
+    name: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    card: BoundCard = _CARD,
+    method: str = "",
+) -> BoundCard:
+    return replace(
+        card,
+        slug=f"upper.sco.{slug}",
+        name=name,
+        statement=statement,
+        summary=summary,
+        latex=latex,
+        method=method,
+    )
+
+
+_STRONG_CARD = replace(_CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS)
+PRIOR_RISKS: tuple[Bound, ...] = (
+    Bound(
+        card=replace(
+            _CARD,
+            slug="upper.sco.sgd",
+            name="SGD, no privacy",
+            paper=FOLKLORE,
+            statement="one pass of projected SGD, constant step, averaged",
+            summary="The mean excess risk of stochastic gradient descent, which is not private, "
+            "from the centre of a ball of radius D/2 and at its best step. On convex losses no "
+            "method, private or not, beats its rate on all laws; strong convexity allows more.",
+            constant="explicit",
+            latex=r"\frac D2\sqrt{\frac{E\|g\|^2}n},\ "
+            r"E\|g\|^2\le\min\big(L^2,R^2+\mathrm{tr\,Cov}(g)\big)",
+            privacy="none",
+            method="sco.sgd",
+            loss_class=classes.CONVEX,
+        ),
+        evaluate=named(("sampling",), ("diameter",), _sgd),
+        hypotheses=(
+            DIAMETER,
+            Hypothesis(text="gradients of finite second moment", check=_gradient_energy),
+        ),
+    ),
+    Bound(
+        card=replace(_CARD, loss_class=classes.SMOOTH_LIPSCHITZ),
+        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        combine=max,
+        hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "noisy-gd",
+                "Noisy gradient descent, rate",
+                "population risk by uniform convergence",
+                "The first rate for the population risk of noisy gradient descent, which loses "
+                "a fourth root of the dimension. " + _ONE,
+                r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
+                method="sco.noisy-gd",
+            ),
+            paper=BASSILY_2014,
+        ),
+        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.uniform_convergence)),
+        combine=max,
+        hypotheses=_LOSSES,
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-bassily-2019",
+                "Bassily et al. 2019, rate",
+                "Lipschitz convex losses, smooth or not",
+                "The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
+                _OPTIMAL,
+            ),
+            paper=BASSILY_2019,
+        ),
+        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        combine=max,
+        hypotheses=_LOSSES,
+    ),
+    Bound(
+        card=_prior(
+            "prior-feldman-2020",
+            "Feldman et al. 2020, non-smooth, rate",
+            "phased regularised empirical risk, non-smooth losses",
+            "The optimal rate for Lipschitz losses without smoothness, in quadratic time. " + _ONE,
+            _OPTIMAL,
+        ),
+        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        combine=max,
+        hypotheses=_LOSSES,
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-chaudhuri",
+                "Chaudhuri et al. 2011, rate",
+                "output perturbation, as quoted by Arora et al. 2020, section 3",
+                "Output perturbation under pure DP, for smooth losses; objective perturbation is "
+                "similar. " + _ONE,
+                r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
+                r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
+            ),
+            paper=CHAUDHURI_2011,
+            privacy="pure",
+            loss_class=classes.SMOOTH_LIPSCHITZ,
+        ),
+        evaluate=named(
+            ("sampling", "privacy", "smoothness"),
+            ("lipschitz", "diameter", "sample_smoothness"),
+            _chaudhuri,
+        ),
+        combine=max,
+        hypotheses=(LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-bassily-2014-empirical",
+                "Bassily et al. 2014, empirical risk",
+                "Lipschitz convex losses, empirical risk",
+                "Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
+                r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
+            ),
+            paper=BASSILY_2014,
+        ),
+        evaluate=named(("privacy",), _NEEDS, _empirical),
+        hypotheses=(*_LOSSES, POPULATION_RISK),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-talwar",
+                "Talwar et al. 2014, empirical risk",
+                "Su et al., Table 1; Gaussian width of the set",
+                "The rate with the Gaussian width of the set in place of the dimension. "
+                + _EMPIRICAL
+                + _ONE,
+                r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
+            ),
+            paper=TALWAR_2014,
+        ),
+        evaluate=named(("privacy",), _NEEDS, _talwar),
+        hypotheses=(*_LOSSES, POPULATION_RISK),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-kasiviswanathan",
+                "Kasiviswanathan and Jin 2016, empirical risk",
+                "Su et al., Table 1; Gaussian width of the set",
+                "Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
+                r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
+            ),
+            paper=KASIVISWANATHAN_2016,
+            loss_class=classes.GENERALISED_LINEAR,
+        ),
+        evaluate=named(("privacy",), _NEEDS, _kasiviswanathan),
+        hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-bassily-2014-strong",
+                "Bassily et al. 2014, strongly convex, rate",
+                "strongly convex Lipschitz losses, population risk",
+                "Noisy gradient descent on strongly convex losses; the population rate is not "
+                "optimal. " + _ONE,
+                r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
+                card=_STRONG_CARD,
+            ),
+            paper=BASSILY_2014,
+        ),
+        evaluate=named(("privacy",), _STRONG_NEEDS, _strong),
+        hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-bassily-2014-strong-empirical",
+                "Bassily et al. 2014, strongly convex, empirical risk",
+                "strongly convex Lipschitz losses, empirical risk",
+                "Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
+                r"\frac{L^2d}{\lambda\rho\,n^2}",
+                card=_STRONG_CARD,
+            ),
+            paper=BASSILY_2014,
+        ),
+        evaluate=named(("privacy",), _STRONG_NEEDS, _strong_empirical),
+        hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
+    ),
+    Bound(
+        card=replace(
+            _prior(
+                "prior-talwar-strong",
+                "Talwar et al. 2014, strongly convex, empirical risk",
+                "Su et al., Table 1; Gaussian width of the set",
+                "The rate with the Gaussian width of the set in place of the dimension. "
+                + _EMPIRICAL
+                + _ONE,
+                r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
+                r"\Delta=\lambda C_{\min}^2",
+                card=_STRONG_CARD,
+            ),
+            paper=TALWAR_2014,
+        ),
+        evaluate=named(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
+        hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
+    ),
+)

@@ -1,0 +1,40 @@
+"""Every bound on the excess population risk, in the order of a catalogue.
+
+Gaussian methods are evaluated at ``setting.gaussian_rho``; where the budget or a certified constant
+does not exist an upper bound is infinite, a lower bound 0, and a hypothesis says why. The slug
+names the method, then the form: nothing for the rate, ``-logs`` with logarithms, ``-paper`` as
+printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant proven; in l_q,
+``-generalized`` is that with noise shaped to the norm, ``-paper`` at the parameters of the theorem,
+``-free`` at a step size that knows no distance. Amid et al. (2022), in Table 1 of Su et al. (2023),
+has no row: its formula is garbled there.
+"""
+
+from __future__ import annotations
+
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
+from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
+from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
+from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
+from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS
+from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
+from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
+from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
+from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
+from dpsco_core.bounds.lq.explicit import LQ_EXPLICIT
+from dpsco_core.bounds.lq.rates import LQ_RATES
+
+UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
+    *COORDINATEWISE_RISKS,
+    *SMOOTHED_RISKS,
+    *STRONG_COORDINATEWISE_RISKS,
+    *CLIPPED_RISKS,
+    *ITERATIVE_RISKS,
+    *PRIVATE_SGD_RISKS,
+    *OBJECTIVE_RISKS,
+    *PRIOR_RISKS,
+    *LQ_RATES,
+    *LQ_EXPLICIT,
+)
+LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *OTHER_RISKS)
+SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

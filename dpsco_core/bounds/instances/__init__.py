@@ -1,0 +1,1 @@
+"""The hard instances behind the lower bounds."""

@@ -1,0 +1,157 @@
+"""Where the hard instances are hardest: the best spike probability of each private lower bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal, get_args
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances import hypercube, spikes
+
+SpikeBound = Literal[
+    "fano-cdp",
+    "fano-pure",
+    "hypercube-cdp",
+    "hypercube-pure",
+    "fano-cdp-squared",
+    "fano-pure-squared",
+    "hypercube-cdp-squared",
+    "hypercube-pure-squared",
+    "fano-cdp-convex",
+    "fano-pure-convex",
+    "hypercube-cdp-convex",
+    "hypercube-pure-convex",
+]
+SPIKE_BOUNDS: tuple[SpikeBound, ...] = get_args(SpikeBound)
+
+
+def largest_spike_probability(
+    instance: Literal["spike", "hypercube"], d: int, moment_order: float, mean_bound: float
+) -> float:
+    r"""Return the largest p whose instance has mean norm at most `mean_bound`.
+
+    :math:`\min(1,(R/\sqrt w)^{1/a})` with :math:`w=\lfloor d/2\rfloor` for the packing and w = d
+    for the hypercube. See theory/kamath-liu-zhang.md, 4.1 and 8, item 35.
+
+    Parameters
+    ----------
+    instance : {"spike", "hypercube"}
+    d : int
+    moment_order : float
+        k >= 2.
+    mean_bound : float
+        R >= 0; may be infinite.
+    """
+    require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
+    weight = d if instance == "hypercube" else d // 2
+    if mean_bound**2 >= weight:
+        return 1.0
+    return math.pow(mean_bound / math.sqrt(weight), 1 / spikes.spike_exponent(moment_order))
+
+
+At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order, rho or epsilon)
+Best = Callable[[int, int, float, float, float], float]  # (n, d, moment_order, ..., largest p)
+
+
+def _fano_squared(p: float, n: int, d: int, order: float, rho: float) -> float:
+    return spikes.spike_fano_cdp(p, n, d, order, rho, squared=True)
+
+
+def _best_fano_squared(n: int, d: int, order: float, rho: float, largest: float) -> float:
+    return spikes.best_cdp(n, d, order, rho, largest, True)
+
+
+def _fano_pure_squared(p: float, n: int, d: int, order: float, epsilon: float) -> float:
+    return spikes.spike_pure(p, n, d, order, epsilon, squared=True)
+
+
+def _best_fano_pure_squared(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
+    return spikes.best_pure(n, d, order, epsilon, largest, True)
+
+
+def _fano_convex(p: float, n: int, d: int, order: float, rho: float) -> float:
+    return spikes.convex_factor(d) * spikes.spike_fano_cdp(p, n, d, order, rho)
+
+
+def _fano_pure_convex(p: float, n: int, d: int, order: float, epsilon: float) -> float:
+    return spikes.convex_factor(d) * spikes.spike_pure(p, n, d, order, epsilon)
+
+
+def _best_pure_squared(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
+    return hypercube.best_pure(n, d, order, epsilon, largest, True)
+
+
+def _best_pure_convex(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
+    return hypercube.best_pure(n, d, order, epsilon, largest, False, True)
+
+
+# The bound at p, and where it is largest. The convex forms of the packing, and of the hypercube
+# under concentrated DP, are fixed multiples of the l2 forms, so they share their maximiser.
+FORMS: dict[str, tuple[At, Best]] = {
+    "fano-cdp": (spikes.spike_fano_cdp, spikes.best_cdp),
+    "fano-pure": (spikes.spike_pure, spikes.best_pure),
+    "hypercube-cdp": (hypercube.hypercube_cdp, hypercube.best_cdp),
+    "hypercube-pure": (hypercube.hypercube_pure, hypercube.best_pure),
+    "fano-cdp-squared": (_fano_squared, _best_fano_squared),
+    "fano-pure-squared": (_fano_pure_squared, _best_fano_pure_squared),
+    "hypercube-cdp-squared": (hypercube.hypercube_cdp_squared, hypercube.best_cdp_squared),
+    "hypercube-pure-squared": (hypercube.hypercube_pure_squared, _best_pure_squared),
+    "fano-cdp-convex": (_fano_convex, spikes.best_cdp),
+    "fano-pure-convex": (_fano_pure_convex, spikes.best_pure),
+    "hypercube-cdp-convex": (hypercube.hypercube_cdp, hypercube.best_cdp),
+    "hypercube-pure-convex": (hypercube.hypercube_pure_convex, _best_pure_convex),
+}
+
+
+def best_spike_probability(
+    kind: str,
+    n: int,
+    d: int,
+    moment_order: float,
+    rho_or_epsilon: float,
+    mean_bound: float = math.inf,
+) -> tuple[float, float]:
+    r"""Return the spike probability at which a lower bound is largest, and the bound there.
+
+    Parameters
+    ----------
+    kind : str
+        One of `SPIKE_BOUNDS`: ``"fano-..."`` on the packing or ``"hypercube-..."``, ``-cdp`` or
+        ``-pure``, and then nothing for the expected l2 error (slug ``lower.mean.<kind>``),
+        ``-squared`` for the squared one (half of it is the risk of :math:`\frac12\|w-x\|^2`) or
+        ``-convex`` for the excess risk of :math:`-\langle w,x\rangle` on the unit ball.
+    n, d : int
+    moment_order : float
+        k >= 2.
+    rho_or_epsilon : float
+        rho for the ``-cdp`` kinds, epsilon for the ``-pure`` ones.
+    mean_bound : float
+        R: only instances whose mean has norm at most R are allowed. For the quadratic loss the
+        mean must be in the constraint set: R is its radius. Linear losses need no bound.
+
+    Returns
+    -------
+    p : float
+        In (0, 1]; 0 only if `mean_bound` is 0.
+    value : float
+        The bound on the expected error or risk at p, for moments scaled to 1.
+
+    Examples
+    --------
+    >>> p, value = best_spike_probability("hypercube-cdp", 10_000, 200, 4, 0.5)
+    >>> round(value, 6)
+    0.031848
+    """
+    require(kind in SPIKE_BOUNDS, "kind", "one of " + ", ".join(SPIKE_BOUNDS), kind)
+    require(n >= 1, "n", "a positive integer", n)
+    require(d >= 1, "d", "a positive integer", d)
+    name = "epsilon" if "-pure" in kind else "rho"
+    require(0 < rho_or_epsilon < math.inf, name, "positive", rho_or_epsilon)
+    instance: Literal["spike", "hypercube"] = "spike" if kind.startswith("fano") else "hypercube"
+    largest = largest_spike_probability(instance, d, moment_order, mean_bound)
+    if largest == 0:
+        return 0.0, 0.0
+    at, best = FORMS[kind]
+    p = best(n, d, moment_order, rho_or_epsilon, largest)
+    return p, at(p, n, d, moment_order, rho_or_epsilon)

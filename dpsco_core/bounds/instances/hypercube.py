@@ -1,0 +1,338 @@
+r"""The sign hypercube: the sharper private lower bounds, without a code.
+
+A record is 0 with probability 1 - p and :math:`p^{-1/k}\nu` with probability p, where
+:math:`\nu` is uniform on :math:`\{\pm1\}^d`. The mean is :math:`\theta\nu` with
+:math:`\theta=p^a,\ a=1-1/k`. Given the number B of spikes, group privacy bounds what the output
+knows about :math:`\nu`; no coordinate can then be decoded well. See theory/kamath-liu-zhang.md,
+4.5.
+
+Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import (
+    Floats,
+    expectation,
+    log_pmf,
+    maximise,
+    search_range,
+)
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.bounds.instances.spikes import mean_scale, spike_exponent
+
+
+def entropy_inverse(deficit: Floats) -> Floats:
+    r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, h the binary entropy in nats.
+
+    With :math:`q=\frac12(1-\tanh z)`, one Newton step in z from a table of 4000 points; the
+    relative error is below 1e-9 wherever the value exceeds 1e-12.
+
+    Parameters
+    ----------
+    deficit : array
+        y >= 0; the value is 0 from y = ln 2 on.
+    """
+    y = np.asarray(deficit, dtype=np.float64)
+    table_z, table_root = _entropy_table()
+    inside = np.minimum(y, LOG_2)
+    z = np.interp(np.sqrt(inside), table_root, table_z)
+    slope = z / np.cosh(z) ** 2
+    step = np.where(slope > 1e-12, _entropy_deficit(z) - inside, 0.0) / np.maximum(slope, 1e-12)
+    z = np.maximum(0.0, z - np.clip(step, -1e-2, 1e-2))
+    return np.asarray(np.where(y < LOG_2, 1 / (1 + np.exp(2 * z)), 0.0))
+
+
+def _entropy_deficit(z: Floats) -> Floats:
+    r"""Return :math:`\ln2-h(q)` at :math:`q=\frac12(1-\tanh z)`, by its series where z is small."""
+    u = np.tanh(z)
+    square = u * u
+    series = square * (1 / 2 + square * (1 / 12 + square * (1 / 30 + square * (1 / 56))))
+    q = 1 / (1 + np.exp(2 * z))
+    entropy = 2 * z * q + np.log1p(np.exp(-2 * z))
+    return np.asarray(np.where(u < 0.02, series, LOG_2 - entropy))
+
+
+@lru_cache(maxsize=1)
+def _entropy_table() -> tuple[Floats, Floats]:
+    z = np.linspace(0.0, 20.0, 8001)
+    return z, np.sqrt(np.maximum.accumulate(np.clip(_entropy_deficit(z), 0.0, LOG_2)))
+
+
+def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Entropy form of the hypercube bound at p, for rho-zCDP algorithms.
+
+    .. math::
+        E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\
+        B\sim\mathrm{Bin}(n,p)
+
+    See theory/kamath-liu-zhang.md, 4.5 (E6 in the table of 4.7).
+
+    Parameters
+    ----------
+    p : float
+        Spike probability in [0, 1].
+    n, d : int
+    moment_order : float
+        k >= 2.
+    rho : float
+        Positive.
+
+    Examples
+    --------
+    >>> round(hypercube_cdp(6.41e-4, 10_000, 200, 4, 0.5), 6)
+    0.031848
+    """
+    _check(p, n, d)
+    require(rho > 0, "rho", "positive", rho)
+    return float(_cdp_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+
+
+def _cdp_values(
+    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+) -> Floats:
+    def wrong_signs(count: Floats) -> Floats:
+        return entropy_inverse(rho / d * count**2)
+
+    largest = math.floor(math.sqrt(d * LOG_2 / rho))
+    mean = expectation(wrong_signs, n, p, largest=largest, fine=fine)
+    return np.asarray(2 * math.sqrt(d) * p ** spike_exponent(moment_order) * mean)
+
+
+def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Weaker form :math:`\sqrt d\,p^aE[(1-\sqrt{2\rho B^2/d})_+]` (E8).
+
+    See theory/kamath-liu-zhang.md, 4.5. It also bounds the excess risk of linear losses on the unit
+    ball. So does the larger entropy form `hypercube_cdp`: :math:`\ln2-h(\frac{1+m}2)` is a power
+    series in :math:`m^2` with positive coefficients, so by Jensen's inequality the root mean square
+    of the :math:`m_j` is at most the m at which it equals :math:`\rho B^2/d`, and :math:`E\langle
+    w,\nu\rangle\le\sqrt d\,m`.
+    """
+    _check(p, n, d)
+    slope = math.sqrt(2 * rho / d)
+
+    def shrunk(count: Floats) -> Floats:
+        return np.maximum(0.0, 1 - slope * count)
+
+    mean = expectation(shrunk, n, np.array([p]), largest=math.floor(1 / slope), fine=True)
+    return math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
+
+
+def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Closed form at p, for rho-zCDP algorithms: E5 of theory/kamath-liu-zhang.md, 4.5.
+
+    .. math:: E\|\hat\mu-\mu\|_2\ge\sqrt d\,p^a\big(1-np\sqrt{2\rho/d}\big)_+
+
+    At the best p it is at least :math:`0.1767\sqrt d\min(1,(\sqrt d/(\sqrt\rho n))^a)`: the private
+    term of Kamath et al. (2022), Lemma 6.3, with an explicit constant.
+    """
+    _check(p, n, d)
+    factor = max(0.0, 1 - n * p * math.sqrt(2 * rho / d))
+    return math.sqrt(d) * mean_scale(p, moment_order) * factor
+
+
+def hypercube_cdp_squared(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Bound on the squared error, :math:`d\,p^{2a}E[(1-2\rho B^2/d)_+]` (E7).
+
+    See theory/kamath-liu-zhang.md, 4.5.
+    """
+    _check(p, n, d)
+    return float(_cdp_squared_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+
+
+def _cdp_squared_values(
+    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+) -> Floats:
+    def unexplained(count: Floats) -> Floats:
+        return np.maximum(0.0, 1 - 2 * rho / d * count**2)
+
+    largest = math.floor(math.sqrt(d / (2 * rho)))
+    mean = expectation(unexplained, n, p, largest=largest, fine=fine)
+    return np.asarray(d * p ** (2 * spike_exponent(moment_order)) * mean)
+
+
+def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
+    r"""Least expected fraction of wrong signs when posterior weights are within :math:`e^t`.
+
+    .. math::
+        g_d(t)=\frac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\
+        F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)
+
+    The minimum is at the s whose breakpoint
+    :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above
+    :math:`e^t-1` in decreasing order: raise the weight of s wrong signs as long as s/d is below
+    the current fraction. See theory/kamath-liu-zhang.md, 4.5.
+
+    Parameters
+    ----------
+    d : int
+    exponent : array
+        t >= 0.
+
+    Examples
+    --------
+    >>> wrong_sign_fraction(1, np.array([0.0, 1.0])).round(6)
+    array([0.5     , 0.268941])
+    """
+    t = np.asarray(exponent, dtype=np.float64)
+    log_cdf, log_cdf_shifted, breakpoints = _sign_table(d)
+    positive = np.maximum(t, 1e-300)
+    log_gain = positive + np.log(-np.expm1(-positive))  # ln(e^t - 1)
+    # breakpoints[s-1] decreases in s; count those that exceed the gain.
+    index = len(breakpoints) - np.searchsorted(breakpoints[::-1], log_gain, side="left")
+    top = np.logaddexp(0.0, log_gain + log_cdf_shifted[index])
+    bottom = np.logaddexp(0.0, log_gain + log_cdf[index])
+    return np.asarray(np.where(t > 0, 0.5 * np.exp(top - bottom), 0.5))
+
+
+@lru_cache(maxsize=16)
+def _sign_table(d: int) -> tuple[Floats, Floats, Floats]:
+    """Log cdfs at s = 0..ceil(d/2)-1 of Bin(d, 1/2) at s, Bin(d-1, 1/2) at s-1; breakpoints."""
+    s = np.arange((d + 1) // 2, dtype=np.float64)
+    half = np.full(1, 0.5)
+    log_cdf = np.logaddexp.accumulate(log_pmf(s, d, half))
+    log_cdf_shifted = np.full(len(s), -1e300)
+    if len(s) > 1:
+        log_cdf_shifted[1:] = np.logaddexp.accumulate(log_pmf(s[:-1], d - 1, half))
+    sums = np.logaddexp.accumulate(log_cdf)[:-1]
+    breakpoints = np.log(d / 2 - s[1:]) - sums
+    return log_cdf, log_cdf_shifted, breakpoints
+
+
+def hypercube_pure(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
+    r"""Hypercube bound at p, for epsilon-DP algorithms: P3 of theory/kamath-liu-zhang.md, 4.5.
+
+    .. math:: E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^aE[g_d(\varepsilon B)]
+
+    Examples
+    --------
+    >>> round(hypercube_pure(4.347e-3, 10_000, 200, 4, 1.0), 5)
+    0.10062
+    """
+    _check(p, n, d)
+    require(epsilon > 0, "epsilon", "positive", epsilon)
+    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
+    return 2 * math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
+
+
+def hypercube_pure_squared(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
+    r"""Bound on the squared error, :math:`2d\,p^{2a}E[g_d(\varepsilon B)]` (P4).
+
+    See theory/kamath-liu-zhang.md, 4.5.
+    """
+    _check(p, n, d)
+    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True)
+    return 2 * d * mean_scale(p, moment_order) ** 2 * float(mean[0])
+
+
+def hypercube_pure_convex(p: float, n: int, d: int, moment_order: float, epsilon: float) -> float:
+    r"""Bound on the excess risk of linear losses on the unit ball: P5.
+
+    See theory/kamath-liu-zhang.md, 4.5.
+
+    .. math:: \sqrt d\,p^aE\big[1-\sqrt{1-2g_d(\varepsilon B)}\big]
+
+    Examples
+    --------
+    >>> round(hypercube_pure_convex(3.672e-3, 10_000, 200, 4, 1.0), 6)
+    0.057835
+    """
+    _check(p, n, d)
+    require(epsilon > 0, "epsilon", "positive", epsilon)
+    mean = _wrong_signs(np.array([p]), n, d, epsilon, fine=True, convex=True)
+    return math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
+
+
+def _wrong_signs(
+    p: Floats,
+    n: int,
+    d: int,
+    epsilon: float,
+    *,
+    step: float = 1 / 3,
+    fine: bool = False,
+    convex: bool = False,
+) -> Floats:
+    def fraction(count: Floats) -> Floats:
+        twice = 2 * wrong_sign_fraction(d, epsilon * count)
+        if convex:
+            return np.asarray(twice / (1 + np.sqrt(np.maximum(0.0, 1 - twice))))
+        return np.asarray(twice / 2)
+
+    # Beyond d ln 2 the fraction falls like exp(-t); drop what is below 1e-26.
+    largest = math.floor((d * LOG_2 + 60) / epsilon)
+    scale = 0.7 * math.sqrt(d) / epsilon
+    return expectation(fraction, n, p, scale=scale, largest=largest, step=step, fine=fine)
+
+
+@lru_cache(maxsize=4096)
+def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the p in (0, largest] that maximises `hypercube_cdp`."""
+    low, high = search_range(math.sqrt(d / rho), n, largest)
+    return maximise(lambda p: _cdp_values(p, n, d, moment_order, rho), low, high)
+
+
+@lru_cache(maxsize=4096)
+def best_cdp_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the p in (0, largest] that maximises `hypercube_cdp_squared`."""
+    low, high = search_range(math.sqrt(d / rho), n, largest)
+    return maximise(lambda p: _cdp_squared_values(p, n, d, moment_order, rho), low, high)
+
+
+def best_cdp_closed(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    r"""Return :math:`\min\big(p_{\max},\frac a{(1+a)n}\sqrt{d/(2\rho)}\big)`."""
+    a = spike_exponent(moment_order)
+    return min(largest, a / (1 + a) / n * math.sqrt(d / (2 * rho)))
+
+
+@lru_cache(maxsize=4096)
+def best_pure(
+    n: int,
+    d: int,
+    moment_order: float,
+    epsilon: float,
+    largest: float,
+    squared: bool = False,
+    convex: bool = False,
+) -> float:
+    """Return the p in (0, largest] that maximises `hypercube_pure`, or another of its forms.
+
+    `wrong_sign_fraction` has a kink at every breakpoint. Where so many spikes are expected that
+    their spread does not blur the kinks, each is a local maximum, and those near the best grid
+    point are tried one by one.
+    """
+    power = spike_exponent(moment_order) * (2 if squared else 1)
+    low, high = search_range(d / epsilon, n, largest)
+
+    def values(p: Floats, step: float) -> Floats:
+        return np.asarray(p**power * _wrong_signs(p, n, d, epsilon, step=step, convex=convex))
+
+    best = maximise(
+        lambda p: values(p, 1 / 3), low, high, rounds=4, refined=lambda p: values(p, 1 / 16)
+    )
+    if n * best < d * d / 9:
+        return best
+    kinks = np.logaddexp(0.0, _sign_table(d)[2]) / (epsilon * n)
+    near = kinks[(kinks > best / 1.3) & (kinks < min(high, 1.3 * best))]
+    near = near[:: max(1, len(near) // 128)]
+    if not len(near):
+        return best
+    highest = near[np.argsort(values(near, 1 / 12))[-3:]]
+    width = 1 + 1 / d
+    tried = [best]
+    for kink in highest:
+        top = min(high, float(kink) * width)
+        tried.append(maximise(lambda p: values(p, 1 / 16), float(kink) / width, top, points=17))
+    return tried[int(np.argmax(values(np.array(tried), 1 / 16)))]
+
+
+def _check(p: float, n: int, d: int) -> None:
+    require(0 <= p <= 1, "p", "between 0 and 1", p)
+    require(n >= 1, "n", "a positive integer", n)
+    require(d >= 1, "d", "a positive integer", d)

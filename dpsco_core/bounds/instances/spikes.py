@@ -1,0 +1,325 @@
+r"""The spike packing: the hard instances behind the private terms of Kamath et al. (2022).
+
+A record is 0 with probability 1 - p and the spike :math:`p^{-1/k}\nu` with probability p, where
+:math:`\nu\in\{0,1\}^d` has weight :math:`w=\lfloor d/2\rfloor`. Central k-th moments are at most 1,
+the mean is :math:`p^a\nu` with :math:`a=1-1/k`, and two laws differ in total variation by p. The
+words :math:`\nu` form a code; permuting its coordinates shows that every bound here also holds for
+:math:`\nu` uniform over all words of weight w, the prior to simulate (Lemma 6.3;
+theory/kamath-liu-zhang.md, 4.3 and 4.4).
+
+Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit, gammaln
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
+from dpsco_core.bounds.instances.fano import LOG_2, fano_cdp, fano_pure, mean_squared_count
+
+
+def spike_exponent(moment_order: float) -> float:
+    """Return a = 1 - 1/k, the power of p in the mean and of the private rates."""
+    require(2 <= moment_order < math.inf, "moment_order", "at least 2", moment_order)
+    return 1 - 1 / moment_order
+
+
+def mean_scale(p: float, moment_order: float) -> float:
+    r"""Return :math:`p^a`: a coordinate of the mean where the word has a one."""
+    return math.pow(p, spike_exponent(moment_order))
+
+
+def paper_packing(d: int) -> tuple[float, float]:
+    r"""Return :math:`(\ln N,\delta)` of the paper's code: :math:`N=2^{d/8}`, distance d/8."""
+    return d / 8 * LOG_2, d / 8
+
+
+def log_packing_size(d: int, distance: float) -> float:
+    r"""Log of the size that Gilbert's argument gives a code of weight :math:`\lfloor d/2\rfloor`.
+
+    .. math:: |V|\ge\binom dw\Big/\sum_{i=0}^{\lceil\delta/2\rceil-1}\binom wi\binom{d-w}i
+
+    See theory/kamath-liu-zhang.md, 4.3.
+
+    Parameters
+    ----------
+    d : int
+        Length.
+    distance : float
+        Least Hamming distance delta, in (0, d].
+
+    Examples
+    --------
+    >>> round(log_packing_size(200, 50), 3)
+    30.185
+    """
+    require(d >= 1, "d", "a positive integer", d)
+    require(0 < distance <= d, "distance", "between 0 and d", distance)
+    sizes = _gilbert_log_sizes(d)
+    return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
+
+
+@lru_cache(maxsize=64)
+def _gilbert_log_sizes(d: int) -> Floats:
+    """Log sizes at the even distances 2, 4, ..., for as long as there is more than one word."""
+    w = d // 2
+    i = np.arange(w + 1, dtype=np.float64)
+    log_balls = np.logaddexp.accumulate(_log_choose(w, i) + _log_choose(d - w, i))
+    sizes = np.maximum(0.0, _log_choose(d, np.array([float(w)])) - log_balls)
+    sizes.flags.writeable = False
+    return np.asarray(sizes)
+
+
+def _log_choose(n: int, i: Floats) -> Floats:
+    return np.asarray(gammaln(n + 1.0) - gammaln(i + 1) - gammaln(n - i + 1))
+
+
+def spike_fano_cdp(
+    p: float,
+    n: int,
+    d: int,
+    moment_order: float,
+    rho: float,
+    *,
+    packing: tuple[float, float] | None = None,
+    squared: bool = False,
+) -> float:
+    r"""Fano's bound on the spike packing at p, for rho-zCDP algorithms.
+
+    .. math::
+        \frac{p^a\sqrt\delta}2\Big[1-\frac{\rho(n^2p^2+np(1-p))+\ln2}{\ln N}\Big]_+
+
+    Form (F) of theory/kamath-liu-zhang.md, 4.4; Theorem 1.4 with Lemma 6.3.
+
+    Parameters
+    ----------
+    p : float
+        Spike probability in [0, 1].
+    n, d : int
+    moment_order : float
+        k >= 2.
+    rho : float
+        Positive.
+    packing : (log size, distance) or None
+        None for the paper's :math:`(2^{d/8},d/8)`.
+    squared : bool
+        Bound the squared error instead.
+
+    Examples
+    --------
+    >>> round(spike_fano_cdp(2.711e-4, 10_000, 200, 4, 0.5), 7)
+    0.0035375
+    """
+    _check(p, n, d)
+    log_size, distance = paper_packing(d) if packing is None else packing
+    if d < 2:
+        return 0.0
+    separation = mean_scale(p, moment_order) * math.sqrt(distance)
+    return fano_cdp(log_size, separation, p, math.inf, n, rho, squared=squared)
+
+
+def spike_fano_cdp_gilbert(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    """Return `spike_fano_cdp` with exact Gilbert sizes, at the best distance for this p."""
+    _check(p, n, d)
+    log_sizes, distances = _useful_codes(d)
+    if not len(log_sizes):
+        return 0.0
+    information = rho * mean_squared_count(n, p)
+    errors = np.maximum(0.0, 1 - (information + LOG_2) / log_sizes)
+    best = float(np.max(np.sqrt(distances) * errors))
+    return mean_scale(p, moment_order) / 2 * best
+
+
+def _useful_codes(d: int) -> tuple[Floats, Floats]:
+    """Log sizes above ln 2 and their distances."""
+    sizes = _gilbert_log_sizes(d)
+    useful = sizes[sizes > LOG_2 * (1 + 1e-12)]
+    return useful, np.arange(2.0, 2 * len(useful) + 1, 2.0)
+
+
+def spike_closed_form_cdp(n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Closed form of Fano's bound on the paper's packing: :math:`\frac14p_0^a\sqrt{d/8}`.
+
+    :math:`p_0=\min(1,(\sqrt{1+4K/\rho}-1)/(2n))` with :math:`K=\frac d{16}\ln2-\ln2`; 0 for
+    d <= 16. See theory/kamath-liu-zhang.md, 4.4, item 5.
+    """
+    slack = d / 16 * LOG_2 - LOG_2
+    if slack <= 0:
+        return 0.0
+    p = min(1.0, 2 * slack / rho / (n * (math.sqrt(1 + 4 * slack / rho) + 1)))
+    return mean_scale(p, moment_order) / 4 * math.sqrt(d / 8)
+
+
+def spike_conditioned_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Fano's bound on the paper's packing, conditioned on the number of spikes.
+
+    .. math::
+        \frac{p^a\sqrt{d/8}}2\,E\Big[\Big(1-\frac{\rho B^2+\ln2}{\ln N}\Big)_+\Big],\
+        B\sim\mathrm{Bin}(n,p)
+
+    Never below `spike_fano_cdp` (convexity). See theory/kamath-liu-zhang.md, 4.4, item 8.
+    """
+    _check(p, n, d)
+    log_size, distance = paper_packing(d)
+    if log_size <= LOG_2:
+        return 0.0
+
+    def error(count: Floats) -> Floats:
+        return np.maximum(0.0, 1 - (rho * count**2 + LOG_2) / log_size)
+
+    largest = math.sqrt(log_size / rho)
+    mean = float(expectation(error, n, np.array([p]), largest=largest, fine=True)[0])
+    return mean_scale(p, moment_order) * math.sqrt(distance) / 2 * mean
+
+
+def spike_pure(
+    p: float, n: int, d: int, moment_order: float, epsilon: float, *, squared: bool = False
+) -> float:
+    r"""Bound on the spike packing for epsilon-DP algorithms, conditioned on the number of spikes.
+
+    .. math::
+        \frac{p^a\sqrt{d/8}}2\,E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\
+        B\sim\mathrm{Bin}(n,p),\ N=2^{d/8}
+
+    Form P1 of theory/kamath-liu-zhang.md, 4.4, item 7; 0 for d < 8, where N < 2.
+    `squared` bounds the squared error, with :math:`r^2/4` for :math:`r/2`.
+
+    Examples
+    --------
+    >>> round(spike_pure(1.256e-3, 10_000, 200, 4, 1.0), 6)
+    0.014723
+    """
+    _check(p, n, d)
+    if d < 8:
+        return 0.0
+    power = 2 if squared else 1
+    value = _spike_pure_values(np.array([p]), n, d, moment_order, epsilon, power, fine=True)
+    return float(value[0])
+
+
+def _spike_pure_values(
+    p: Floats,
+    n: int,
+    d: int,
+    moment_order: float,
+    epsilon: float,
+    power: int,
+    *,
+    fine: bool = False,
+) -> Floats:
+    log_size, distance = paper_packing(d)
+    log_rest = log_size + math.log(-math.expm1(-log_size))
+
+    def error(count: Floats) -> Floats:
+        return np.asarray(expit(log_rest - epsilon * count))
+
+    # Beyond this count the integrand is below 1e-26 and may be dropped.
+    largest = math.floor((log_rest + 60) / epsilon)
+    mean = expectation(error, n, p, scale=0.7 / epsilon, largest=largest, fine=fine)
+    half = p ** spike_exponent(moment_order) * math.sqrt(distance) / 2
+    return np.asarray(half**power * mean)
+
+
+def spike_markov_pure(
+    p: float, n: int, d: int, moment_order: float, epsilon: float, *, t: float | None = None
+) -> float:
+    r"""Markov form of the epsilon-DP bound on the paper's packing at p.
+
+    `fano_pure` with separation :math:`p^a\sqrt{d/8}` and distance n p: form P2 of
+    theory/kamath-liu-zhang.md, 4.4, item 7.
+    """
+    _check(p, n, d)
+    log_size, distance = paper_packing(d)
+    separation = mean_scale(p, moment_order) * math.sqrt(distance)
+    return fano_pure(log_size, separation, n * p, epsilon, t=t)
+
+
+def convex_factor(d: int) -> float:
+    r"""Return what turns the l2 bounds of the packing into bounds for linear losses.
+
+    On the unit ball the risk of :math:`-\langle w,x\rangle` exceeds its minimum by
+    :math:`\|\mu\|-\langle w,\mu\rangle\ge\frac12\|\mu\|\|w-\mu/\|\mu\|\|^2`, and the
+    normalised means are :math:`\sqrt{\delta/w}` apart, so the excess risk is at least
+    :math:`\|\mu\|\frac\delta{8w}p_e`, that is :math:`\frac14\sqrt{\delta/w}` times
+    :math:`\frac{p^a\sqrt\delta}2p_e`: for even d an eighth. See theory/kamath-liu-zhang.md, 4.4,
+    item 6.
+    """
+    if d < 2:
+        return 0.0
+    return math.sqrt(paper_packing(d)[1] / (d // 2)) / 4
+
+
+@lru_cache(maxsize=4096)
+def best_cdp(
+    n: int, d: int, moment_order: float, rho: float, largest: float, squared: bool = False
+) -> float:
+    """Return the p in (0, largest] that maximises `spike_fano_cdp`, in closed form."""
+    log_size, _ = paper_packing(d)
+    power = spike_exponent(moment_order) * (2 if squared else 1)
+    root = _fano_stationary(np.array([log_size - LOG_2]), n, power, rho)
+    return min(largest, float(root[0])) if log_size > LOG_2 else min(largest, 1 / n)
+
+
+@lru_cache(maxsize=4096)
+def best_cdp_gilbert(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the p in (0, largest] that maximises `spike_fano_cdp_gilbert`."""
+    log_sizes, distances = _useful_codes(d)
+    if not len(log_sizes):
+        return min(largest, 1 / n)
+    a = spike_exponent(moment_order)
+    p = np.minimum(largest, _fano_stationary(log_sizes - LOG_2, n, a, rho))
+    information = rho * ((n * p) ** 2 + n * p * (1 - p))
+    values = p**a * np.sqrt(distances) * (1 - (information + LOG_2) / log_sizes)
+    return float(p[int(np.argmax(values))])
+
+
+def _fano_stationary(slack: Floats, n: int, power: float, rho: float) -> Floats:
+    r"""Positive root of the derivative of :math:`p^b[s-\rho(n^2p^2+np(1-p))]`."""
+    quadratic = (power + 2) * rho * n * (n - 1.0)
+    linear = (power + 1) * rho * n
+    constant = power * np.maximum(slack, 0.0)
+    return np.asarray(2 * constant / (linear + np.sqrt(linear**2 + 4 * quadratic * constant)))
+
+
+@lru_cache(maxsize=4096)
+def best_pure(
+    n: int, d: int, moment_order: float, epsilon: float, largest: float, squared: bool = False
+) -> float:
+    """Return the p in (0, largest] that maximises `spike_pure`."""
+    if d < 8:
+        return min(largest, 1 / n)
+    low, high = search_range(paper_packing(d)[0] / epsilon, n, largest)
+    power = 2 if squared else 1
+    return maximise(
+        lambda p: _spike_pure_values(p, n, d, moment_order, epsilon, power), low, high, points=33
+    )
+
+
+@lru_cache(maxsize=4096)
+def best_markov_pure(n: int, d: int, moment_order: float, epsilon: float, largest: float) -> float:
+    r"""Return the p in (0, largest] that maximises `spike_markov_pure`.
+
+    In :math:`x=t\varepsilon np` the bound separates into :math:`(1-\frac1t)t^{-a}` and
+    :math:`x^a\,\mathrm{expit}(\ln(N-1)-x)`: the first is largest at t = (1+a)/a, the second where
+    x expit(x - ln(N-1)) = a. It is log-concave, so a cap on p binds at the cap.
+    """
+    log_size, _ = paper_packing(d)
+    if log_size < LOG_2 - 1e-12:
+        return min(largest, 1 / n)
+    log_rest = log_size + math.log(-math.expm1(-log_size))
+    a = spike_exponent(moment_order)
+    high = max(2.0, log_rest) + 1
+    x = float(brentq(lambda x: x * float(expit(x - log_rest)) - a, 0.0, high, xtol=1e-12))
+    return min(largest, x * a / (1 + a) / (epsilon * n))
+
+
+def _check(p: float, n: int, d: int) -> None:
+    require(0 <= p <= 1, "p", "between 0 and 1", p)
+    require(n >= 1, "n", "a positive integer", n)
+    require(d >= 1, "d", "a positive integer", d)

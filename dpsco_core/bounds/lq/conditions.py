@@ -1,0 +1,251 @@
+"""Conditions of the bounds in l_q: the exponent, the set, and what the schedules need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.geometry.base import Symmetric
+from dpsco_core.methods.lq.inputs import own_constants, space_of
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
+from dpsco_core.methods.lq.phased_schedule import noise_factor, printed_step
+from dpsco_core.methods.lq.regularized_schedule import published_steps
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.dual import DualConstants
+
+SMALL_RANGE = "1 < q < 2"
+
+
+def _exponent(text: str, holds: Callable[[float], bool]) -> Hypothesis:
+    def check(setting: Setting) -> str:
+        if holds(setting.exponent):
+            return ""
+        return f"The statement needs {text}, and q={setting.exponent:g}."
+
+    return Hypothesis(text=text, check=check)
+
+
+ABOVE_1 = _exponent("q > 1", lambda q: q > 1)
+BELOW_2 = _exponent(SMALL_RANGE, lambda q: 1 < q < 2)
+AT_MOST_2 = _exponent("q <= 2", lambda q: q <= 2)
+AT_LEAST_2 = _exponent("q >= 2", lambda q: q >= 2)
+
+
+def finite_set(setting: Setting) -> bool:
+    """Whether there is a constraint set at all: without a finite diameter there is none."""
+    return math.isfinite(setting.constants.diameter)
+
+
+def _holds_origin(setting: Setting) -> str:
+    if not finite_set(setting) or setting.body.contains(np.zeros(setting.d)):
+        return ""
+    name = type(setting.body).__name__
+    return f"The statement starts at 0, and here the set is a {name}, which does not contain it."
+
+
+CONTAINS_ZERO = Hypothesis(text="the set contains 0", check=_holds_origin)
+
+
+def _heavy_variance(setting: Setting) -> str:
+    if not finite_set(setting) or math.isfinite(own_constants(setting).variance):
+        return ""
+    return "The problem certifies no finite variance of the gradient in the dual norm."
+
+
+VARIANCE = Hypothesis(
+    text="finite variance of the gradient in the dual norm", check=_heavy_variance
+)
+
+
+def _small_gradient(setting: Setting) -> str:
+    if not finite_set(setting):
+        return ""
+    found = own_constants(setting)
+    largest = 10 * math.sqrt(found.variance)
+    if found.mean_gradient_bound <= largest or math.isinf(found.mean_gradient_bound):
+        return ""
+    return (
+        "The rate that it reduces to needs a population gradient of norm at most 10 sigma = "
+        f"{largest:.4g}, and R={found.mean_gradient_bound:.4g}."
+    )
+
+
+# Kamath et al. (2022), Theorems 5.2 and 5.5, need R <= 10 moment units; here the unit is sigma.
+SMALL_SIGMA_GRADIENT = Hypothesis(text="R <= 10 sigma", check=_small_gradient)
+
+
+def _everywhere(setting: Setting) -> str:
+    c = setting.constants
+    model = c.linear_model
+    unbounded = c.structure == "mean" or (model is not None and math.isinf(model.slope))
+    if not unbounded:
+        return ""
+    return "The method may leave the constraint set, and this loss is Lipschitz on the set only."
+
+
+EVERYWHERE = Hypothesis(text="a loss that is Lipschitz on the whole space", check=_everywhere)
+
+
+def _amplified(setting: Setting) -> str:
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP):
+        return ""
+    largest = math.sqrt(math.log(setting.n / budget.delta) / setting.n)
+    if budget.epsilon <= largest:
+        return ""
+    return (
+        f"Theorem 9 needs epsilon <= sqrt(ln(n/delta)/n) = {largest:.3g} up to a constant, "
+        f"and epsilon={budget.epsilon:g}."
+    )
+
+
+AMPLIFIED = Hypothesis(text="epsilon <= sqrt(ln(n/delta)/n)", check=_amplified)
+
+
+def _schedule(setting: Setting) -> float:
+    """The T of Theorem 7, at least 1; NaN where it has none."""
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP) or setting.exponent > 2:
+        return math.nan
+    found = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
+    return max(1.0, found)
+
+
+def _more_records(setting: Setting) -> str:
+    steps = _schedule(setting)
+    if math.isnan(steps) or setting.n > steps:
+        return ""
+    return f"The regulariser of Theorem 7 needs n > T = {steps:.4g}, and n={setting.n}."
+
+
+def _long_enough(setting: Setting) -> str:
+    steps = _schedule(setting)
+    if math.isnan(steps) or setting.n <= steps:
+        return ""
+    least = 2 * math.log2(setting.n / steps)
+    if steps >= least:
+        return ""
+    return (
+        f"Theorem 7 needs T >= 2 log2(n/T) = {least:.4g}, so that alpha <= 2 beta, "
+        f"and T={steps:.4g} at n={setting.n}."
+    )
+
+
+def _large_sample(setting: Setting) -> str:
+    steps, budget = _schedule(setting), setting.budget
+    if math.isnan(steps) or not isinstance(budget, ApproxDP):
+        return ""
+    steps = published_steps(setting.n, space_of(setting), budget.epsilon, budget.delta)
+    least = budget.epsilon**2 / (-setting.d * math.log(budget.delta))
+    if steps >= least:
+        return ""
+    return (
+        f"Theorem 7 needs T >= epsilon^2/(d ln(1/delta)) = {least:.4g} up to a constant, which is "
+        f"its condition on n, and T={steps:.4g} at n={setting.n}."
+    )
+
+
+MORE_RECORDS = Hypothesis(text="n > T", check=_more_records)
+LONG_ENOUGH = Hypothesis(text="T >= 2 log2(n/T)", check=_long_enough)
+LARGE_SAMPLE = Hypothesis(
+    text="n >= epsilon^4/((d ln(1/delta))^2 sqrt(kappa))", check=_large_sample
+)
+
+
+def truncation(setting: Setting, found: DualConstants, *, shuffled: bool = True) -> float:
+    r"""Return the :math:`\lambda` of Theorem 10 in the units of the gradient; NaN if it has none.
+
+    `shuffled` False for that of the batched variant.
+    """
+    budget = setting.budget
+    known = 0 < found.variance < math.inf and found.diameter > 0
+    if not isinstance(budget, ApproxDP) or not known:
+        return math.nan
+    parameters = theorem_10 if shuffled else batched_parameters
+    at = parameters(setting.n, space_of(setting), 1.0, budget.epsilon, budget.delta)
+    return math.sqrt(found.variance) * at.truncation
+
+
+def _large_truncation(what: str, shuffled: bool) -> Callable[[Setting], str]:
+    def check(setting: Setting) -> str:
+        if not finite_set(setting):
+            return ""
+        found = own_constants(setting)
+        level = truncation(setting, found, shuffled=shuffled)
+        smooth, spread = found.smoothness * found.diameter, math.sqrt(found.variance)
+        if math.isnan(level) or not math.isfinite(smooth) or level >= max(smooth, spread):
+            return ""
+        name, needed = ("beta M", smooth) if smooth >= spread else ("sigma", spread)
+        return (
+            f"{what} needs lambda = {level:.4g} of at least {name} = {needed:.4g}, "
+            f"which takes more records than n={setting.n}."
+        )
+
+    return check
+
+
+# The condition of Theorem 10 on n is lambda >= max(beta, 1) M, in units of sigma/M.
+LARGE_TRUNCATION = Hypothesis(
+    text="lambda >= max(beta M, sigma)", check=_large_truncation("Theorem 10", True)
+)
+# What the derivation of the rate uses (theory/su-zhao-wang.md, 2.6 and 3.6); the paper's is in
+# its appendix.
+LARGE_BATCHED_TRUNCATION = Hypothesis(
+    text="lambda >= max(beta M, sigma)", check=_large_truncation("The rate", False)
+)
+
+
+def _step_fits(setting: Setting) -> str:
+    c, rho = setting.constants, setting.gaussian_rho
+    known = rho > 0 and 0 < c.lipschitz < math.inf and math.isfinite(c.sample_smoothness)
+    if not known:
+        return ""
+    step = printed_step(setting.n, setting.d, c.lipschitz, noise_factor(rho))
+    if step * c.sample_smoothness <= 8:
+        return ""
+    return (
+        f"The first phase needs a step size eta/4 of at most 2/beta = {2 / c.sample_smoothness:.4g}"
+        f", and eta/4={step / 4:.4g} at n={setting.n}."
+    )
+
+
+STEP_FITS = Hypothesis(text="eta/4 <= 2/beta", check=_step_fits)
+
+
+def _is_ball(setting: Setting) -> str:
+    if not finite_set(setting) or setting.constraint is None:
+        return ""
+    name = type(setting.constraint).__name__
+    if name == "Ball":
+        return ""
+    return f"The bound is proven on the l2 ball, and here the set is {article(name)} {name}."
+
+
+def article(name: str) -> str:
+    """Return the article of a set's name: an L1Ball, a Box."""
+    return "an" if name[0] in "AEIOL" else "a"
+
+
+L2_BALL = Hypothesis(text="the constraint set is the l2 ball", check=_is_ball)
+
+
+def _symmetric(setting: Setting) -> str:
+    if not finite_set(setting) or is_symmetric(setting):
+        return ""
+    name = type(setting.body).__name__
+    return (
+        f"The statement needs a set that is symmetric about 0, and here it is {article(name)} "
+        f"{name}."
+    )
+
+
+def is_symmetric(setting: Setting) -> bool:
+    """Whether the set, which must exist, is symmetric about 0."""
+    return isinstance(setting.body, Symmetric)
+
+
+SYMMETRIC = Hypothesis(text="a set that is symmetric about 0", check=_symmetric)

@@ -1,9 +1,0 @@
-"""Every bound on mean estimation, in the order in which a catalogue lists them."""
-
-from __future__ import annotations
-
-from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.lower_mean import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.upper_mean import UPPER_MEAN_BOUNDS
-
-MEAN_BOUNDS: tuple[Bound, ...] = (*UPPER_MEAN_BOUNDS, *LOWER_MEAN_BOUNDS)

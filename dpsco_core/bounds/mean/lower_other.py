@@ -1,0 +1,146 @@
+"""Lower bounds without a spike prior: sampling alone, and the rates of Lemma 6.3."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+from dpsco_core.base.cards import KAMATH_2022, BoundCard, Privacy
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    MEAN_UNRESTRICTED,
+    moment_scale,
+    scaled_mean_bound,
+)
+from dpsco_core.bounds.instances import gaussian
+from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.problems.base import Setting
+
+
+def _gaussian_terms(setting: Setting) -> Terms:
+    scale = moment_scale(setting)
+    if not math.isfinite(scale):
+        return {"sampling": 0.0}
+    return {
+        "sampling": scale * gaussian.gaussian_minimax(setting.n, setting.d, setting.moment_order)
+    }
+
+
+def _signs_terms(setting: Setting) -> Terms:
+    scale = moment_scale(setting)
+    if not 0 < scale < math.inf:
+        return {"sampling": 0.0}
+    delta = gaussian.best_separation(setting.n, setting.d, scaled_mean_bound(setting))
+    return {"sampling": scale * gaussian.bounded_signs(delta, setting.n, setting.d)}
+
+
+def _rate_cdp_terms(setting: Setting) -> Terms:
+    sampling, privacy = mean_rate_cdp(setting.n, setting.d, setting.moment_order, setting.rho)
+    return _scaled(setting, sampling, privacy)
+
+
+def _rate_pure_terms(setting: Setting) -> Terms:
+    sampling, privacy = mean_rate_pure(
+        setting.n, setting.d, setting.moment_order, setting.pure_epsilon
+    )
+    return _scaled(setting, sampling, privacy)
+
+
+def _scaled(setting: Setting, sampling: float, privacy: float) -> Terms:
+    scale = moment_scale(setting)
+    if not math.isfinite(scale):
+        return {"sampling": 0.0, "privacy": 0.0}
+    return {"sampling": scale * sampling, "privacy": scale * min(math.sqrt(setting.d), privacy)}
+
+
+def _below_mean_bound(terms: Callable[[Setting], Terms]) -> Hypothesis:
+    def check(setting: Setting) -> str:
+        rate = math.fsum(terms(setting).values())
+        bound = setting.constants.mean_gradient_bound
+        if rate <= bound:
+            return ""
+        return (
+            f"The rate {rate:.3g} exceeds R={bound:.4g}, and outputting 0 errs by at most R: "
+            "the statement has no bound on the mean."
+        )
+
+    return Hypothesis(text="the rate is below R", check=check)
+
+
+def _other(
+    name: str,
+    title: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    privacy: Privacy,
+    constant: Literal["explicit", "rate"],
+    evaluate: Callable[[Setting], Terms],
+    hypothesis: Hypothesis | None,
+) -> Bound:
+    card = BoundCard(
+        slug=f"lower.mean.{name}",
+        name=title,
+        paper=KAMATH_2022,
+        statement=statement,
+        summary=summary,
+        kind="lower",
+        constant=constant,
+        latex=latex,
+        privacy=privacy,
+    )
+    extra = () if hypothesis is None else (hypothesis,)
+    return Bound(card=card, evaluate=evaluate, hypotheses=(COORDINATE_MOMENT, *extra))
+
+
+OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
+    _other(
+        "gaussian",
+        "Gaussian, no privacy",
+        "Lemma 6.3, classical term, exact: N1",
+        "The exact minimax error for normal laws with p-th moment 1; it binds every algorithm.",
+        r"\sigma_p\sqrt{\tfrac2n}\,\frac{\Gamma((d+1)/2)}{\Gamma(d/2)},\ "
+        r"\sigma_p=(E|Z|^p)^{-1/p}",
+        "none",
+        "explicit",
+        _gaussian_terms,
+        MEAN_UNRESTRICTED,
+    ),
+    _other(
+        "bounded-signs",
+        "Bounded signs, no privacy",
+        "Lemma 6.3, classical term, bounded version: N2",
+        "Coins with a slight bias, one for each coordinate: bounded data, so it holds for every "
+        "moment order and binds every algorithm.",
+        r"\max_\delta\sqrt d\,\frac{\delta}{1+\delta}\Big(1-\mathrm{TV}\big(\mathrm{Bin}"
+        r"(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)",
+        "none",
+        "explicit",
+        _signs_terms,
+        None,
+    ),
+    _other(
+        "rate-cdp",
+        "CDP lower rate",
+        "Lemma 6.3",
+        "The paper's lower rate for concentrated DP, with its hidden constant set to 1.",
+        r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{1-1/p}\Big)",
+        "zcdp",
+        "rate",
+        _rate_cdp_terms,
+        _below_mean_bound(_rate_cdp_terms),
+    ),
+    _other(
+        "rate-pure",
+        "Pure-DP lower rate",
+        "Lemma 6.3 (pure DP)",
+        "The paper's lower rate for pure DP, with its hidden constant set to 1.",
+        r"\sqrt{\frac dn}+\sqrt d\min\Big(1,\Big(\frac{d}{\varepsilon n}\Big)^{1-1/p}\Big)",
+        "pure",
+        "rate",
+        _rate_pure_terms,
+        _below_mean_bound(_rate_pure_terms),
+    ),
+)

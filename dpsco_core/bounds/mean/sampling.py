@@ -1,0 +1,91 @@
+"""Upper bounds of the methods without privacy."""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
+from dpsco_core.bounds.base import Bound, Terms
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    FINITE_VARIANCE,
+    moment_scale,
+)
+from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
+from dpsco_core.bounds.tools import BETA, enough_records
+from dpsco_core.problems.base import Setting
+
+
+def _sample_terms(setting: Setting) -> Terms:
+    return {"sampling": math.sqrt(setting.constants.variance_trace / setting.n)}
+
+
+def _median_rate_terms(setting: Setting) -> Terms:
+    log_size = math.log(setting.d / BETA)
+    return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
+
+
+_BLOCKS = enough_records(
+    "m = 4 ln(2d/0.05)", lambda setting: upper_coordinatewise.median_blocks(setting.d, BETA)
+)
+
+
+def _median_terms(setting: Setting) -> Terms:
+    bound = upper_coordinatewise.median_of_means(setting.n, setting.d, BETA)
+    return {"sampling": moment_scale(setting) * bound}
+
+
+SAMPLING_BOUNDS = (
+    Bound(
+        card=BoundCard(
+            slug="upper.mean.sample",
+            name="Sample mean",
+            paper=FOLKLORE,
+            statement="variance of an average",
+            summary="The root mean square error of the plain average, which is not private.",
+            kind="upper",
+            constant="explicit",
+            latex=r"\sqrt{\mathrm{tr\,Cov}(X)/n}",
+            privacy="none",
+            method="mean.sample",
+        ),
+        evaluate=_sample_terms,
+        hypotheses=(FINITE_VARIANCE,),
+    ),
+    Bound(
+        card=BoundCard(
+            slug="upper.mean.median-of-means",
+            name="Median of means, rate",
+            paper=KAMATH_2022,
+            statement="Theorem 4.1, first part, without clipping",
+            summary="Medians of block averages keep a small failure probability cheap even when "
+            "tails are heavy; not private, hidden constant set to 1.",
+            kind="upper",
+            constant="rate",
+            guarantee="probability 0.95",
+            latex=r"\sqrt{\frac{d\ln(d/\beta)}n}",
+            privacy="none",
+            method="mean.median-of-means",
+        ),
+        evaluate=_median_rate_terms,
+        hypotheses=(COORDINATE_MOMENT, _BLOCKS),
+    ),
+    Bound(
+        card=BoundCard(
+            slug="upper.mean.median-of-means-probability",
+            name="Median of means, proven at 95 %",
+            paper=KAMATH_2022,
+            statement="Theorem 4.1, first part, constants of its proof, without clipping",
+            summary="The explicit error of coordinate-wise medians of block averages that holds "
+            "in 95 of 100 runs; not private.",
+            kind="upper",
+            constant="explicit",
+            guarantee="probability 0.95",
+            latex=r"10\sqrt{\frac d{\lfloor n/m\rfloor}},\quad m=\lceil4\ln\tfrac{2d}\beta\rceil",
+            privacy="none",
+            method="mean.median-of-means",
+        ),
+        evaluate=_median_terms,
+        hypotheses=(COORDINATE_MOMENT, _BLOCKS),
+    ),
+)

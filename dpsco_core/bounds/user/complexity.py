@@ -1,0 +1,341 @@
+r"""Gradient complexities at user level: evaluations of the gradient of the loss at one item.
+
+The rows of the comparison of Lowy, Liu and Asi (2024), section 1 and Figure 1, rebuilt from the
+text of the paper, where the figure is an image (theory/lowy-liu-asi.md, 5). Constants and
+logarithms are set to 1; exact counts of a schedule are `SgdSchedule.gradients` and
+`ErmSchedule.gradients`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dpsco_core.base.errors import require
+from dpsco_core.methods.user.level import UserLevel
+
+Count = Callable[[UserLevel], float]
+
+
+def single_pass(at: UserLevel) -> float:
+    r"""Return n m: Theorem 2.1, Bassily and Sun (2023), Alg. 5, and group privacy (about)."""
+    return float(at.total)
+
+
+def algorithm_1(at: UserLevel, phases: int, q: float) -> float:
+    r"""Return :math:`mn\,2^{-q}(1-2^{-ql})`, the count of Algorithm 1 before rounding.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> round(algorithm_1(at, 19, 0.1) / at.m, 2)
+    683032.99
+    """
+    return at.total * math.pow(2, -q) * -math.expm1(-q * phases * math.log(2))
+
+
+def smooth(at: UserLevel, *, printed: bool = False) -> float:
+    r"""Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
+
+    .. math::
+        mn\Big(1+\varepsilon\kappa^{1/4}\min\Big\{(mn)^{1/8},\Big(\frac{\varepsilon^2n^2m}d\Big)
+        ^{1/8}\Big\}\Big)+\sqrt\kappa\,\min\Big\{\frac{n^{1/4}m^{5/4}}\varepsilon,
+        \frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}\Big\},\qquad\kappa=\frac{\beta R}L
+
+    `printed` adds the last two instead, which is valid and loose: both are
+    :math:`\frac m\varepsilon\sqrt{\beta/\lambda}` (theory/lowy-liu-asi.md, 3.3).
+
+    Examples
+    --------
+    >>> at = UserLevel(n=1000, m=1, d=10, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    >>> round(smooth(at, printed=True), 1), round(smooth(at), 1)
+    (3394.8, 3377.0)
+    """
+    n, m, d, epsilon = float(at.n), float(at.m), at.d, at.epsilon
+    ratio = min(n * m, epsilon**2 * n**2 * m / d)
+    first = n * m * (1 + epsilon * math.pow(at.condition, 0.25) * math.pow(ratio, 0.125))
+    parts = (
+        math.pow(n, 0.25) * math.pow(m, 1.25) / epsilon,
+        math.sqrt(n) * math.pow(m, 1.25) / (math.pow(d, 0.25) * math.sqrt(epsilon)),
+    )
+    return first + math.sqrt(at.condition) * (sum(parts) if printed else min(parts))
+
+
+def non_smooth(at: UserLevel, *, printed: bool = False) -> float:
+    r"""Theorem 4.1 (D.3), Algorithm 3 on smoothed losses.
+
+    .. math:: mn\big(1+n^{3/8}m^{1/4}\varepsilon^{5/4}\big)+n^{3/4}m^{3/2}\varepsilon^{-1/2}
+
+    `printed` is :math:`mn(1+n^{3/8}m^{1/4}\varepsilon^{1/4})`: it drops :math:`mT/\varepsilon`,
+    which it covers only for :math:`m\lesssim n^{5/2}\varepsilon^3`, and has
+    :math:`\varepsilon^{1/4}` for :math:`\varepsilon^{5/4}`, which is larger for epsilon below 1
+    only (theory/lowy-liu-asi.md, 3.4 and 8, item 19).
+
+    Examples
+    --------
+    >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)
+    >>> f"{non_smooth(at, printed=True):.4g}", f"{non_smooth(at):.4g}"
+    ('4.317e+06', '4.495e+06')
+    """
+    n, m, epsilon = float(at.n), float(at.m), at.epsilon
+    steps = math.pow(n, 0.375) * math.pow(m, 0.25)
+    if printed:
+        return n * m * (1 + steps * math.pow(epsilon, 0.25))
+    left = math.pow(n, 0.75) * math.pow(m, 1.5) / math.sqrt(epsilon)
+    return n * m * (1 + steps * math.pow(epsilon, 1.25)) + left
+
+
+def simplified(at: UserLevel) -> float:
+    r"""Contribution 1, at n = d and :math:`\varepsilon=1`:
+    :math:`\max\{\kappa^{1/4}(nm)^{9/8},\kappa^{1/2}n^{1/4}m^{5/4}\}`.
+    """
+    second = math.sqrt(at.condition) * math.pow(at.n, 0.25) * math.pow(at.m, 1.25)
+    return max(math.pow(at.condition, 0.25) * math.pow(at.total, 1.125), second)
+
+
+def simplified_non_smooth(at: UserLevel) -> float:
+    r"""Contribution 1, at :math:`\varepsilon=1`: :math:`n^{11/8}m^{5/4}`."""
+    return math.pow(at.n, 1.375) * math.pow(at.m, 1.25)
+
+
+def bassily_sun(at: UserLevel) -> float:
+    r"""Bassily and Sun (2023), at n = d and :math:`\varepsilon=1`: :math:`mn^{3/2}`."""
+    return at.m * math.pow(at.n, 1.5)
+
+
+def asi_liu(at: UserLevel) -> float:
+    r"""Asi and Liu (2024), smooth losses: :math:`\frac{\beta R}L(nm)^{3/2}`."""
+    return at.condition * math.pow(at.total, 1.5)
+
+
+def asi_liu_non_smooth(at: UserLevel, *, simple: bool = False) -> float:
+    r"""Asi and Liu (2024), any losses: :math:`(nm)^3+(nm)^2\sqrt d`; without the last in section 1.
+
+    Remark 4.2.
+    """
+    cubic = math.pow(at.total, 3)
+    return cubic if simple else cubic + math.pow(at.total, 2) * math.sqrt(at.d)
+
+
+def super_polynomial(at: UserLevel) -> float:
+    """Return infinity: Ghazi et al. (2023), whose method does not run in polynomial time."""
+    return math.inf
+
+
+def _bassily_sun_fails(at: UserLevel) -> tuple[str, ...]:
+    n, m, d = at.n, at.m, at.d
+    largest = min(n / math.sqrt(m * d), n**1.5 / (d * math.sqrt(m)))
+    items = max(math.sqrt(d), n * at.epsilon**2 / math.sqrt(d))
+    return _failing(
+        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
+        (n >= math.sqrt(d) / at.epsilon, f"n >= {math.sqrt(d) / at.epsilon:.4g}, and n={n}"),
+        (m <= items, f"m <= {items:.4g}, and m={m}"),
+    )
+
+
+def _asi_liu_fails(at: UserLevel) -> tuple[str, ...]:
+    users = math.log(at.m * at.d) / at.epsilon
+    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
+
+
+def _ghazi_fails(at: UserLevel) -> tuple[str, ...]:
+    users = math.log(at.d) / at.epsilon
+    return _failing((at.n >= users, f"n >= {users:.4g}, and n={at.n}"))
+
+
+def _algorithm_3_fails(at: UserLevel) -> tuple[str, ...]:
+    users = math.log(at.d) / at.epsilon
+    return _failing(
+        (at.n >= users, f"n >= {users:.4g}"),
+        (at.delta * at.total < 1, "delta < 1/(mn)"),
+        (at.epsilon <= 10, "epsilon <= 10"),
+    )
+
+
+def _local_fails(at: UserLevel) -> tuple[str, ...]:
+    n, m, d, epsilon = at.n, at.m, at.d, at.epsilon
+    largest = epsilon**3 * math.sqrt(n**3 / (m * d**3))
+    middle = d / epsilon**2
+    return _failing(
+        (at.condition < largest, f"beta R/L < {largest:.4g}, and it is {at.condition:.4g}"),
+        (m <= middle, f"m <= {middle:.4g}, and m={m}"),
+        (middle <= n, f"n >= {middle:.4g}, and n={n}"),
+    )
+
+
+def _algorithm_1_fails(at: UserLevel) -> tuple[str, ...]:
+    largest = math.sqrt(at.d * at.total * at.epsilon)
+    users = (math.log(at.n) + at.log_delta) / at.epsilon
+    return _failing(
+        (at.condition <= largest, f"beta R/L <= {largest:.4g}"),
+        (at.n >= users, f"n >= {users:.4g}"),
+        (at.epsilon <= 10, "epsilon <= 10"),
+    )
+
+
+def _no_condition(at: UserLevel) -> tuple[str, ...]:
+    return ()
+
+
+def _failing(*conditions: tuple[bool, str]) -> tuple[str, ...]:
+    return tuple(f"It needs {text}." for holds, text in conditions if not holds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRow:
+    """One row of the comparison.
+
+    Parameters
+    ----------
+    slug, name : str
+    optimal : bool
+        Whether its excess risk is optimal up to logarithms; otherwise it takes linear time.
+    smooth, non_smooth : callable or None
+        Gradients on losses of either kind; None where there is no such result.
+    failures : callable
+        One sentence for every assumption that fails, logarithms and constants dropped.
+    """
+
+    slug: str
+    name: str
+    optimal: bool
+    smooth: Count | None
+    non_smooth: Count | None
+    failures: Callable[[UserLevel], tuple[str, ...]]
+
+
+# Levy et al. (2021) have a suboptimal upper bound, whose rate the paper does not give: no row.
+COMPARISON: tuple[TableRow, ...] = (
+    TableRow(
+        slug="bassily-sun-2023",
+        name="Bassily and Sun 2023",
+        optimal=True,
+        smooth=bassily_sun,
+        non_smooth=None,
+        failures=_bassily_sun_fails,
+    ),
+    TableRow(
+        slug="ghazi-2023",
+        name="Ghazi et al. 2023",
+        optimal=True,
+        smooth=super_polynomial,
+        non_smooth=super_polynomial,
+        failures=_ghazi_fails,
+    ),
+    TableRow(
+        slug="asi-liu-2024",
+        name="Asi and Liu 2024",
+        optimal=True,
+        smooth=asi_liu,
+        non_smooth=asi_liu_non_smooth,
+        failures=_asi_liu_fails,
+    ),
+    TableRow(
+        slug="algorithm-3",
+        name="Lowy et al. 2024, Algorithm 3",
+        optimal=True,
+        smooth=smooth,
+        non_smooth=non_smooth,
+        failures=_algorithm_3_fails,
+    ),
+    TableRow(
+        slug="group-privacy",
+        name="Feldman et al. 2020 with group privacy",
+        optimal=False,
+        smooth=single_pass,
+        non_smooth=None,
+        failures=_no_condition,
+    ),
+    TableRow(
+        slug="bassily-sun-2023-local",
+        name="Bassily and Sun 2023, Algorithm 5",
+        optimal=False,
+        smooth=single_pass,
+        non_smooth=None,
+        failures=_local_fails,
+    ),
+    TableRow(
+        slug="algorithm-1",
+        name="Lowy et al. 2024, Algorithm 1",
+        optimal=False,
+        smooth=single_pass,
+        non_smooth=None,
+        failures=_algorithm_1_fails,
+    ),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curve:
+    """Gradients of one method over the number of items.
+
+    Parameters
+    ----------
+    slug, name : str
+    loss : str
+        "smooth" or "non-smooth".
+    items : tuple of int
+        n m.
+    gradients : tuple of float
+    applies : tuple of bool
+        Whether the method's assumptions hold there.
+    """
+
+    slug: str
+    name: str
+    loss: str
+    items: tuple[int, ...]
+    gradients: tuple[float, ...]
+    applies: tuple[bool, ...]
+
+
+def figure_1(users: Sequence[int], m: int, *, smoothness: float = 1.0) -> tuple[Curve, ...]:
+    r"""Return Figure 1 as curves over n m: the optimal algorithms at n = d, L = R = 1 = epsilon.
+
+    Algorithm 3 is drawn as section 1 simplifies it, and Asi and Liu (2024) without the term that is
+    smaller there.
+
+    Parameters
+    ----------
+    users : sequence of int
+        n, which is d too.
+    m : int
+        Items per user.
+    smoothness : float
+        :math:`\beta`, of the smooth losses.
+
+    Examples
+    --------
+    >>> curve = [c for c in figure_1([16, 256], 1) if c.slug == "algorithm-3"][0]
+    >>> curve.items, [round(g, 3) for g in curve.gradients]
+    ((16, 256), [22.627, 512.0])
+    """
+    require(len(users) > 0, "users", "at least one number", list(users))
+    # delta is below 1/(mn) everywhere, as Theorem 3.2 asks.
+    delta = 0.1 / (max(users) * m)
+    points = [
+        UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=smoothness) for n in users
+    ]
+    simple: dict[tuple[str, str], Count] = {
+        ("algorithm-3", "smooth"): simplified,
+        ("algorithm-3", "non-smooth"): simplified_non_smooth,
+        ("asi-liu-2024", "non-smooth"): lambda at: asi_liu_non_smooth(at, simple=True),
+    }
+    curves = []
+    for row in (row for row in COMPARISON if row.optimal):
+        for loss, count in (("smooth", row.smooth), ("non-smooth", row.non_smooth)):
+            if count is None:
+                continue
+            shown = simple.get((row.slug, loss), count)
+            curves.append(
+                Curve(
+                    slug=row.slug,
+                    name=row.name,
+                    loss=loss,
+                    items=tuple(at.total for at in points),
+                    gradients=tuple(shown(at) for at in points),
+                    applies=tuple(not row.failures(at) for at in points),
+                )
+            )
+    return tuple(curves)

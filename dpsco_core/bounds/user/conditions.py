@@ -1,0 +1,151 @@
+r"""Conditions of the bounds at user level, and a `Setting` as their formulas want it.
+
+The constants of a setting are those of an item; R is its diameter, an upper bound on that of the
+set. Checks are silent where a number that they need does not exist: another condition says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_epsilon
+from dpsco_core.problems.base import Setting
+
+Check = Callable[[UserLevel], str]
+
+
+def _of(setting: Setting, epsilon: float, delta: float) -> UserLevel | None:
+    c = setting.constants
+    if not (0 < c.lipschitz < math.inf and 0 < c.diameter < math.inf):
+        return None
+    return UserLevel(
+        n=setting.n,
+        m=setting.m,
+        d=setting.d,
+        epsilon=epsilon,
+        delta=delta,
+        lipschitz=c.lipschitz,
+        diameter=c.diameter,
+        smoothness=c.sample_smoothness,
+        strong_convexity=c.sample_strong_convexity,
+    )
+
+
+def user_level(setting: Setting) -> UserLevel | None:
+    """Return `setting` at user level; None without an (epsilon, delta) budget, L or diameter."""
+    budget = setting.budget
+    return _of(setting, budget.epsilon, budget.delta) if isinstance(budget, ApproxDP) else None
+
+
+def gaussian_user_level(setting: Setting) -> UserLevel | None:
+    r"""Return the same for a method that releases Gaussians only, under a zCDP budget too.
+
+    Then epsilon and delta are such that Gaussian noise costs what :math:`\rho` allows, rounded
+    down; which of the many such pairs does not matter.
+    """
+    budget = setting.budget
+    if not isinstance(budget, ZCDP):
+        return user_level(setting)
+    rho = budget.rho * (1 - 1e-9)
+    delta = 1e-3 * min(1e-3, math.sqrt(rho))
+    return _of(setting, gaussian_epsilon(rho, delta), delta)
+
+
+def condition(text: str, check: Check) -> Hypothesis:
+    """Return a condition on what `user_level` returns."""
+
+    def of_setting(setting: Setting) -> str:
+        at = user_level(setting)
+        return "" if at is None else check(at)
+
+    return Hypothesis(text=text, check=of_setting)
+
+
+def best_share(n: int) -> float:
+    r"""Return :math:`\max_{q>0}n^{1-q}(1-2^{-q})=\frac n{l+1}\big(\frac l{l+1}\big)^l` at
+    :math:`l=\log_2n`.
+
+    Examples
+    --------
+    >>> best_share(2), round(best_share(1_000_000))
+    (0.5, 18007)
+    """
+    digits = math.log2(n)
+    return n * math.pow(digits / (digits + 1), digits) / (digits + 1)
+
+
+def _enough_users(theorem: str, formula: str, logarithm: Callable[[UserLevel], float]) -> Check:
+    def check(at: UserLevel) -> str:
+        needed, most = 100 * logarithm(at) / at.epsilon, best_share(at.n)
+        if most >= needed:
+            return ""
+        return (
+            f"Theorem {theorem} needs n^(1-q) (1 - 2^-q) >= {formula} = {needed:.4g} for some "
+            f"q > 0, and at n={at.n} it is at most {most:.4g}."
+        )
+
+    return check
+
+
+USERS_SGD = condition(
+    "n^(1-q) (1 - 2^-q) >= 100 ln(n/delta)/epsilon for some q > 0",
+    _enough_users("B.1", "100 ln(n/delta)/epsilon", lambda at: math.log(at.n) + at.log_delta),
+)
+USERS_ERM = condition(
+    "n^(1-q) (1 - 2^-q) > 100 ln(20nmd e^epsilon/delta)/epsilon for some q > 0",
+    _enough_users(
+        "C.1",
+        "100 ln(20nmd e^epsilon/delta)/epsilon",
+        lambda at: math.log(20) + at.log_size + at.epsilon + at.log_delta,
+    ),
+)
+
+
+def _small_delta(at: UserLevel) -> str:
+    if at.delta * at.total < 1:
+        return ""
+    return f"The statement needs delta < 1/(mn) = {1 / at.total:.4g}, and delta={at.delta:g}."
+
+
+SMALL_DELTA = condition("delta < 1/(mn)", _small_delta)
+
+
+def _step_fits(at: UserLevel) -> str:
+    largest = at.lipschitz / at.diameter * math.sqrt(at.d * at.total * at.epsilon)
+    if at.smoothness <= largest or not math.isfinite(at.smoothness):
+        return ""
+    return (
+        "The statement needs a smoothness of at most (L/R) sqrt(dmn epsilon) = "
+        f"{largest:.4g}, and beta={at.smoothness:.4g}."
+    )
+
+
+STEP_FITS = condition("beta <= (L/R) sqrt(dmn epsilon)", _step_fits)
+
+
+def _as_quoted(at: UserLevel) -> str:
+    if at.n == at.d and at.epsilon == 1:
+        return ""
+    return (
+        "The count is quoted for n = d and epsilon = 1 only, "
+        f"and n={at.n}, d={at.d}, epsilon={at.epsilon:g}."
+    )
+
+
+AS_QUOTED = condition("n = d and epsilon = 1", _as_quoted)
+
+
+def _steps_covered(at: UserLevel) -> str:
+    most = math.pow(at.n, 2.5) * at.epsilon**3
+    if at.m <= most:
+        return ""
+    return (
+        "The printed count drops m T/epsilon, which it covers only for m <= n^(5/2) epsilon^3 = "
+        f"{most:.4g} up to a constant, and m={at.m}."
+    )
+
+
+STEPS_COVERED = condition("m <= n^(5/2) epsilon^3", _steps_covered)

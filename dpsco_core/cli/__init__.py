@@ -1,0 +1,1 @@
+"""The command line: `dpsco`, a file a command."""

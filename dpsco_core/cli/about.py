@@ -1,0 +1,106 @@
+"""The command `dpsco about`: one method in plain words, and what a run of it asks for."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.cli.tools import print_json
+from dpsco_core.explain.methods.work import work
+from dpsco_core.explain.stories import SMOOTH_WORDS, Story, story
+
+WIDTH = 96
+
+
+def add_about(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "about", help="tell one method: steps, proof, cost, bounds, flaws", allow_abbrev=False
+    )
+    parser.add_argument("method", metavar="METHOD", help="slug of the method, as sco.clipped")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_about(chosen: argparse.Namespace) -> None:
+    """Print the story of a method; raises `InvalidInput` for an unknown slug."""
+    found = story(chosen.method)
+    if chosen.json:
+        print_json(about_json(found))
+        return
+    card = found.card
+    print(f"{card.slug}: {card.name} ({card.paper}, {card.statement})\n")
+    print(_filled(found.what))
+    _section("Steps", found.steps, numbers=True)
+    _section("Assumptions", found.assumptions)
+    if found.privacy is None:
+        _section("Privacy", ["None: it releases what it computes, without noise."])
+    else:
+        _section("Privacy", [f"{title}: {text}" for title, text in found.privacy.steps])
+    _section("Cost", [f"{found.cost} Time: {found.order}. Must be smooth: {_smooth(found)}."])
+    _section("Bounds", [_bound_line(b.card) for b in _own(found)])
+    _section("When", [found.when])
+    _section("Pitfalls", found.pitfalls)
+    _section("Flaws in the paper", found.errata)
+    query = " ".join(f"{name}={text}" for name, text in found.example.to_query().items())
+    _section("An example", [query])
+
+
+def about_json(found: Story) -> dict[str, Any]:
+    """Return a story as a plain object, with the gradients of a run of its example."""
+    done = work(found.point, found.slug)
+    proof = found.privacy
+    return {
+        "method": found.slug,
+        "name": found.card.name,
+        "what": found.what,
+        "steps": list(found.steps),
+        "assumptions": list(found.assumptions),
+        "privacy": None if proof is None else {title.lower(): text for title, text in proof.steps},
+        "smooth": _smooth(found),
+        "time": found.order,
+        "cost": found.cost,
+        "when": found.when,
+        "pitfalls": list(found.pitfalls),
+        "errata": list(found.errata),
+        "bounds": [b.card.slug for b in _own(found)],
+        "loss_class": {b.card.slug: str(b.card.loss_class) for b in _own(found)},
+        "example": found.example.to_dict(),
+        "gradients": done.gradients,
+        "at_most": done.at_most,
+        "passes": done.passes,
+    }
+
+
+def _own(found: Story) -> list[Any]:
+    return [b for b in BOUNDS if b.card.method == found.slug]
+
+
+def _bound_line(card: BoundCard) -> str:
+    return f"{card.slug} ({card.constant}, {card.loss_class}): {card.latex}"
+
+
+def _smooth(found: Story) -> str:
+    return SMOOTH_WORDS[found.smooth]
+
+
+def _section(title: str, texts: Sequence[str], *, numbers: bool = False) -> None:
+    if not texts:
+        return
+    print(f"\n{title}")
+    for i, text in enumerate(texts, start=1):
+        print(_filled(text, f"  {i}. " if numbers else "  - "))
+
+
+def _filled(text: str, mark: str = "") -> str:
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent=mark,
+        subsequent_indent=" " * len(mark),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,126 @@
+"""The command `dpsco audit`: an empirical lower bound on epsilon against the claim."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.audit.engine import CONFIDENCE, FAULTS, RHO_DELTA, Audit, Found, run_audit
+from dpsco_core.audit.stages import stage
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.parsing import parse_field, shorten
+from dpsco_core.cli.tools import add_fields, given_fields, number, print_json, table
+from dpsco_core.scenario import Scenario
+
+RUNS = 20_000
+
+
+def add_audit(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "audit",
+        help="run a method on its worst neighbours, and bound epsilon from below",
+        description="What is not given is taken from a small scenario made for the method. "
+        f"--trials is the number of runs on both neighbours together (default {RUNS:,}).",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--fault",
+        metavar="NAME",
+        default="none",
+        help="break the mechanism on purpose: " + ", ".join(FAULTS[1:]),
+    )
+    parser.add_argument(
+        "--confidence",
+        metavar="VALUE",
+        default=str(CONFIDENCE),
+        help="that no printed bound is above the true epsilon (default %(default)s)",
+    )
+    parser.add_argument(
+        "--at-delta",
+        dest="at_delta",
+        metavar="VALUE",
+        help=f"under --rho, the delta at which epsilon is claimed (default {RHO_DELTA})",
+    )
+    add_fields(parser, defaults=False)
+
+
+def run_audit_command(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput` and `NotApplicable`."""
+    task = _task(chosen).validate()
+    found: list[Found] = []
+    for found_now in run_audit(task):
+        found = [found_now]
+        if sys.stderr.isatty():
+            last = found_now.evidence[-1]
+            line = f"\r{last.runs:,} of {task.runs:,} runs: epsilon is at least "
+            print(f"{line}{last.epsilon_lower_bound:.3f} ", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+    if chosen.json:
+        print_json(audit_json(task, found[0]))
+    else:
+        _print(task, found[0])
+
+
+def audit_json(task: Audit, found: Found) -> dict[str, Any]:
+    """Return what an audit has found as plain objects."""
+    return {
+        "method": task.method,
+        "claimed_epsilon": found.claimed_epsilon,
+        "delta": found.delta,
+        "epsilon_lower_bound": found.epsilon_lower_bound,
+        "confidence": task.confidence,
+        "trials": task.runs,
+        "neighbours": found.neighbours,
+        "fault": task.fault,
+        "caught_at": found.caught_at,
+        "looks": [
+            {"trials": e.runs, "epsilon_lower_bound": e.epsilon_lower_bound} for e in found.evidence
+        ],
+        "scenario": replace(task.point, trials=task.runs).to_dict(),
+    }
+
+
+def _task(chosen: argparse.Namespace) -> Audit:
+    given = given_fields(chosen)
+    methods = given.pop("methods", ["mean.clipped"])
+    require(len(methods) == 1, "method", "a single one", shorten(", ".join(methods)))
+    runs = parse_field("trials", given.pop("trials", RUNS))
+    point = Scenario.from_dict(given | {"methods": methods}, stage(methods[0]))
+    return Audit(
+        point=point,
+        runs=runs,
+        fault=chosen.fault,
+        confidence=_real("confidence", chosen.confidence),
+        delta=None if chosen.at_delta is None else _real("at-delta", chosen.at_delta),
+    )
+
+
+def _real(name: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+
+
+def _print(task: Audit, found: Found) -> None:
+    broken = "" if task.fault == "none" else f", broken on purpose ({task.fault})"
+    print(f"{task.method}{broken}: {found.neighbours}\n")
+    rows = [
+        [f"{e.runs:,}", number(e.epsilon_lower_bound), f"{e.hits:,}", f"{e.false_hits:,}"]
+        for e in found.evidence
+    ]
+    print(table(rows, ["runs", "epsilon is at least", "hits", "false hits"]))
+    at = "" if not found.delta else f" at delta = {found.delta:g}"
+    claim = f"epsilon = {number(found.claimed_epsilon)}{at}"
+    confidence = f"with confidence {100 * task.confidence:g} %"
+    if found.caught_at is None:
+        print(f"\nThe claim, {claim}, stands: no bound is above it, {confidence}.")
+    else:
+        print(f"\nThe claim, {claim}, is refuted after {found.caught_at:,} runs, {confidence}.")
+    for flaw in found.flaws:
+        print(f"note: {flaw}")

@@ -1,0 +1,134 @@
+"""The command `dpsco budget`: conversions, composition, shuffling and subsampling of a budget."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.explain.budgets import Point, composed, conversions, shuffling, subsampled
+
+FLAGS = {
+    "epsilon": "privacy budget epsilon (default 1)",
+    "delta": "delta; 0 is pure DP, read at 1e-06 (default 1e-06)",
+    "rho": "zCDP budget, instead of epsilon; epsilon is then read at delta",
+    "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
+    "records": "shuffle so many records, or take a batch of them",
+    "batch": "subsample so many of the records",
+}
+
+
+def add_budget(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "budget",
+        help="convert a privacy budget, compose it, amplify it",
+        allow_abbrev=False,
+    )
+    for name, text in FLAGS.items():
+        parser.add_argument(f"--{name}", metavar="VALUE", help=text)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_budget(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`."""
+    given = {name: _read(name, getattr(chosen, name)) for name in FLAGS}
+    found = budget_json(given)
+    if chosen.json:
+        print_json(found)
+        return
+    for title, rows in found.items():
+        if isinstance(rows, list):
+            print(f"{title.capitalize()}\n")
+            header = list(rows[0])
+            print(table([[_text(row[c]) for c in header] for row in rows], header) + "\n")
+        else:
+            print(f"{title.capitalize()}: " + ", ".join(f"{k} {_text(v)}" for k, v in rows.items()))
+            print()
+
+
+def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
+    """Return the numbers of a budget as plain objects: those that are asked for."""
+    point = _point(given)
+    found: dict[str, Any] = {
+        "budget": {"kind": point.kind, "delta": point.delta}
+        | ({"rho": point.rho} if point.kind == "zcdp" else {"epsilon": point.epsilon}),
+        "conversions": [
+            {
+                "conversion": c.name,
+                "rho": c.rho,
+                "epsilon": c.epsilon,
+                "noise_multiplier": None if point.kind == "pure" else c.noise_multiplier,
+            }
+            for c in conversions(point)
+        ],
+    }
+    if given["releases"] is not None:
+        at = composed(point, _whole("releases", given["releases"]))
+        found["composition"] = [
+            {
+                "accounting": name,
+                "epsilon": _finite(getattr(at, name)),
+                "delta": at.basic_delta if name == "basic" else point.delta,
+            }
+            for name in ("basic", "advanced", "zcdp", "exact")
+        ]
+    records = given["records"]
+    if given["batch"] is not None and records is None:
+        raise InvalidInput("records must be given with batch, got records=none.")
+    if records is not None:
+        if point.kind != "approx":
+            raise InvalidInput(
+                "budget must be an (epsilon, delta) one for shuffling and subsampling, "
+                f"got budget={point.kind}."
+            )
+        count = _whole("records", records)
+        found["shuffling"] = [
+            {"argument": s.name, "rho": s.rho, "noise_multiplier": s.noise_multiplier}
+            for s in shuffling(count, point.epsilon, point.delta)
+        ]
+        if given["batch"] is not None:
+            batch = _whole("batch", given["batch"])
+            made = subsampled(point.epsilon, point.delta, batch, count)
+            found["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
+    return found
+
+
+def _point(given: dict[str, float | None]) -> Point:
+    epsilon, delta, rho = (given[name] for name in ("epsilon", "delta", "rho"))
+    read_at = delta or 1e-6
+    if rho is not None:
+        if epsilon is not None:
+            raise InvalidInput(f"epsilon must be left out beside rho, got epsilon={epsilon:g}.")
+        return Point(kind="zcdp", rho=rho, delta=read_at)
+    return Point(
+        kind="pure" if delta == 0 else "approx",
+        epsilon=1.0 if epsilon is None else epsilon,
+        delta=read_at,
+    )
+
+
+def _read(name: str, text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+
+
+def _whole(name: str, value: float | None) -> int:
+    if value is None or not math.isfinite(value) or value != int(value):
+        raise InvalidInput(f"{name} must be an integer, got {name}={value}.")
+    return int(value)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else number(value)

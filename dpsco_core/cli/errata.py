@@ -1,0 +1,79 @@
+"""The command `dpsco errata`: what was found wrong in the papers, and the numbers that show it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.explain.errata import (
+    ERRATA,
+    SEVERITIES,
+    Erratum,
+    Finding,
+    errata_json,
+    erratum,
+    finding_dict,
+)
+
+
+def add_errata(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "errata",
+        help="list what was found wrong in the papers",
+        description="Without --slug: the whole list.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--slug", metavar="SLUG", help="one entry in full, its experiment run")
+    parser.add_argument("--severity", metavar="WORDS", help="only " + ", ".join(SEVERITIES))
+    parser.add_argument("--run", action="store_true", help="run every experiment")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_errata(chosen: argparse.Namespace) -> None:
+    """Print the list, or one entry in full; raises `InvalidInput`."""
+    if chosen.slug is not None:
+        _one(erratum(chosen.slug), chosen.json)
+        return
+    if chosen.severity is not None and chosen.severity not in SEVERITIES:
+        raise InvalidInput(
+            f"severity must be one of {', '.join(SEVERITIES)}, got severity={chosen.severity}."
+        )
+    entries = [e for e in ERRATA if chosen.severity in (None, e.severity)]
+    if chosen.json:
+        kept = {e.slug for e in entries}
+        found = errata_json(run=chosen.run)
+        print_json({"errata": [row for row in found["errata"] if row["slug"] in kept]})
+        return
+    lines = [[e.slug, e.severity, e.statement, "yes" if e.experiment else ""] for e in entries]
+    print(table(lines, ["slug", "severity", "statement", "experiment"]))
+    if chosen.run:
+        for entry in entries:
+            if entry.experiment is not None:
+                print(f"\n{entry.slug}: {entry.experiment.run().sentence}")
+
+
+def _one(entry: Erratum, as_json: bool) -> None:
+    finding = None if entry.experiment is None else entry.experiment.run()
+    if as_json:
+        print_json(
+            entry.to_dict() | {"finding": None if finding is None else finding_dict(finding)}
+        )
+        return
+    print(f"{entry.slug}: {entry.paper}, {entry.statement} ({entry.severity})\n")
+    print(f"Printed: {entry.printed}\nWrong:   {entry.wrong}\nHere:    {entry.instead}")
+    print(f"Code:    {', '.join(entry.modules)}")
+    if finding is not None:
+        _print(finding)
+
+
+def _print(finding: Finding) -> None:
+    print(f"\n{finding.sentence}\n")
+    lines = [[v if isinstance(v, str) else number(v) for v in row] for row in finding.rows]
+    print(table(lines, list(finding.columns)))
+    if finding.inside:
+        print(
+            "\nInside the statement's range: " + "; ".join(c for c, _ in finding.conditions) + "."
+        )

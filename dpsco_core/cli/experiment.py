@@ -1,0 +1,46 @@
+"""The command `dpsco experiment`: the small experiments of the page Learn that no study holds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import parse_field, to_plain
+from dpsco_core.cli.tools import number, print_json, table
+from dpsco_core.explain.lessons import EXPERIMENTS, parts, run_part, series_table
+
+_COLUMNS = ("series", "x", "trials", "mean", "median", "q10", "q90")
+
+
+def add_experiment(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "experiment",
+        help="run a small experiment of the page Learn",
+        description="tails: the largest of n records, Gaussian and heavy-tailed. neighbours: how "
+        "often a guess from a private output is right. radius: clipping's error by its radius.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", metavar="NAME", help="one of " + ", ".join(EXPERIMENTS))
+    parser.add_argument("--trials", metavar="VALUE", help="repetitions (default: the page's)")
+    parser.add_argument("--seed", metavar="VALUE", default="0", help="the one seed (default 0)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_experiment(chosen: argparse.Namespace) -> None:
+    """Print an experiment's table; raises `InvalidInput`."""
+    known = next((name for name in EXPERIMENTS if name == chosen.name), None)
+    if known is None:
+        must = ", ".join(EXPERIMENTS)
+        raise InvalidInput(f"experiment must be one of {must}, got experiment={chosen.name}.")
+    trials = None if chosen.trials is None else parse_field("trials", chosen.trials)
+    todo = parts(known, trials, parse_field("seed", chosen.seed))
+    found = series_table([row for part in todo for row in run_part(part)])
+    rows = found.to_dict("records")
+    if chosen.json:
+        plain = [{name: to_plain(row[name]) for name in _COLUMNS} for row in rows]
+        print_json({"experiment": known, "rows": plain})
+        return
+    cells = [[str(row["series"]), *(number(row[name]) for name in _COLUMNS[1:])] for row in rows]
+    print(table(cells, list(_COLUMNS)))

@@ -1,0 +1,195 @@
+"""The command `dpsco fano`: Fano's inequality for a packing, or on the hard mean problem."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import parse_field, shorten, to_plain
+from dpsco_core.cli.tools import print_json, table
+from dpsco_core.explain.fano.builder import Builder
+from dpsco_core.explain.fano.instance import (
+    HARDS,
+    MeanInstance,
+    curves,
+    floors,
+    ladder,
+    mean_instance,
+)
+
+_PACKING = {
+    "bits": "log2 of the number of words; with it, a packing of your own",
+    "separation": "least distance of two words' parameters",
+    "tv": "total variation of two words' laws of one record",
+    "kl": "their Kullback-Leibler divergence in nats; inf is allowed",
+}
+_PROBLEM = {
+    "n": "number of records",
+    "d": "dimension",
+    "p": "tail index: the order of the moment that is bounded by 1",
+    "epsilon": "privacy budget epsilon",
+    "delta": "privacy budget delta; 0 is pure DP",
+    "rho": "zCDP budget",
+    "radius": "bound R on the norm of the mean",
+}
+_DEFAULTS: dict[str, float] = {
+    "separation": 1.0,
+    "tv": 0.001,
+    "kl": math.inf,
+    "n": 10_000,
+    "d": 200,
+    "p": 4.0,
+    "radius": 2.0,
+}
+
+
+def add_fano(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "fano",
+        help="build Fano's lower bound, step by step",
+        description="Without --bits: the lower bounds on the hard mean problem.",
+        allow_abbrev=False,
+    )
+    for name, text in (_PACKING | _PROBLEM).items():
+        shown = f" (default {_DEFAULTS[name]:g})" if name in _DEFAULTS else ""
+        parser.add_argument(f"--{name}", metavar="VALUE", help=text + shown)
+    parser.add_argument(
+        "--distribution",
+        metavar="VALUE",
+        default=HARDS[0],
+        help="hard instance whose proof is printed: " + " or ".join(HARDS),
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run_fano(chosen: argparse.Namespace) -> None:
+    """Print the numbers of the page Lower bounds; raises `InvalidInput`."""
+    given = {name: getattr(chosen, name) for name in (*_PACKING, *_PROBLEM)}
+    if given["bits"] is not None:
+        found = packing_json(_builder(given))
+    else:
+        unused = [name for name in ("separation", "tv", "kl") if given[name] is not None]
+        if unused:
+            raise InvalidInput(f"bits must be given with {unused[0]}, got bits=none.")
+        found = instance_json(_instance(given, chosen.distribution))
+    if chosen.json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def packing_json(at: Builder) -> dict[str, Any]:
+    """Return the numbers of a packing of one's own as plain objects."""
+    names = (
+        "bits",
+        "separation",
+        "total_variation",
+        "kl",
+        "n",
+        "rho",
+        "epsilon",
+        "log_size",
+        "expected_changes",
+        "squared_changes",
+        "sampling_information",
+        "privacy_information",
+        "sampling_error",
+        "privacy_error",
+        "sampling_bound",
+        "privacy_bound",
+        "bound",
+        "squared_bound",
+        "pure_bound",
+    )
+    found = {name: to_plain(float(getattr(at, name))) for name in names}
+    return {"packing": found | {"bites": at.bites}}
+
+
+def instance_json(at: MeanInstance) -> dict[str, Any]:
+    """Return the numbers of the hard mean problem as plain objects."""
+    proof, found = at.proof(at.own_probability), floors(at)
+    names = ("q", "theta", "mean_norm", "log_size", "expected_changes", "squared_changes")
+    more = ("information", "error", "bound", "pure_error", "pure_bound")
+    return {
+        "problem": {
+            "distribution": at.scenario.distribution,
+            "n": at.scenario.n,
+            "d": at.scenario.d,
+            "p": at.scenario.p,
+            "budget": str(at.scenario.budget),
+            "rho": at.rho,
+            "epsilon": at.epsilon,
+            "radius": at.mean_bound,
+        },
+        "floors": {name: getattr(found, name) for name in vars(found)},
+        "forms": [vars(rung) for rung in ladder(at)],
+        "best": [
+            {"slug": f"lower.mean.{c.slug}", "spike_probability": c.best_q, "value": c.best}
+            for c in curves(at)
+        ],
+        "proof": {name: getattr(proof, name) for name in (*names, *more)},
+    }
+
+
+def _builder(given: dict[str, str | None]) -> Builder:
+    rho, epsilon = given["rho"], given["epsilon"]
+    return Builder(
+        bits=_number("bits", given["bits"]),
+        separation=_number("separation", given["separation"]),
+        total_variation=_number("tv", given["tv"]),
+        kl=_number("kl", given["kl"]),
+        n=_whole("n", given["n"]),
+        rho=0.5 if rho is None else _number("rho", rho),
+        epsilon=1.0 if epsilon is None else _number("epsilon", epsilon),
+    )
+
+
+def _instance(given: dict[str, str | None], hard: str) -> MeanInstance:
+    budget = {name: parse_field(name, given[name]) for name in ("epsilon", "delta", "rho")}
+    if all(value is None for value in budget.values()):
+        budget["rho"] = 0.01
+    elif budget["rho"] is None and given["delta"] is None:
+        budget["delta"] = 1e-6
+    return mean_instance(
+        hard=hard,
+        n=_whole("n", given["n"]),
+        d=_whole("d", given["d"]),
+        p=_number("p", given["p"]),
+        mean_bound=_number("radius", given["radius"]),
+        **budget,
+    )
+
+
+def _number(name: str, text: str | None) -> float:
+    if text is None:
+        return _DEFAULTS[name]
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidInput(f"{name} must be a number, got {name}={shorten(text)}.") from None
+
+
+def _whole(name: str, text: str | None) -> int:
+    value = _number(name, text)
+    if not (math.isfinite(value) and value == int(value)):
+        raise InvalidInput(f"{name} must be an integer, got {name}={shorten(text)}.")
+    return int(value)
+
+
+def _print(found: dict[str, Any]) -> None:
+    for title, part in found.items():
+        print(f"{title.capitalize()}\n")
+        if isinstance(part, list):
+            print(table([[_text(v) for v in row.values()] for row in part], list(part[0])))
+        else:
+            print(table([[name, _text(value)] for name, value in part.items()], ["name", "value"]))
+        print()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)

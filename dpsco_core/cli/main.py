@@ -1,0 +1,294 @@
+"""The command line `dpsco`: its parser, and the commands that have no module of their own."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import importlib.util
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+import pandas as pd
+
+from dpsco_core import __version__
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
+from dpsco_core.base.parsing import shorten
+from dpsco_core.catalogue import problem_card
+from dpsco_core.cli.about import add_about, run_about
+from dpsco_core.cli.audit import add_audit, run_audit_command
+from dpsco_core.cli.budget import add_budget, run_budget
+from dpsco_core.cli.errata import add_errata, run_errata
+from dpsco_core.cli.experiment import add_experiment, run_experiment
+from dpsco_core.cli.fano import add_fano, run_fano
+from dpsco_core.cli.study import (
+    add_export,
+    add_study,
+    add_workers,
+    asked_workers,
+    in_cell_order,
+    run_export,
+    run_study_command,
+)
+from dpsco_core.cli.tools import (
+    Parser,
+    add_fields,
+    given_fields,
+    number,
+    print_every_character,
+    print_json,
+    table,
+)
+from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.results.report import bounds_json, catalogue_json, evaluate_all, run_json
+from dpsco_core.results.tables import frame, slopes, summary
+from dpsco_core.runs.cost import cost
+from dpsco_core.runs.executors import run_study
+from dpsco_core.runs.memory import require_memory
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+DESCRIPTION = (
+    "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "
+    "data: run methods on synthetic data, evaluate their bounds, and audit their privacy."
+)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# The commands that live in modules of their own: what each adds to the parser, and what it runs.
+FURTHER = {
+    "about": (add_about, run_about),
+    "audit": (add_audit, run_audit_command),
+    "budget": (add_budget, run_budget),
+    "errata": (add_errata, run_errata),
+    "experiment": (add_experiment, run_experiment),
+    "fano": (add_fano, run_fano),
+    "study": (add_study, run_study_command),
+    "export": (add_export, run_export),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status: 0, or 2 on bad input."""
+    print_every_character()
+    parser = _build_parser()
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.command == "catalogue":
+            _catalogue(chosen.json)
+        elif chosen.command == "app":
+            return _app(chosen.port, chosen.study)
+        elif chosen.command in FURTHER:
+            FURTHER[chosen.command][1](chosen)
+        else:
+            scenario = _scenario(chosen, sampling=chosen.command == "run")
+            if chosen.command == "run":
+                _run(scenario, asked_workers(scenario, chosen.workers), chosen.json)
+            else:
+                _bounds(scenario, chosen.json)
+        sys.stdout.flush()
+    except (InvalidInput, NotApplicable) as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        _forget_output()
+    except OSError as problem:
+        if problem.errno not in NO_ROOM:
+            raise
+        _forget_output()
+        print(f"dpsco: The output cannot be written: {problem.strerror}.", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _forget_output() -> None:
+    """Let what is still to be printed go nowhere: Python would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _build_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="dpsco", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"dpsco {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    listing = commands.add_parser("catalogue", help="list methods, problems, data and bounds")
+    listing.add_argument("--json", action="store_true", help="print JSON")
+    for name, text in (
+        ("run", "run methods on synthetic data, and print errors and bounds"),
+        ("bounds", "print every bound at a setting"),
+    ):
+        command = commands.add_parser(name, help=text, allow_abbrev=False)
+        command.add_argument("--json", action="store_true", help="print JSON")
+        if name == "run":
+            add_workers(command)
+        add_fields(command)
+    for add, _ in FURTHER.values():
+        add(commands)
+    app = commands.add_parser("app", help="open the dashboard")
+    app.add_argument("--port", help="port to listen on", default=None)
+    app.add_argument("--study", metavar="FILE", help="results that every visitor can open")
+    return parser
+
+
+def _scenario(chosen: argparse.Namespace, *, sampling: bool) -> Scenario:
+    return Scenario.from_dict(given_fields(chosen)).validate(sampling=sampling)
+
+
+def _catalogue(as_json: bool) -> None:
+    catalogue = catalogue_json()
+    if as_json:
+        print_json(catalogue)
+        return
+    for title, rows in catalogue.items():
+        print(f"{title.capitalize()}\n")
+        extra = ["privacy", "constant", "loss_class"]
+        columns = ["slug", "name", *(c for c in extra if c in rows[0]), "paper", "statement"]
+        header = ["losses" if c == "loss_class" else c for c in columns]
+        print(table([[str(row[c]) for c in columns] for row in rows], header) + "\n")
+
+
+def _run(scenario: Scenario, workers: int, as_json: bool) -> None:
+    require_memory(scenario, listed=True)
+    outcomes = in_cell_order(scenario, _with_progress(scenario, workers))
+    if as_json:
+        print_json(run_json(scenario, outcomes))
+        return
+    cells = frame(outcomes)
+    trials = "1 trial" if scenario.trials == 1 else f"{scenario.trials} trials"
+    budget = "epsilon below" if scenario.axis == "epsilon" else scenario.budget
+    name = problem_card(scenario.problem).name
+    what = "l2 error of the mean" if scenario.problem == "mean" else f"Excess risk: {name}"
+    place = "" if scenario.geometry == "l2" else f" on the set {_set_of(scenario)}"
+    whom = "replace-one" if scenario.level == "item" else "replace-one-user"
+    print(f"{what}{place}, {trials}, {budget}, {whom}\n")
+    print(_errors(scenario, cells))
+    shares = [o.error_uncertainty / o.error for o in outcomes if o.error_uncertainty > 0]
+    if shares:
+        print(
+            "note: the risk is an average over a fixed evaluation sample, with a standard error of "
+            f"at most {100 * max(shares):.2g} %."
+        )
+    for note in dict.fromkeys(n for o in outcomes for n in (*o.flaws, *o.notes)):
+        print(f"note: {note}")
+    fitted = slopes(scenario, cells)
+    if len(fitted):
+        print("\nSlope of log error against log axis\n")
+        print(_slopes(fitted))
+    print()
+    _print_bounds(scenario, explicit_lower_only=True)
+
+
+def _errors(scenario: Scenario, cells: pd.DataFrame) -> str:
+    rows = [
+        [
+            str(row["name"]),
+            number(row["x"]) if scenario.axis else "",
+            number(row["median_error"]),
+            f"{number(row['q10'])} to {number(row['q90'])}",
+            number(row["mean_error"]),
+            f"{1000 * row['seconds']:.3g}",
+            str(row["not_applicable"]),
+        ]
+        for row in summary(cells).to_dict("records")
+    ]
+    return table(rows, ["method", scenario.axis or "", "median", "10-90 %", "mean", "ms", ""])
+
+
+def _slopes(fitted: pd.DataFrame) -> str:
+    rows = [
+        [
+            str(row["name"]),
+            f"{row['fitted']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}",
+            f"{row['predicted']:.3f}",
+        ]
+        for row in fitted.to_dict("records")
+    ]
+    return table(rows, ["method", "fitted", "95 %", "predicted by its rate"])
+
+
+def _set_of(scenario: Scenario) -> str:
+    swept = scenario.axis == "q"
+    return "lq" if swept else str(Geometry(kind=scenario.geometry, q=scenario.q))
+
+
+def _bounds(scenario: Scenario, as_json: bool) -> None:
+    if as_json:
+        print_json(bounds_json(scenario))
+    else:
+        _print_bounds(scenario)
+
+
+def _print_bounds(scenario: Scenario, *, explicit_lower_only: bool = False) -> None:
+    rows, wider = [], list[str]()
+    for e in evaluate_all(scenario):
+        card = e.bound.card
+        if explicit_lower_only and (card.kind, card.constant) != ("lower", "explicit"):
+            continue
+        terms = ", ".join(f"{name} {number(v)}" for name, v in e.terms.items())
+        rows.append(
+            [
+                card.slug,
+                "" if e.x is None else number(e.x),
+                number(e.value),
+                card.constant,
+                str(card.loss_class),
+                card.quantity,
+                terms if len(e.terms) > 1 else "",
+                "; ".join(e.failures),
+            ]
+        )
+        if not e.applies:
+            wider.append(str(card.loss_class))
+    header = ["bound", scenario.axis or "", "value", "constant", "losses", "of", "terms", "fails"]
+    print(table(rows, header))
+    own = problem_card(scenario.problem).loss_class
+    for name in dict.fromkeys(wider):
+        print(
+            f"note: the lower bounds for {name} losses do not bind methods for this problem: their "
+            f"hard losses are not {own}, as the losses here are."
+        )
+
+
+def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
+    """Yield the outcomes, with a bar on standard error if that is a terminal."""
+    shown = sys.stderr.isatty()
+    expected = cost(scenario).seconds / workers if shown else 0.0
+    started = last = time.monotonic()
+    for done, outcome in enumerate(run_study(scenario, workers), start=1):
+        yield outcome
+        now = time.monotonic()
+        if shown and (now - last > 0.1 or done == scenario.cells):
+            last = now
+            share = done / scenario.cells
+            rest = (now - started) * (1 / share - 1) if share > 0.05 else expected
+            bar = "#" * round(30 * share)
+            line = f"\r[{bar:<30}] {done} of {scenario.cells} cells, about {rest:.0f} s left "
+            print(line, end="", file=sys.stderr, flush=True)
+    if shown:
+        print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
+
+
+def _app(port: str | None, study: str | None) -> int:
+    command = [sys.executable, "-m", "dpsco_app"]
+    if study is not None:
+        command.append(f"--study={study}")
+    if port is not None:
+        ok = port.isascii() and port.isdecimal() and len(port) <= 5 and 1 <= int(port) <= 65535
+        require(ok, "port", "an integer between 1 and 65,535", shorten(port))
+        command += ["--server.port", port]
+    if importlib.util.find_spec("streamlit") is None:
+        print(
+            "dpsco: The dashboard needs the extra 'app': pip install 'dpsco-explorer[app]'.",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        return subprocess.run(command, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,241 @@
+"""The commands `dpsco study` and `dpsco export`: long studies, kept in a file, and out of it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import sys
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.parsing import INTEGERS, NUMBERS, shorten
+from dpsco_core.cli.tools import add_fields, given_fields, print_json, with_seed
+from dpsco_core.results.report import run_json
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.dask_cluster import cluster
+from dpsco_core.runs.executors import run_study, workers_for
+from dpsco_core.runs.memory import require_memory
+from dpsco_core.runs.store import Store
+from dpsco_core.runs.study import Outcome, study
+from dpsco_core.scenario import Scenario
+
+NOT_OF_CELLS = ("methods", "grid", "trials")  # whose cells have a method, an x and a trial
+LARGEST_FILE = 1_000_000  # bytes of a TOML file
+WRITE_EVERY = 0.2  # seconds
+
+
+def add_study(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "study", help="run a scenario from a TOML file, and go on where it stopped"
+    )
+    parser.add_argument("file", help="TOML file whose keys are the fields of a scenario")
+    parser.add_argument("--out", required=True, metavar="FILE", help="results, made if not there")
+    where = parser.add_mutually_exclusive_group()
+    add_workers(where)
+    where.add_argument("--dask", metavar="ADDRESS", help="scheduler of a Dask cluster, host:port")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_fields(parser, defaults=False)
+
+
+def add_export(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "export", help="write the cells of a results file as CSV or Parquet"
+    )
+    parser.add_argument("file", help="results of `dpsco study`")
+    kind = parser.add_mutually_exclusive_group(required=True)
+    kind.add_argument("--csv", metavar="FILE", help="where to write CSV; - is the terminal")
+    kind.add_argument("--parquet", metavar="FILE", help="where to write Parquet")
+
+
+def run_study_command(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`."""
+    scenario = read_scenario(Path(chosen.file), given_fields(chosen)).validate()
+    require(bool(scenario.methods), "methods", "at least one for a study", "none")
+    workers = asked_workers(scenario, chosen.workers)
+    require_memory(scenario, 0 if chosen.dask else 1, listed=True)  # more workers say it themselves
+    with Store(chosen.out) as store:
+        running = _running(scenario, store, workers, chosen.dask)
+        outcomes = in_cell_order(scenario, _shown(scenario, running))
+        if chosen.json:
+            print_json(run_json(scenario, outcomes))
+            return
+        table = summary(frame(outcomes)).drop(columns=["seconds"], errors="ignore")
+        print(table.to_string(index=False))
+        print(f"\n{len(outcomes):,} cells of this study are in {chosen.out}.")
+
+
+def _running(
+    scenario: Scenario, store: Store, workers: int, address: str | None
+) -> Iterator[Outcome]:
+    if address is None:
+        yield from run_study(scenario, workers, store)
+        return
+    with cluster(address) as executor:
+        yield from study(scenario, executor, store)
+
+
+def add_workers(parser: Any) -> None:
+    """Add the flag; `asked_workers` reads it."""
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        help="processes; 1 is this one (default: all cores if the run is long enough)",
+    )
+
+
+def asked_workers(scenario: Scenario, text: str | None) -> int:
+    """Return the number of processes that the flag asks for; raises `InvalidInput`."""
+    if text is None:
+        return workers_for(scenario)
+    short = text.isascii() and text.isdecimal() and len(text) <= 5
+    return workers_for(scenario, int(text) if short else text)
+
+
+def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outcome]:
+    """Return outcomes in the order of their cells, wherever they ran."""
+    points = {x: place for place, (x, _) in enumerate(scenario.points())}
+    methods = {method: place for place, method in enumerate(scenario.methods)}
+    return sorted(outcomes, key=lambda o: (o.trial, points[o.x], methods[o.method]))
+
+
+def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
+    """Return the scenario of a TOML file, with some of its fields changed.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read, is no TOML, or holds a field that is not allowed.
+    """
+    try:
+        require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as problem:
+        if isinstance(problem, InvalidInput):
+            raise
+        why = " ".join(str(problem).split())
+        raise InvalidInput(
+            f"file must be a TOML file that can be read, got file={path} ({shorten(why)})."
+        ) from problem
+    return Scenario.from_dict(with_seed(values | changes))
+
+
+def _shown(scenario: Scenario, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+    """Pass outcomes on, with a line of progress where a person may be reading."""
+    shown = sys.stderr.isatty()
+    started = last = time.monotonic()
+    for done, outcome in enumerate(outcomes, 1):
+        now = time.monotonic()
+        if shown and (now - last > WRITE_EVERY or done == scenario.cells):
+            left = (now - started) / done * (scenario.cells - done)
+            share = f"{done:,} of {scenario.cells:,} cells, about {left:.0f} s left"
+            print(f"\r{share:<60}", end="", file=sys.stderr, flush=True)
+            last = now
+        yield outcome
+    if shown:
+        print(file=sys.stderr)
+
+
+def run_export(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`."""
+    target = chosen.parquet or chosen.csv
+    other = not _is_of_store(target, chosen.file)
+    require(other, "file", "another one than the results", target)
+    with Store(chosen.file, read_only=True) as store:
+        table = stored_frame(store)
+        unknown = store.unknown()
+    try:
+        _write(table, target, parquet=chosen.parquet is not None)
+    except ImportError as missing:
+        raise InvalidInput(
+            "pyarrow must be installed to write Parquet: pip install 'dpsco-explorer[parquet]'."
+        ) from missing
+    except BrokenPipeError:  # the reader of a pipe has had enough
+        raise
+    except OSError as problem:
+        why = problem.strerror or " ".join(str(problem).split())
+        raise InvalidInput(
+            f"file must be one that can be written, got file={target} ({why.rstrip('.')})."
+        ) from problem
+    if unknown:
+        what = f"{len(unknown)} of the studies in {chosen.file}, which cannot be read here"
+        print(f"dpsco: left out {what}: {unknown[0]}", file=sys.stderr)
+
+
+def _write(table: pd.DataFrame, target: str, *, parquet: bool) -> None:
+    if target == "-" and not parquet:
+        table.to_csv(sys.stdout, index=False)
+        return
+    with whole_file(target) as part:
+        if parquet:
+            table.to_parquet(part, index=False)
+        else:
+            table.to_csv(part, index=False)
+
+
+def _is_of_store(target: str, store: str) -> bool:
+    """Whether a path leads to a results file, or to what SQLite puts beside it."""
+    base, path = os.path.realpath(store), Path(os.path.realpath(target))
+    own = [Path(base + ending) for ending in ("", "-wal", "-shm", "-journal")]
+    return path in own or (path.exists() and any(p.exists() and p.samefile(path) for p in own))
+
+
+@contextmanager
+def whole_file(target: str) -> Iterator[Path]:
+    """Give a path to write to, which takes the place of `target` once all of it is written.
+
+    A device or a pipe is written itself.
+    """
+    path = Path(os.path.realpath(target))
+    if os.path.exists(target) and not os.path.isfile(target):  # a link of /dev/fd leads nowhere
+        yield Path(target)
+        return
+    there = path.exists()
+    if there:
+        path.open("ab").close()  # what may not be written is not replaced either
+    with TemporaryDirectory(dir=path.parent, prefix=".") as folder:
+        part = Path(folder, path.name)  # the same name: archives hold it
+        yield part
+        if there:
+            shutil.copymode(path, part)
+        os.replace(part, path)
+
+
+def stored_frame(store: Store) -> pd.DataFrame:
+    """Return the cells of every study in a store, one row each, with the study's scenario.
+
+    The columns are the number of the study, those of `frame` with the standard error of the error,
+    and the fields of a scenario that its cells share; the swept one has the value of the cell.
+    """
+    studies = enumerate(store.scenarios())
+    tables = [_study_frame(number, known, store.outcomes(known)) for number, known in studies]
+    full = [table for table in tables if len(table)]
+    return pd.concat(full, ignore_index=True) if full else _study_frame(0, Scenario(), [])
+
+
+def _study_frame(number: int, scenario: Scenario, outcomes: list[Outcome]) -> pd.DataFrame:
+    table = frame(outcomes)
+    table.insert(0, "study", number)
+    uncertain = [o.error_uncertainty for o in outcomes]
+    table.insert(list(table).index("error") + 1, "error_uncertainty", uncertain)
+    for name in (f.name for f in fields(Scenario) if f.name not in NOT_OF_CELLS):
+        value = getattr(scenario, name)
+        if name == scenario.axis:
+            table[name] = table["x"].astype("int64") if name in INTEGERS else table["x"]
+        elif name in NUMBERS:
+            table[name] = math.nan if value is None else float(value)
+        else:
+            table[name] = "" if value is None else value
+    return table

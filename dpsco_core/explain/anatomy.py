@@ -1,0 +1,287 @@
+"""One run taken apart: its path, its gradients, and the four parts of its error.
+
+The private run goes through a ledger like any other. The runs beside it, without noise or without
+clipping, are for comparison only: they release nothing and are not private.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.catalogue import make_optimiser
+from dpsco_core.data.rows import row_norms
+from dpsco_core.methods.euclidean.clipped import ClippedDescent
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.framework import FrameworkPlan
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
+from dpsco_core.runs.study import canonical, stream
+from dpsco_core.scenario import Scenario
+
+Vector = NDArray[np.float64]
+Split = tuple[float, float, float, float]  # one value for each of PARTS
+
+SHOWN_POINTS = 40  # of a path: every one costs an evaluation of the risk
+LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
+LARGEST_ELEMENTS = 2_000_000
+SHOWN_NORMS = 20_000
+FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the chosen radius
+PARTS = ("optimisation", "bias", "sampling", "noise")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RiskPath:
+    """The excess risk along a run.
+
+    Parameters
+    ----------
+    steps : array of shape (k,)
+        Steps done, from 0.
+    risks : array of shape (k,)
+        The excess population risk there.
+    final : float
+        That of the point that is released, which may be an average.
+    """
+
+    steps: NDArray[np.int64]
+    risks: Vector
+    final: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrorParts:
+    """Four parts of the excess risk of clipped gradient descent, by clip radius; they add up.
+
+    The same steps and step size at every radius. The first run sees a large sample and does not
+    clip: what it errs is optimisation. Clipping it adds the bias, n records in the large sample's
+    place add sampling, and noise adds the rest. A part may be negative: clipping can help.
+
+    Parameters
+    ----------
+    radii : array of shape (k,)
+    optimisation, bias, sampling, noise : arrays of shape (k,)
+        Means over the trials.
+    chosen : float
+        The radius that the tuning chooses.
+    """
+
+    radii: Vector
+    optimisation: Vector
+    bias: Vector
+    sampling: Vector
+    noise: Vector
+    chosen: float
+
+    @property
+    def total(self) -> Vector:
+        """The excess risk of the private run, shape (k,)."""
+        return self.optimisation + self.bias + self.sampling + self.noise
+
+
+def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, Sample]:
+    """Return the optimisation problem at `point`, drawn from its prior, and n records.
+
+    They do not depend on the methods, the calibration or the tuning, and on the budget only where
+    a hard instance does.
+
+    Raises
+    ------
+    InvalidInput
+        For mean estimation, which has no gradients.
+    """
+    return _draw_problem(_data_point(point), trial)
+
+
+@lru_cache(maxsize=2)
+def _draw_problem(point: Scenario, trial: int) -> tuple[OptimisationProblem, Sample]:
+    rng = stream(point.seed, f"anatomy {point.to_query()}", trial)
+    drawn = _optimisation_problem(point).draw(rng)
+    return drawn, drawn.sample(point.n, rng)
+
+
+def _optimisation_problem(point: Scenario) -> OptimisationProblem:
+    problem = point.instance.problem
+    wanted = not isinstance(problem, MeanEstimation)
+    require(wanted, "problem", "an optimisation problem", point.problem)
+    assert not isinstance(problem, MeanEstimation)
+    return problem
+
+
+def _data_point(point: Scenario) -> Scenario:
+    """Return `point` with the fields that do not change the data set to one value."""
+    point = replace(canonical(point), calibration="tight", tuning="practical")
+    if point.instance.spike_probability is None:
+        point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
+    return point
+
+
+def _large_rows(point: Scenario) -> int:
+    return max(point.n, min(LARGE_SAMPLE * point.n, LARGEST_ELEMENTS // point.d))
+
+
+@lru_cache(maxsize=1)
+def _large_sample(point: Scenario, trial: int) -> Sample:
+    """Return a sample ten times as large of the same problem, as far as memory allows."""
+    problem, _ = _draw_problem(point, trial)
+    return problem.sample(
+        _large_rows(point), stream(point.seed, f"large {point.to_query()}", trial)
+    )
+
+
+def starting_risk(point: Scenario) -> float:
+    """Return the excess risk of the centre of the constraint set, where every optimiser starts.
+
+    A hard instance has the same for each of its patterns; one is drawn.
+    """
+    rng = stream(point.seed, "start", 0)
+    problem = _optimisation_problem(point).draw(rng)
+    return problem.excess_risk(problem.constraint.centre).value
+
+
+def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
+    """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does."""
+    optimiser = make_optimiser(method, point.calibration, point.tuning)
+    setting = point.setting
+    optimiser.plan(setting)
+    problem, sample = draw_problem(point, trial)
+    noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
+    release = optimiser.release(sample, setting, Ledger(point.budget), noise)
+    final = problem.excess_risk(release.value).value
+    if release.iterates is None or release.iterate_steps is None:
+        ends = np.array([0, 1], dtype=np.int64)
+        start = problem.excess_risk(problem.constraint.centre).value
+        return RiskPath(steps=ends, risks=np.array([start, final]), final=final)
+    return _evaluate(problem, release.iterate_steps, release.iterates, final)
+
+
+def descent_path(
+    point: Scenario, descent: Descent, radius: float | None, trial: int = 0
+) -> RiskPath:
+    """Return the path of gradient descent without noise, clipped at `radius` or not at all."""
+    problem, sample = draw_problem(point, trial)
+    found = descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
+    final = problem.excess_risk(found.value).value
+    return _evaluate(problem, found.path.steps, found.path.points, final)
+
+
+def clipped_plan(point: Scenario) -> tuple[Descent, float]:
+    """Return the steps and the clip radius that `sco.clipped` takes at `point`."""
+    plan = ClippedDescent(calibration=point.calibration, tuning=point.tuning).plan(point.setting)
+    return plan.descent, plan.diagnostics["clip_radius"]
+
+
+def method_descent(point: Scenario, method: str) -> Descent | None:
+    """Return the steps of an optimiser that descends along full gradients; None for any other."""
+    plan = make_optimiser(method, point.calibration, point.tuning).plan(point.setting)
+    return plan.descent if isinstance(plan, FrameworkPlan) else None
+
+
+def gradient_norms(point: Scenario, w: Vector | None = None, trial: int = 0) -> Vector:
+    """Return the norms of at most 20,000 per-sample gradients at `w` (None: at the minimiser)."""
+    problem, sample = draw_problem(point, trial)
+    rows = sample.gradients(problem.minimiser if w is None else w)
+    shown = min(sample.n, SHOWN_NORMS)
+    return np.concatenate([row_norms(block) for block in rows.blocks(0, shown)])
+
+
+def share_clipped(norms: Vector, radius: float) -> float:
+    """Return the share of gradients that are longer than `radius`, in [0, 1].
+
+    Examples
+    --------
+    >>> share_clipped(np.array([1.0, 2.0, 3.0, 4.0]), 2.0)
+    0.5
+    """
+    return float(np.mean(norms > radius))
+
+
+def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
+    """Return the four parts of one trial at a radius `factor` times the chosen one.
+
+    The noise of a trial is the same at all radii but for its scale.
+    """
+    require(0 < factor < math.inf, "factor", "finite and positive", factor)
+    descent, chosen = clipped_plan(point)
+    radius = factor * chosen
+    problem, sample = draw_problem(point, trial)
+    large = _large_sample(_data_point(point), trial)
+    exact = _unclipped_risk(_data_point(point), descent, trial)
+    clipped = _risk(problem, large, descent, radius)
+    seen = _risk(problem, sample, descent, radius)
+    method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
+    rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
+    release = method.release(sample, point.setting, Ledger(point.budget), rng)
+    private = problem.excess_risk(release.value).value
+    return exact, clipped - exact, seen - clipped, private - seen
+
+
+def split_seconds(point: Scenario) -> float:
+    """Return the predicted seconds of one call of `error_split`.
+
+    It descends on the sample, with and without noise, and on one ten times as large.
+    """
+    large = replace(point, n=_large_rows(point))
+    seen, endless = (release_seconds(p, ClippedDescent.card.slug) for p in (point, large))
+    return machine_speed() * (2 * seen + endless + 3 * EVALUATION)
+
+
+def gather(
+    point: Scenario, factors: Sequence[float], splits: Sequence[Sequence[Split]]
+) -> ErrorParts:
+    """Return the parts from ``splits[trial][k]``, those of `error_split` at ``factors[k]``."""
+    require(len(splits) >= 1, "trials", "at least 1", len(splits))
+    _, chosen = clipped_plan(point)
+    optimisation, bias, sampling, noise = np.array(splits, dtype=np.float64).mean(axis=0).T
+    return ErrorParts(
+        radii=chosen * np.array(factors, dtype=np.float64),
+        optimisation=optimisation,
+        bias=bias,
+        sampling=sampling,
+        noise=noise,
+        chosen=chosen,
+    )
+
+
+def error_parts(point: Scenario, trials: int = 5, factors: Sequence[float] = FACTORS) -> ErrorParts:
+    """Return the four parts of the error of `sco.clipped` as its clip radius moves."""
+    splits = [[error_split(point, factor, trial) for factor in factors] for trial in range(trials)]
+    return gather(point, factors, splits)
+
+
+@lru_cache(maxsize=8)
+def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
+    problem, _ = _draw_problem(point, trial)
+    return _risk(problem, _large_sample(point, trial), descent, None)
+
+
+def _risk(
+    problem: OptimisationProblem, sample: Sample, descent: Descent, radius: float | None
+) -> float:
+    found = descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
+    return problem.excess_risk(found.value).value
+
+
+def _gradient(sample: Sample, w: Vector, radius: float | None) -> Vector:
+    if radius is None:
+        return sample.mean_gradient(w)
+    return clipped_mean(sample.gradients(w), radius)
+
+
+def _evaluate(
+    problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, final: float
+) -> RiskPath:
+    shown = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
+    chosen = shown.astype(np.intp)
+    risks = np.array([problem.excess_risk(points[i]).value for i in chosen])
+    assert math.isfinite(final)
+    return RiskPath(steps=steps[chosen], risks=risks, final=final)

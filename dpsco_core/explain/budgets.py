@@ -1,0 +1,317 @@
+"""The numbers of the budget calculator: conversions, composition, shuffling, subsampling.
+
+Everything is for replace-one neighbours. The mathematics is that of `dpsco_core.privacy`; here it
+is laid out as curves and rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.privacy.amplification import Route, amplify
+from dpsco_core.privacy.budget import (
+    EPSILON_MAX,
+    RHO_MAX,
+    ApproxDP,
+    gaussian_epsilon,
+    gaussian_rho,
+    repeated_pure_epsilon,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+from dpsco_core.privacy.shuffled_steps import shuffle_steps
+from dpsco_core.privacy.subsampling import subsample
+
+Vector = NDArray[np.float64]
+Kind = Literal["approx", "zcdp", "pure"]
+
+KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")
+ROUTES: tuple[Route, ...] = get_args(Route)
+LARGEST_RHO = 50.0  # up to which curves are drawn
+MOST_RELEASES = 1_000_000
+MOST_RECORDS = 10_000_000
+
+
+def noise_multiplier(rho: float) -> float:
+    r"""Return the noise of a Gaussian release over its l2 sensitivity, :math:`1/\sqrt{2\rho}`."""
+    return 1 / math.sqrt(2 * rho)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Point:
+    """A budget, in the notion in which it is given, with the delta at which epsilon is read.
+
+    Parameters
+    ----------
+    kind : {"approx", "zcdp", "pure"}
+    epsilon : float
+        Of the first and the last; not used by zCDP.
+    delta : float
+        In (0, 1). Of a pure or a zCDP budget, where it is converted to (epsilon, delta)-DP.
+    rho : float
+        Of zCDP; not used by the others.
+    """
+
+    kind: Kind
+    epsilon: float = 1.0
+    delta: float = 1e-6
+    rho: float = 0.5
+
+    def __post_init__(self) -> None:
+        one_of("budget", self.kind, KINDS)
+        real("delta", self.delta, 1e-300, 0.999)
+        if self.kind == "zcdp":
+            real("rho", self.rho, 1e-12, RHO_MAX)
+        else:
+            real("epsilon", self.epsilon, 1e-6, EPSILON_MAX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversion:
+    """One way between rho and (epsilon, delta).
+
+    Parameters
+    ----------
+    name : {"paper", "tight", "gaussian"}
+        Bun and Steinke's formula, the best one for every zCDP mechanism, the exact curve of
+        Gaussian noise.
+    rho : float
+        What it allows to spend.
+    epsilon : float
+        What it proves at the point's delta.
+    """
+
+    name: Literal["paper", "tight", "gaussian"]
+    rho: float
+    epsilon: float
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Of a Gaussian release that spends rho."""
+        return noise_multiplier(self.rho)
+
+
+def conversions(point: Point) -> tuple[Conversion, ...]:
+    r"""Return what each conversion makes of a budget.
+
+    An (epsilon, delta) budget: the rho that each allows. A zCDP one: the epsilon that each proves
+    at delta. A pure one, which implies :math:`\varepsilon^2/2`-zCDP: the same as that, without the
+    Gaussian curve, which such noise does not have, and never above the pure epsilon itself.
+
+    Examples
+    --------
+    >>> for found in conversions(Point(kind="approx", epsilon=1.0, delta=1e-6)):
+    ...     print(found.name, round(found.rho, 5), round(found.noise_multiplier, 3))
+    paper 0.01747 5.35
+    tight 0.02436 4.531
+    gaussian 0.02801 4.225
+    """
+    e, delta = point.epsilon, point.delta
+    if point.kind == "approx":
+        return (
+            Conversion(name="paper", rho=zcdp_rho(e, delta, "paper"), epsilon=e),
+            Conversion(name="tight", rho=zcdp_rho(e, delta), epsilon=e),
+            Conversion(name="gaussian", rho=gaussian_rho(e, delta), epsilon=e),
+        )
+    pure = point.kind == "pure"
+    rho, most = (e * e / 2, e) if pure else (point.rho, math.inf)
+    found = (
+        Conversion(name="paper", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta, "paper"))),
+        Conversion(name="tight", rho=rho, epsilon=min(most, zcdp_epsilon(rho, delta))),
+    )
+    if pure:
+        return found
+    return (*found, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curves:
+    """Epsilon at one delta over rho, by the three conversions; arrays of one shape."""
+
+    rho: Vector
+    paper: Vector
+    tight: Vector
+    gaussian: Vector
+
+
+def epsilon_curves(delta: float, low: float = 1e-4, high: float = 10.0, count: int = 41) -> Curves:
+    """Return epsilon against rho, from `low` to `high` in logarithmic steps."""
+    rhos = np.geomspace(low, high, count)
+    return Curves(
+        rho=rhos,
+        paper=np.array([zcdp_epsilon(float(r), delta, "paper") for r in rhos]),
+        tight=np.array([zcdp_epsilon(float(r), delta) for r in rhos]),
+        gaussian=np.array([gaussian_epsilon(float(r), delta) for r in rhos]),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Composed:
+    """Epsilon at one delta of k equal releases, by four accountings.
+
+    Parameters
+    ----------
+    releases : int
+    basic : float
+        Adds epsilons and deltas.
+    advanced : float
+        The theorem of Dwork, Rothblum and Vadhan (2010), for reference.
+    zcdp : float
+        Adds rho and converts the sum by the best formula for every zCDP mechanism.
+    exact : float
+        The smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that
+        are pure the optimal composition of `repeated_pure_epsilon`.
+    rho : float
+        Of one release.
+    basic_delta : float
+        Where `basic` is read: 0 for pure releases, whose epsilons add up without a delta.
+    """
+
+    releases: int
+    basic: float
+    advanced: float
+    zcdp: float
+    exact: float
+    rho: float
+    basic_delta: float
+
+
+def composed(point: Point, releases: int) -> Composed:
+    r"""Return what `releases` releases, each at the budget of `point`, cost together at its delta.
+
+    A pure budget is that of any :math:`\varepsilon`-DP releases. Basic:
+    :math:`k\varepsilon`, at a delta of 0. Advanced:
+    :math:`\varepsilon\sqrt{2k\ln(1/\delta)} + k\varepsilon(e^\varepsilon-1)`. zCDP: each has
+    :math:`\rho=\varepsilon^2/2`.
+
+    Any other budget is that of Gaussian releases, which have the largest rho that it allows. Basic:
+    each is :math:`(\varepsilon_0, \delta/k)`-DP. Advanced: each is
+    :math:`(\varepsilon_0, \delta/2k)`-DP, and all are
+    :math:`\varepsilon_0\sqrt{2k\ln(2/\delta)} + k\varepsilon_0(e^{\varepsilon_0}-1)`. The
+    :math:`\varepsilon_0` are those of the exact Gaussian curve.
+
+    Examples
+    --------
+    >>> found = composed(Point(kind="zcdp", rho=0.001), 100)
+    >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
+    [21.23, 17.09, 2.14, 1.99]
+    >>> found = composed(Point(kind="pure", epsilon=1.0), 10)
+    >>> [round(x, 2) for x in (found.basic, found.advanced, found.zcdp, found.exact)]
+    [10.0, 33.81, 20.55, 10.0]
+    """
+    whole("k", releases, 1, MOST_RELEASES)
+    rho, delta = conversions(point)[-1].rho, point.delta
+    if point.kind == "pure":
+        one = other = point.epsilon
+        slack, basic_delta = delta, 0.0
+        exact = repeated_pure_epsilon(one, releases, delta)
+    else:
+        one = gaussian_epsilon(rho, delta / releases)
+        other = gaussian_epsilon(rho, delta / (2 * releases))
+        slack, basic_delta = delta / 2, delta
+        exact = gaussian_epsilon(releases * rho, delta)
+    growth = math.expm1(other) if other < 700 else math.inf
+    return Composed(
+        releases=releases,
+        basic=releases * one,
+        advanced=other * math.sqrt(2 * releases * math.log(1 / slack)) + releases * other * growth,
+        zcdp=zcdp_epsilon(releases * rho, delta),
+        exact=exact,
+        rho=rho,
+        basic_delta=basic_delta,
+    )
+
+
+def advanced_range(point: Point, most: int) -> tuple[int, int] | None:
+    """Return the smallest and largest k up to `most` where advanced composition is below basic.
+
+    None if it is above for all of them. It is below on one interval only: for few releases its
+    root of the logarithm of 1/delta is too large, for many the epsilon of each.
+    """
+
+    def below(k: int) -> bool:
+        found = composed(point, k)
+        return found.advanced < found.basic
+
+    def edge(inside: int, outside: int) -> int:
+        while abs(inside - outside) > 1:
+            middle = (inside + outside) // 2
+            inside, outside = (middle, outside) if below(middle) else (inside, middle)
+        return inside
+
+    counts = release_counts(most)
+    kept = [i for i, k in enumerate(counts) if below(k)]
+    if not kept:
+        return None
+    first, last = kept[0], kept[-1]
+    return (
+        counts[first] if first == 0 else edge(counts[first], counts[first - 1]),
+        counts[last] if last == len(counts) - 1 else edge(counts[last], counts[last + 1]),
+    )
+
+
+def release_counts(most: int) -> tuple[int, ...]:
+    """Return the numbers of releases of a curve: 1-2-5 from 1 to `most`."""
+    steps = [d * 10**e for e in range(7) for d in (1, 2, 5)]
+    return (*(k for k in steps if k < most), most)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffled:
+    """What hiding the order of n records is worth to each record's own Gaussian release.
+
+    Parameters
+    ----------
+    name : str
+        ``"none"`` without amplification; ``"printed"``, ``"closed"`` and ``"numerical"`` as in
+        `amplify`; ``"steps"`` as in `shuffle_steps`, where steps may be adaptive.
+    rho : float or None
+        What each record's release may spend; None where a condition of the route fails.
+    """
+
+    name: str
+    rho: float | None
+
+    @property
+    def noise_multiplier(self) -> float | None:
+        """Noise over sensitivity of each release; None where there is none."""
+        return None if self.rho is None else noise_multiplier(self.rho)
+
+
+def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...]:
+    """Return what each argument for shuffling allows each of `records` releases to spend.
+
+    All of them together are then (epsilon, delta)-DP.
+    """
+    whole("records", records, 1, MOST_RECORDS)
+    ApproxDP(epsilon=epsilon, delta=delta)
+    found = [Shuffled(name="none", rho=gaussian_rho(epsilon, delta))]
+    for route in ROUTES:
+        made = amplify(records, epsilon, delta, route)
+        found.append(Shuffled(name=route, rho=None if made is None else made.rho_group))
+    found.append(Shuffled(name="steps", rho=shuffle_steps(records, epsilon, delta).rho_step))
+    return tuple(found)
+
+
+def subsampled(epsilon: float, delta: float, drawn: int, count: int) -> ApproxDP:
+    """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
+    whole("records", count, 1, MOST_RECORDS)
+    whole("batch", drawn, 1, MOST_RECORDS)
+    require(drawn <= count, "batch", f"at most the {count:,} records", drawn)
+    return subsample(ApproxDP(epsilon=epsilon, delta=delta), drawn=drawn, count=count)
+
+
+def subsampling_curve(epsilon: float, delta: float, count: int) -> tuple[Vector, Vector, Vector]:
+    r"""Return batch sizes, epsilon on a batch, and its linear bound :math:`q(e^\varepsilon-1)`."""
+    sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
+    exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]
+    with np.errstate(over="ignore"):
+        linear = sizes / count * np.expm1(epsilon)
+    return sizes.astype(float), np.array(exact), linear

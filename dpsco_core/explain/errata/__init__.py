@@ -1,0 +1,70 @@
+"""What was found wrong or missing in the five papers, each with what is done instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import shorten
+from dpsco_core.catalogue import METHODS
+from dpsco_core.explain.errata import arora, kamath, lowy, su, zhao
+from dpsco_core.explain.errata.base import (
+    SEVERITIES,
+    Erratum,
+    Experiment,
+    Finding,
+    Severity,
+    finding_dict,
+)
+
+__all__ = [
+    "ERRATA",
+    "SEVERITIES",
+    "SLUGS",
+    "Erratum",
+    "Experiment",
+    "Finding",
+    "Severity",
+    "errata_json",
+    "errata_of",
+    "erratum",
+    "finding_dict",
+    "methods_of",
+]
+
+ERRATA: tuple[Erratum, ...] = (
+    *kamath.ENTRIES,
+    *zhao.ENTRIES,
+    *su.ENTRIES,
+    *arora.ENTRIES,
+    *lowy.ENTRIES,
+)
+SLUGS: tuple[str, ...] = tuple(e.slug for e in ERRATA)
+
+
+def erratum(slug: str) -> Erratum:
+    """Return the erratum of a slug; raises `InvalidInput` for an unknown one."""
+    require(slug in SLUGS, "erratum", "a slug that `dpsco errata` lists", shorten(slug))
+    return ERRATA[SLUGS.index(slug)]
+
+
+def errata_of(method: str) -> tuple[Erratum, ...]:
+    """Return what a method's own module does otherwise than its paper; by the method's slug."""
+    (module,) = (m.__module__ for m in METHODS if m.card.slug == method)
+    return tuple(e for e in ERRATA if module in e.modules)
+
+
+def methods_of(entry: Erratum) -> tuple[str, ...]:
+    """Return the slugs of the methods whose own module an erratum names."""
+    return tuple(m.card.slug for m in METHODS if m.__module__ in entry.modules)
+
+
+def errata_json(*, run: bool = False) -> dict[str, Any]:
+    """Return every erratum as plain texts; with `run` also what its experiment finds now."""
+    rows = []
+    for entry in ERRATA:
+        row = entry.to_dict()
+        if run and entry.experiment is not None:
+            row["finding"] = finding_dict(entry.experiment.run())
+        rows.append(row)
+    return {"errata": rows}

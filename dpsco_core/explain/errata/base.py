@@ -1,0 +1,128 @@
+"""What an erratum says: what is printed, what is wrong with it, and an experiment that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from dpsco_core.base.cards import Paper
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import to_plain
+
+Severity = Literal[
+    "not private as printed",
+    "wrong constant or rate",
+    "missing condition",
+    "gap in proof",
+    "misprint",
+    "valid but loose",
+]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)  # the gravest first; the last is no error
+Value = str | float | int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What an experiment computed.
+
+    Parameters
+    ----------
+    sentence : str
+        The result, with its numbers.
+    columns : tuple of str
+        Heads of the table.
+    rows : tuple of tuple
+        One value a column: texts and finite or infinite numbers.
+    shows : bool
+        Whether the numbers show the error: computed, so that a test can hold it to account.
+    conditions : tuple of (str, bool)
+        The conditions of the statement in its own symbols, each with whether every row meets it:
+        computed from the paper's formulas.
+    """
+
+    sentence: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    shows: bool
+    conditions: tuple[tuple[str, bool], ...] = ()
+
+    def __post_init__(self) -> None:
+        fits = bool(self.rows) and all(len(row) == len(self.columns) for row in self.rows)
+        require(fits, "rows", "one value a column, at least one row", len(self.rows))
+
+    @property
+    def inside(self) -> bool:
+        """Whether the demonstration is known to lie inside the range of the statement."""
+        return bool(self.conditions) and all(met for _, met in self.conditions)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """Numbers that show an erratum: `name` says what is computed, `run` does it in under 2 s."""
+
+    name: str
+    run: Callable[[], Finding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erratum:
+    """One statement that was found wrong, incomplete or misprinted, or valid but loose.
+
+    Parameters
+    ----------
+    slug : str
+        The paper's short name, a dot, and what it is about.
+    paper : Paper
+    statement : str
+        Where it is printed.
+    severity : str
+        One of `SEVERITIES`.
+    printed, wrong, instead : str
+        What is printed, what is wrong with it, and what the product does instead: sentences, with
+        formulas between dollar signs.
+    modules : tuple of str
+        Where in the code that is done.
+    experiment : Experiment or None
+        None where there is nothing to compute.
+    """
+
+    slug: str
+    paper: Paper
+    statement: str
+    severity: Severity
+    printed: str
+    wrong: str
+    instead: str
+    modules: tuple[str, ...]
+    experiment: Experiment | None = None
+
+    def __post_init__(self) -> None:
+        require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)
+        require(bool(self.modules), "modules", "at least one module", "none")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain texts and lists."""
+        return {
+            "slug": self.slug,
+            "paper": self.paper.key,
+            "statement": self.statement,
+            "severity": self.severity,
+            "printed": self.printed,
+            "wrong": self.wrong,
+            "instead": self.instead,
+            "modules": list(self.modules),
+            "experiment": None if self.experiment is None else self.experiment.name,
+        }
+
+
+def finding_dict(finding: Finding) -> dict[str, Any]:
+    """Return a finding as plain texts, numbers and lists."""
+    rows = [[to_plain(value) for value in row] for row in finding.rows]
+    return {
+        "sentence": finding.sentence,
+        "columns": list(finding.columns),
+        "rows": rows,
+        "shows": finding.shows,
+        "conditions": [{"condition": text, "met": met} for text, met in finding.conditions],
+    }

@@ -1,0 +1,300 @@
+"""Experiments on Lowy, Liu and Asi (2024)."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+from scipy.optimize import brentq
+
+from dpsco_core.bounds.user.complexity import non_smooth, smooth
+from dpsco_core.bounds.user.rate_formulas import (
+    linear_time,
+    linear_time_proven,
+    optimal,
+    smoothed_printed,
+    smoothing_gap,
+)
+from dpsco_core.explain.errata.base import Finding
+from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
+from dpsco_core.methods.user.printed_schedules import (
+    phase_users,
+    printed_batch,
+    printed_noise,
+    printed_sgd,
+)
+from dpsco_core.methods.user.requirements import (
+    batch_ratio,
+    best_decay,
+    fills_groups,
+    laplace_tail,
+    users_condition,
+)
+from dpsco_core.privacy.budget import gaussian_delta
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+
+TINY = 1e-12  # a delta below 1/(mn), which Theorems C.3 and D.3 ask for
+
+
+def _at(n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6) -> UserLevel:
+    return UserLevel(n=n, m=m, d=d, epsilon=epsilon, delta=delta, smoothness=1.0)
+
+
+def kept_points() -> Finding:
+    """Points that the filter keeps: a hub of 40 % and six petals of 10 % just within its radius."""
+    rows = []
+    for count in (2000, 3000, 4000):  # at ε = 10, m = 1 and δ = 1e-6 the paper's K is that large
+        petal = 0.99 * np.vstack([np.eye(3), -np.eye(3)])
+        points = np.vstack(
+            [np.zeros((4 * count // 10, 3)), *(np.tile(p, (count // 10, 1)) for p in petal)]
+        )
+        keep = RobustFilter(score_radius=1.0, filter_radius=1.0, upper=2 / 3, inclusion="coins")
+        found = keep.examine(points)
+        kept = float(found.inclusion.sum())
+        rows.append((count, found.score / count, kept / count, 2 / 3))
+    return Finding(
+        sentence=f"With K = {rows[-1][0]} points the score is {rows[-1][1]:.2g} K, so that the "
+        f"test's floor of 0.7 K is met, and {rows[-1][2]:.2g} K points are kept; with a filter "
+        "radius twice as large it would be at least 2/3 K.",
+        columns=("K", "score / K", "kept / K", "with Algorithm 1's radii"),
+        rows=tuple(rows),
+        shows=all(row[2] < row[3] and row[1] >= 0.7 - 1e-12 for row in rows),
+    )
+
+
+def laplace_excess() -> Finding:
+    """Twice the chance that the test's noise leaves its range, against what delta has for it."""
+    rows = []
+    for n, m, delta in ((10**6, 1, 1e-9), (10**6, 1, 1e-12), (10**6, 1, 1e-15), (10**6, 10, 1e-15)):
+        at = _at(n, m, delta=delta)
+        allowed = delta / (10 * math.exp(at.epsilon))
+        rows.append((n, m, delta, 2 * laplace_tail(at), allowed, 2 * laplace_tail(at) / allowed))
+    worst = max(rows, key=lambda row: row[5])
+    return Finding(
+        sentence=f"At n = {worst[0]:,}, m = {worst[1]}, δ = {worst[2]:g} the noise leaves its "
+        f"range with probability {worst[3]:.2g}, {worst[5]:.3g} times what the proof allows; C is "
+        "large enough only if (nm)² ≥ 20 e^ε/δ.",
+        columns=("n", "m", "δ", "chance", "allowed", "ratio"),
+        rows=tuple(rows),
+        shows=worst[5] > 1,
+    )
+
+
+def empty_groups() -> Finding:
+    """Users where Theorem B.1's condition holds, at its best q, and whether groups have one."""
+    rows = []
+    for n in (2**17, 2**18, 2**19):
+        for m in (1, 10_000, 10**6):
+            at, q = _at(n, m), best_decay(n)
+            left, right = users_condition(at, q)
+            condition = "holds" if left >= right else "fails"
+            filled = "yes" if fills_groups(at, q) else "no"
+            rows.append((n, m, left, right, condition, filled))
+    empty = [row for row in rows if row[4:] == ("holds", "no")]
+    first = empty[0] if empty else rows[0]
+    return Finding(
+        sentence=f"At n = {first[0]:,}, m = {first[1]:,} the condition {first[4]} ({first[2]:.5g} "
+        f"against {first[3]:.5g}), and the last phase has fewer users than groups: the logarithm "
+        "in the condition is smaller than the one in C.",
+        columns=("n", "m", "n^(1−q)", "at least", "condition", "every group has a user"),
+        rows=tuple(rows),
+        shows=bool(empty),
+    )
+
+
+def gaussian_definition() -> Finding:
+    """Exact delta of Definition A.5's Gaussian noise, which is claimed for every epsilon."""
+    delta, rows = 1e-6, []
+    for epsilon in (0.5, 1.0, 5.0, 9.0, 12.0, 20.0):
+        printed = printed_multiplier(epsilon, delta)
+        spent = gaussian_delta(1 / (2 * printed**2), epsilon)
+        rows.append((epsilon, printed, gaussian_multiplier(epsilon, delta), spent / delta))
+    return Finding(
+        sentence=f"At ε = {rows[-1][0]:g} the printed noise has {rows[-1][3]:.3g} times the δ that "
+        f"it claims; at ε = {rows[1][0]:g} it has {rows[1][3]:.2g} times.",
+        columns=("ε", "σ/Δ printed", "σ/Δ exact", "δ over claim"),
+        rows=tuple(rows),
+        shows=rows[-1][3] > 1 > rows[1][3],
+    )
+
+
+def batch_too_large() -> Finding:
+    """Users a step that Algorithm 3 draws, over those that the phase has; the last phase."""
+    rows = []
+    for n in (10**6, 10**7, 10**8, 10**9):
+        at = _at(n, 100, delta=TINY)
+        rows.append((n, batch_ratio(at, best_decay(n), 1), batch_ratio(at, best_decay(n))))
+    return Finding(
+        sentence=f"At n = {rows[1][0]:,} the first phase wants {rows[1][1]:.3g} times and the "
+        f"worst phase {rows[1][2]:.3g} times the users that it has.",
+        columns=("n", "K/n of phase 1", "largest K/n of all phases"),
+        rows=tuple(rows),
+        shows=all(row[2] > 1 for row in rows),
+    )
+
+
+def missing_logarithm() -> Finding:
+    """The printed noise of Algorithm 2 over that of its proof's chain, whose constant is 1 here."""
+    steps, rows = 10**7, []
+    for delta in (1e-12, 1e-24, 1e-48, 1e-96):
+        at = _at(10**8, 100, epsilon=0.1, delta=delta)
+        users = phase_users(at.n, 1, best_decay(at.n))
+        printed, chain = printed_noise(at, 1.0, users, steps), chain_noise(at, users, steps)
+        rows.append((delta, printed, chain, printed / chain))
+    return Finding(
+        sentence=f"With the chain's hidden constant at 1 the printed noise is {rows[0][3]:.2g} "
+        f"times the chain's at δ = {rows[0][0]:g} and {rows[-1][3]:.3g} times at "
+        f"δ = {rows[-1][0]:g}: it has one logarithm of 1/δ, and the chain two.",
+        columns=("δ", "printed / τ", "the chain's / τ", "ratio"),
+        rows=tuple(rows),
+        shows=all(second[3] < 0.7 * first[3] for first, second in pairwise(rows)),
+    )
+
+
+def chain_noise(at: UserLevel, users: float, steps: int) -> float:
+    r"""Return the noise over tau for which the chain of Theorem C.1's proof has epsilon / 2.
+
+    The sensitivity (8), :math:`\ln(nme^\varepsilon/\delta)/K` with its hidden constant left out;
+    the Gaussian mechanism (Lemma A.6), subsampling (Lemma A.8) and composition (Lemma A.7), which
+    together have :math:`\zeta T=\delta/(10e^\varepsilon)` for their deltas.
+    """
+    batch = printed_batch(at, users, steps)
+    log_share = at.log_delta + math.log(20) + at.epsilon  # of half of zeta T
+
+    def over(each: float) -> float:
+        composed = math.sqrt(2 * steps * log_share) * each + steps * each * math.expm1(each)
+        return composed - at.epsilon / 2
+
+    each = float(brentq(over, 0.0, at.epsilon, xtol=1e-16))
+    base = math.log1p(each * users / batch)
+    per_step = math.exp(-log_share) * users / (batch * steps)
+    sensitivity = (math.log(at.total) + at.epsilon + at.log_delta) / batch
+    return sensitivity * printed_multiplier(base, per_step)
+
+
+def reversed_sandwich() -> Finding:
+    """f_r - f at 0 for f(x) = ||x||: the mean distance from the centre of a ball of radius r."""
+    rows = []
+    for d in (1, 5, 50):
+        at, radius = _at(1000, 1, d=d), 0.5
+        exact = radius * d / (d + 1)
+        printed, proven = smoothing_gap(at, radius, printed=True), smoothing_gap(at, radius)
+        rows.append((d, exact, printed[1], proven[1]))
+    return Finding(
+        sentence=f"Averaging ‖x‖ over a ball of radius 0.5 around 0 gives {rows[0][1]:.3g} in one "
+        "dimension, above f(0) = 0; the lemma says that it is at most f.",
+        columns=("d", "f_r(0) − f(0)", "at most, as printed", "at most, by Jensen"),
+        rows=tuple(rows),
+        shows=all(row[2] < row[1] <= row[3] + 1e-12 for row in rows),
+    )
+
+
+def regulariser_without_privacy() -> Finding:
+    """Private error at the regulariser of Theorem D.3 over the optimal one."""
+    rows = []
+    for d, n, epsilon in (
+        (10, 10**7, 1.0),
+        (10**4, 10**7, 0.1),
+        (10**6, 10**7, 0.1),
+        (10**8, 10**7, 0.1),
+    ):
+        at = _at(n, 100, d=d, epsilon=epsilon, delta=TINY)
+        best = optimal(at, logs=False)[1]
+        rows.append((d, n, epsilon, smoothed_printed(at), best, smoothed_printed(at) / best))
+    worst = max(rows, key=lambda row: row[5])
+    return Finding(
+        sentence=f"At d = {worst[0]:,}, n = {worst[1]:,}, ε = {worst[2]:g} the printed λ gives "
+        f"{worst[5]:.3g} times the private error that the theorem claims: it is optimal only where "
+        "d is at most about ε²n.",
+        columns=("d", "n", "ε", "at the printed λ", "claimed", "ratio"),
+        rows=tuple(rows),
+        shows=worst[5] > 1 > rows[0][5],
+    )
+
+
+def gradient_count() -> Finding:
+    """Theorem 4.1's count of item gradients, as printed and with the term that it drops."""
+    rows = []
+    for n, m, epsilon in (
+        (10**7, 100, 1.0),
+        (10**7, 100, 0.1),
+        (10**7, 10**15, 0.1),
+        (10**7, 10**17, 0.1),
+    ):
+        at = _at(n, m, epsilon=epsilon, delta=1e-25)
+        printed, whole = non_smooth(at, printed=True), non_smooth(at)
+        rows.append((n, m, epsilon, printed, whole, whole / printed))
+    worst = max(rows, key=lambda row: row[5])
+    return Finding(
+        sentence=f"At n = {worst[0]:,}, m = {worst[1]:.0e}, ε = {worst[2]:g} the algorithm takes "
+        f"{worst[5]:.3g} times the gradients that are printed; at usual m and small ε, fewer.",
+        columns=("n", "m", "ε", "printed", "with the dropped term", "ratio"),
+        rows=tuple(rows),
+        shows=worst[5] > 1,
+    )
+
+
+def sum_for_minimum() -> Finding:
+    """Theorem 3.2's count of item gradients with a sum where either term alone is enough."""
+    rows = []
+    for n, m, epsilon in ((10**7, 1, 1.0), (10**7, 1000, 0.1), (10**7, 10**15, 0.1)):
+        at = _at(n, m, epsilon=epsilon, delta=1e-25)
+        printed, least = smooth(at, printed=True), smooth(at)
+        rows.append((n, m, epsilon, printed, least, printed / least))
+    return Finding(
+        sentence=f"The sum is up to {max(row[5] for row in rows):.3g} times the minimum here: "
+        "valid, and loose.",
+        columns=("n", "m", "ε", "printed sum", "minimum", "ratio"),
+        rows=tuple(rows),
+        shows=all(row[5] > 1 for row in rows),
+    )
+
+
+def power_of_epsilon() -> Finding:
+    """The private term of Theorem 2.1 as stated and as its proof has it."""
+    rows = []
+    for epsilon in (0.001, 0.01, 0.1, 1.0):
+        at = _at(10**9, 100, epsilon=epsilon)
+        stated, proven = linear_time(at, logs=False)[1], linear_time_proven(at)[1]
+        rows.append((epsilon, stated, proven, stated / proven))
+    return Finding(
+        sentence=f"At ε = {rows[0][0]:g} the statement is {rows[0][3]:.3g} times what the proof "
+        "gives: ε^(−1) where ε^(−1/2) is proven.",
+        columns=("ε", "stated", "by the proof", "ratio"),
+        rows=tuple(rows),
+        shows=rows[0][3] > rows[-1][3] >= 1 - 1e-12,
+    )
+
+
+def first_phase_noise() -> Finding:
+    """Noise of the first phase of Algorithm 1 as printed, in units of the set's diameter."""
+    rows = []
+    for n, m in ((10**6, 1), (10**6, 100), (10**7, 100), (10**9, 100)):
+        at = _at(n, m)
+        first = printed_sgd(at, best_decay(n)).phases[0]
+        rows.append((n, m, math.sqrt(at.d) * first.noise_std / at.diameter))
+    return Finding(
+        sentence=f"The first answer lies about {rows[0][2]:.3g} diameters away from where it "
+        f"should be at n = {rows[0][0]:,}, and {rows[-1][2]:.3g} at n = {rows[-1][0]:,}: its "
+        "noise does not fall with n.",
+        columns=("n", "m", "noise of phase 1 over R"),
+        rows=tuple(rows),
+        shows=all(row[2] > 1 for row in rows),
+    )
+
+
+def repeated_users() -> Finding:
+    """Slots of one user among K draws with replacement, where sensitivity counts on one slot."""
+    rows = []
+    for n, batch in ((10**6, 50_000), (10**6, 200_000), (10**6, 10**6)):
+        one = batch * (1 / n) * (1 - 1 / n) ** (batch - 1)
+        none = (1 - 1 / n) ** batch
+        rows.append((n, batch, 1 - one - none, n * (1 - one - none)))
+    return Finding(
+        sentence=f"With {rows[-1][1]:,} of {rows[-1][0]:,} users drawn with replacement a user has "
+        f"several slots with probability {rows[-1][2]:.2g}, about {rows[-1][3]:,.0f} users a step.",
+        columns=("users", "drawn", "chance of several slots", "such users a step"),
+        rows=tuple(rows),
+        shows=rows[-1][2] > 0.1,
+    )

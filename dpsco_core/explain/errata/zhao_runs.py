@@ -1,0 +1,245 @@
+"""Experiments on Zhao, Wu, Liu, Wang, Fan and Li (2024)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsco_core.bounds.euclidean.rates import quoted_lower
+from dpsco_core.bounds.mean.clipped_formulas import (
+    covering_log,
+    directional_bias,
+    printed_bias,
+    printed_radius,
+)
+from dpsco_core.bounds.mean.iterative_formulas import printed, printed_groups
+from dpsco_core.explain.errata.base import Finding
+from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.privacy.amplification import ShuffleAmplification, amplify
+from dpsco_core.privacy.budget import gaussian_delta, zcdp_epsilon
+
+DELTA = 1e-6
+
+
+def _by_15(epsilon: float) -> float:
+    """Return (15), what the whole run may spend for epsilon of at most 1."""
+    return (epsilon / (1 + 2 * math.sqrt(-math.log(DELTA)))) ** 2
+
+
+def _by_24(groups: int, epsilon: float) -> ShuffleAmplification:
+    """Return (24), which `amplify` gives where Theorem 6's condition and that of [24] hold."""
+    share = amplify(groups, epsilon, DELTA, "printed")
+    assert share is not None
+    return share
+
+
+def _largest_epsilon(groups: int) -> float:
+    """Return Theorem 6's bound on epsilon."""
+    return 8 * math.e**2 * math.sqrt(math.log(4 / DELTA) / groups)
+
+
+def _conditions_of_6(shares: list[ShuffleAmplification]) -> tuple[tuple[str, bool], ...]:
+    return (
+        ("ε ≤ 8e²√(ln(4/δ)/k)", all(s.epsilon <= _largest_epsilon(s.groups) for s in shares)),
+        (
+            "k ≥ 16 exp(ε₀) ln(4/δ)",
+            all(s.groups >= 16 * math.exp(s.epsilon_group) * math.log(4 / DELTA) for s in shares),
+        ),
+    )
+
+
+def group_shuffle() -> Finding:
+    r"""Exact delta of the largest group mean on a fixed split, at a group's share by (24).
+
+    In one dimension the records of group 1 are R and all others -R. The maximum of the k noisy
+    means is symmetric in them. For a group size m with :math:`m\sqrt{2\rho}\gg\sqrt{2\ln k}` it is
+    the first mean, and one record of group 1 moves it as far as the noise is made for.
+    """
+    cases = ((100_000, 0.2), (200_000, 0.2), (300_000, 0.2), (10**6, 0.05))
+    shares = [_by_24(groups, epsilon) for groups, epsilon in cases]
+    rows = []
+    for share in shares:
+        spent = gaussian_delta(share.rho_group, share.epsilon)
+        limit = _largest_epsilon(share.groups)
+        rows.append(
+            (share.groups, share.epsilon, limit, share.rho_group, spent, spent / DELTA),
+        )
+    worst = rows[-1]
+    return Finding(
+        sentence="Group 1 holds the largest mean whatever the noise, so that the maximum shows it: "
+        f"at k = {worst[0]:,} and ε = {worst[1]:g} its δ is {worst[4]:.2g}, {worst[5]:.3g} times "
+        f"the claimed {DELTA:g}. Up to k = {rows[1][0]:,} the claim is true for every split.",
+        columns=("groups k", "ε", "largest ε", "ρ by (24)", "δ on a fixed split", "over claim"),
+        rows=tuple(rows),
+        shows=[row[5] > 1 for row in rows] == [False, False, True, True],
+        conditions=_conditions_of_6(shares),
+    )
+
+
+def plain_share() -> Finding:
+    """The share of a group by (24) against (15), which needs no shuffling."""
+    epsilon = 0.1
+    plain = _by_15(epsilon)
+    shares = [_by_24(groups, epsilon) for groups in (2397, 10_000, 30_000, 100_000, 1_000_000)]
+    rows = [(s.groups, s.rho_group, plain, s.rho_group / plain) for s in shares]
+    return Finding(
+        sentence=f"With the k = {rows[0][0]} groups of Lemma 6 at β = 0.05, (24) leaves a group "
+        f"{rows[0][3]:.2g} of what (15) lets it spend without any shuffling.",
+        columns=("groups k", "ρ by (24)", "ρ by (15)", "ratio"),
+        rows=tuple(rows),
+        shows=rows[-2][3] < 1 < rows[-1][3],
+        conditions=_conditions_of_6(shares),
+    )
+
+
+def moment_class() -> Finding:
+    """The clipping bias and the noise of (14) at the best radius: with (55), and sharp."""
+    n, order, beta, epsilon, rows = 10**6, 3.0, 0.05, 1.0, []
+    rho = _by_15(epsilon)
+    for d in (1, 10, 100, 1000):
+        slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # of the noise term of (14)
+        values = []
+        for bias in (printed_bias(d, order, 1.0), directional_bias(d, order, 1.0)):
+            radius = bias.best_radius(slope)
+            values.append(bias.at(radius) + slope * radius)
+        rows.append((d, *values, values[0] / values[1], d ** (1 / (2 * order))))
+    return Finding(
+        sentence="Under the moments in every direction that Theorem 2 assumes, its bias and noise "
+        f"are {rows[-1][3]:.3g} times what the sharp bias proves in d = {rows[-1][0]}. The ratio "
+        "grows like d^(1/2p): no lower bound for that class can match these two terms.",
+        columns=("d", "(14) with (55)", "(14) with the sharp bias", "ratio", "d^(1/2p)"),
+        rows=tuple(rows),
+        shows=math.isclose(rows[-1][3] / rows[0][3], rows[-1][4], rel_tol=1e-6),
+        conditions=(("p ≥ 2", order >= 2), ("ε ≤ 1", epsilon <= 1), ("0 < β < 1", 0 < beta < 1)),
+    )
+
+
+def bias_power() -> Finding:
+    """The clipping bias (55) against the sharp one under the directional assumption (4)."""
+    order, rows = 4.0, []
+    for d in (1, 10, 100, 1000):
+        radius = 3 * math.sqrt(d)
+        paper = printed_bias(d, order, 1.0).at(radius)
+        sharp = directional_bias(d, order, 1.0).at(radius)
+        rows.append((d, radius, paper, sharp, paper / sharp))
+    return Finding(
+        sentence=f"(55) is {rows[0][4]:.3g} times the sharp bias at d = 1 and {rows[-1][4]:.3g} "
+        f"times at d = {rows[-1][0]}: it has a root of d too many.",
+        columns=("d", "radius", "bias by (55)", "sharp bias", "ratio"),
+        rows=tuple(rows),
+        shows=rows[-1][4] > 10 * rows[0][4] > 10,
+        conditions=(("p ≥ 2", order >= 2), ("R > 0", all(row[1] > 0 for row in rows))),
+    )
+
+
+def vacuous_constants() -> Finding:
+    """The error bound of iterative updating with its printed constants; M = 1 is trivial."""
+    d, order, beta, epsilon, rows = 10, 3.0, 0.05, 1.0, []
+    share = _by_24(printed_groups(beta), epsilon)
+    for n in (10**4, 10**6, 10**8, 10**10, 10**12):
+        rows.append((n, share.groups, sum(printed(n, d, order, 1.0, share.rho_group, beta))))
+    useful = [n for n, _, bound in rows if bound < 1]
+    least = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
+    return Finding(
+        sentence=f"‖μ‖ ≤ 1, so that answering 0 errs by at most 1; the bound with k = {rows[0][1]} "
+        f"groups is {rows[0][2]:.3g} at n = {rows[0][0]:g}, and below 1 {least}.",
+        columns=("n", "groups k", "bound with the printed constants"),
+        rows=tuple(rows),
+        shows=rows[0][2] > 1 and rows[1][2] > 1,
+        conditions=(
+            *_conditions_of_6([share]),
+            ("k ≥ 800 ln(1/β)", share.groups >= -800 * math.log(beta)),
+            ("n ≥ k", all(row[0] >= row[1] for row in rows)),
+        ),
+    )
+
+
+def quoted_bound() -> Finding:
+    """The quoted lower bound (6) as epsilon or delta falls, on a set of diameter 2 with M = 1."""
+    n, d, order, diameter, rows = 1000, 10, 3.0, 2.0, []
+    largest = diameter * 1.0  # by (4) the gradient of the risk is at most M
+    for epsilon, delta in ((1.0, 1e-6), (1.0, 1e-100), (0.1, 1e-6), (1e-3, 1e-6), (1e-6, 1e-6)):
+        quoted = sum(quoted_lower(n, d, order, epsilon, delta))
+        rows.append((epsilon, delta, quoted, largest, quoted / largest))
+    return Finding(
+        sentence=f"At n = {n}, d = {d} and ε = {rows[-1][0]:g} the quoted lower bound is "
+        f"{rows[-1][4]:.3g} times the largest excess risk that there is, and it grows without "
+        "limit as ε or δ falls: the source has min{1, ·} and no factor ln(1/δ).",
+        columns=("ε", "δ", "quoted bound", "largest excess risk LM", "ratio"),
+        rows=tuple(rows),
+        shows=rows[-1][4] > 1000 and rows[1][4] > 1 > rows[0][4],
+        conditions=(
+            ("p ≥ 2", order >= 2),
+            ("ε > 0 and 0 < δ < 1", all(row[0] > 0 and 0 < row[1] < 1 for row in rows)),
+        ),
+    )
+
+
+def clipping_moves_away() -> Finding:
+    """E<e_2, Y - mu>^2 against E<e_2, X - mu>^2 for a law whose second entry is always 1."""
+    d, order, epsilon, rows, reach = 2, 2.0, 1.0, [], []
+    rho = _by_15(epsilon)
+    for n in (100, 1000, 10_000):
+        radius = printed_radius(n, d, order, 1.0, rho)  # (19) at M = 1
+        far = 2 * radius
+        x = np.array([[-far, 1.0], [0.0, 1.0], [far, 1.0]])
+        chances = np.array([0.5 / far**2, 1 - 1 / far**2, 0.5 / far**2])
+        block, weights = clip_to_ball(x, radius)
+        y = weights[:, None] * block
+        before = float(chances @ (x[:, 1] - 1) ** 2)
+        after = float(chances @ (y[:, 1] - 1) ** 2)
+        rows.append((n, radius, before, after))
+        reach.append(float(np.linalg.eigvalsh((chances * x.T) @ x)[-1]))  # M^2 at p = 2
+    return Finding(
+        sentence=f"At R = {rows[-1][1]:.3g}, by (19) for n = {rows[-1][0]}, the second entry does "
+        f"not vary before clipping, and {rows[-1][3]:.2g} around its mean after: (47) says that "
+        "it cannot grow. Clipping contracts towards 0, not towards μ.",
+        columns=("n", "R", "E⟨u, X−μ⟩²", "E⟨u, Y−μ⟩²"),
+        rows=tuple(rows),
+        shows=all(row[3] > row[2] for row in rows),
+        conditions=(
+            ("E⟨u, X⟩² ≤ M² for every u", max(reach) <= 1 + 1e-12),
+            ("‖μ‖ ≤ R", all(row[1] >= 1 for row in rows)),
+            ("ε ≤ 1", epsilon <= 1),
+        ),
+    )
+
+
+def conversion() -> Finding:
+    """Lemma 1(4) as it is quoted in the proof of Theorem 3, against the lemma, at rho by (15)."""
+    rows = []
+    for epsilon in (0.01, 0.1, 0.3, 1.0):
+        rho = _by_15(epsilon)
+        quoted = rho + 2 * math.sqrt(-math.log(DELTA))
+        rows.append((epsilon, rho, quoted, zcdp_epsilon(rho, DELTA, "paper")))
+    return Finding(
+        sentence=f"At the ρ of (15) for ε = {rows[0][0]:g} the quoted form gives "
+        f"{rows[0][2]:.3g} and the lemma {rows[0][3]:.2g}. The quoted form never gets below "
+        f"{2 * math.sqrt(-math.log(DELTA)):.3g}, whatever ρ is.",
+        columns=("ε", "ρ by (15)", "ε as quoted", "ε of the lemma"),
+        rows=tuple(rows),
+        shows=all(row[2] > row[0] >= row[3] for row in rows),
+        conditions=(
+            ("ε ≤ 1", all(row[0] <= 1 for row in rows)),
+            ("ρ ≤ 1", all(row[1] <= 1 for row in rows)),
+        ),
+    )
+
+
+def records_needed() -> Finding:
+    """Records that Theorem 7's natural number of groups needs: one in every group."""
+    rows = []
+    for d in (1, 10, 100):
+        n = 2
+        while n < 800 * d * math.log(n):
+            n = math.ceil(n * 1.01)
+        rows.append((d, n, 800 * d * math.log(n)))
+    return Finding(
+        sentence=f"k ≈ 800 d ln n groups need about n = {rows[1][1]:,} records at d = {rows[1][0]} "
+        "before every group has one, a condition that Theorem 7 does not state.",
+        columns=("d", "least n, about", "groups k there"),
+        rows=tuple(rows),
+        shows=rows[1][1] > 10_000,
+        conditions=(("β = n^−d < 1", all(row[0] * math.log(row[1]) > 0 for row in rows)),),
+    )

@@ -1,0 +1,1 @@
+"""The proof of Fano's inequality, number by number."""

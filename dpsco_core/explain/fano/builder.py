@@ -1,0 +1,368 @@
+r"""Fano's inequality for private algorithms, number by number: what the page Lower bounds builds.
+
+`Builder` is Theorem 1.4 of Kamath et al. (2022) for any packing, `PackingProof` and `SignProof` are
+the two proofs on the hard instances of its Lemma 6.3. All evaluate `dpsco_core.bounds`; nothing is
+bounded here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances.fano import (
+    LOG_2,
+    decoding_error,
+    fano_cdp,
+    fano_pure,
+    mean_squared_count,
+)
+
+Bites = Literal["statistics", "privacy", "nothing"]
+LARGEST_BITS = 1e6
+LARGEST_N = 10**9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Builder:
+    r"""Fano's inequality for a packing of one's own.
+
+    .. math::
+        E\|\hat\theta-\theta\|_2\ge\frac r2\max\Big\{1-\frac{n\beta+\ln2}{\ln N},\
+        1-\frac{\rho(n^2\alpha^2+n\alpha(1-\alpha))+\ln2}{\ln N},\ 0\Big\}
+
+    Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
+
+    Parameters
+    ----------
+    bits : float
+        log2 of the number N of words, in [1, 1e6].
+    separation : float
+        Least distance r of two words' parameters.
+    total_variation : float
+        Bound alpha in [0, 1] on the total variation of two words' laws of one record.
+    kl : float
+        Bound beta on their Kullback-Leibler divergence, in nats; may be infinite.
+    n : int
+        Records.
+    rho, epsilon : float
+        Budgets of the concentrated and of the pure form.
+    """
+
+    bits: float
+    separation: float
+    total_variation: float
+    kl: float
+    n: int
+    rho: float
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        require(1 <= self.bits <= LARGEST_BITS, "bits", "at least 1 and at most 1e6", self.bits)
+        positive = 0 < self.separation < math.inf
+        require(positive, "separation", "positive", self.separation)
+        inside = 0 <= self.total_variation <= 1
+        require(inside, "total_variation", "between 0 and 1", self.total_variation)
+        require(self.kl >= 0, "kl", "at least 0", self.kl)
+        whole = isinstance(self.n, int) and 1 <= self.n <= LARGEST_N
+        require(whole, "n", "an integer between 1 and 1,000,000,000", self.n)
+        require(0 < self.rho < math.inf, "rho", "positive", self.rho)
+        require(0 < self.epsilon < math.inf, "epsilon", "positive", self.epsilon)
+
+    @property
+    def log_size(self) -> float:
+        """ln N."""
+        return self.bits * LOG_2
+
+    @property
+    def expected_changes(self) -> float:
+        """Records that differ on average between two words' data sets: n alpha."""
+        return self.n * self.total_variation
+
+    @property
+    def squared_changes(self) -> float:
+        """The mean of their squared number."""
+        return mean_squared_count(self.n, self.total_variation)
+
+    @property
+    def sampling_information(self) -> float:
+        """What n records can tell about the word, in nats: n beta."""
+        return self.n * self.kl
+
+    @property
+    def privacy_information(self) -> float:
+        """What a rho-zCDP output can tell about it: rho times `squared_changes`."""
+        return self.rho * self.squared_changes
+
+    @property
+    def sampling_error(self) -> float:
+        """Chance of decoding the wrong word that follows from the records alone."""
+        return decoding_error(self.log_size, self.sampling_information)
+
+    @property
+    def privacy_error(self) -> float:
+        """The chance that follows from privacy alone."""
+        return decoding_error(self.log_size, self.privacy_information)
+
+    @property
+    def sampling_bound(self) -> float:
+        """The statistical term, which binds every algorithm."""
+        return self.separation / 2 * self.sampling_error
+
+    @property
+    def privacy_bound(self) -> float:
+        """The privacy term, which binds rho-zCDP algorithms."""
+        return self.separation / 2 * self.privacy_error
+
+    @property
+    def bound(self) -> float:
+        """The larger of both: Theorem 1.4."""
+        return fano_cdp(
+            self.log_size, self.separation, self.total_variation, self.kl, self.n, self.rho
+        )
+
+    @property
+    def squared_bound(self) -> float:
+        """The bound on the squared error."""
+        return fano_cdp(
+            self.log_size,
+            self.separation,
+            self.total_variation,
+            self.kl,
+            self.n,
+            self.rho,
+            squared=True,
+        )
+
+    @property
+    def pure_bound(self) -> float:
+        """The bound on epsilon-DP algorithms, in its Markov form with the best t."""
+        return fano_pure(self.log_size, self.separation, self.expected_changes, self.epsilon)
+
+    @property
+    def bites(self) -> Bites:
+        """Which of the two terms the bound is."""
+        if self.bound <= 0:
+            return "nothing"
+        return "privacy" if self.privacy_bound >= self.sampling_bound else "statistics"
+
+    @property
+    def crossover(self) -> float:
+        r"""The n at which the two terms are level.
+
+        :math:`(\beta-\rho\alpha(1-\alpha))/(\rho\alpha^2)`, where the information of both is equal:
+        privacy bites below it and statistics above. Infinite for an infinite divergence, 0 where
+        privacy lets through more at every n.
+        """
+        alpha = self.total_variation
+        if alpha == 0 or math.isinf(self.kl):
+            return math.inf
+        return max(0.0, (self.kl - self.rho * alpha * (1 - alpha)) / (self.rho * alpha**2))
+
+    @property
+    def vanishing(self) -> float:
+        """The n from which on the bound is 0: both terms tell all but one bit of the word."""
+        room = self.log_size - LOG_2
+        sampling = room / self.kl if self.kl > 0 else math.inf
+        alpha = self.total_variation
+        if alpha == 0:
+            return math.inf
+        linear = 1 - alpha
+        privacy = (math.sqrt(linear**2 + 4 * room / self.rho) - linear) / (2 * alpha)
+        return max(sampling, privacy)
+
+    @property
+    def possible_variation(self) -> float:
+        r"""Largest total variation that the divergence allows: the smaller of Pinsker's bound
+        :math:`\sqrt{\beta/2}` and Bretagnolle and Huber's :math:`\sqrt{1-e^{-\beta}}`."""
+        return min(1.0, math.sqrt(self.kl / 2), math.sqrt(-math.expm1(-self.kl)))
+
+    def at(self, n: int) -> Builder:
+        """Return the same packing at another number of records."""
+        return replace(self, n=n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingProof:
+    r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
+
+    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
+    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
+
+    Parameters
+    ----------
+    n, d : int
+    order : float
+        The tail index p >= 2.
+    q : float
+        Spike probability in [0, 1].
+    rho, epsilon : float
+    """
+
+    n: int
+    d: int
+    order: float
+    q: float
+    rho: float
+    epsilon: float
+
+    @property
+    def theta(self) -> float:
+        """A coordinate of the mean where the word has a one: q^(1-1/p)."""
+        return spikes.mean_scale(self.q, self.order)
+
+    @property
+    def spike_size(self) -> float:
+        """A coordinate of the spike: q^(-1/p)."""
+        return math.pow(self.q, -1 / self.order)
+
+    @property
+    def mean_norm(self) -> float:
+        """Norm of the mean: what the answer 0 errs by."""
+        return self.theta * math.sqrt(self.d // 2)
+
+    @property
+    def log_size(self) -> float:
+        """ln N."""
+        return spikes.paper_packing(self.d)[0]
+
+    @property
+    def distance(self) -> float:
+        """Least Hamming distance of two words."""
+        return spikes.paper_packing(self.d)[1]
+
+    @property
+    def separation(self) -> float:
+        """Least distance of two means."""
+        return self.theta * math.sqrt(self.distance)
+
+    @property
+    def ceiling(self) -> float:
+        """The bound if the output told nothing about the word: half of `separation`."""
+        return self.separation / 2
+
+    @property
+    def expected_changes(self) -> float:
+        """Records with a spike, on average: n q."""
+        return self.n * self.q
+
+    @property
+    def squared_changes(self) -> float:
+        """The mean of their squared number."""
+        return mean_squared_count(self.n, self.q)
+
+    @property
+    def information(self) -> float:
+        """What a rho-zCDP output can tell about the word, in nats."""
+        return self.rho * self.squared_changes
+
+    @property
+    def error(self) -> float:
+        """Chance of decoding the wrong word, for rho-zCDP algorithms."""
+        return decoding_error(self.log_size, self.information)
+
+    @property
+    def factor(self) -> float:
+        """Fano's factor before its positive part; minus infinity for a single word."""
+        if self.log_size <= 0:
+            return -math.inf
+        return 1 - (self.information + LOG_2) / self.log_size
+
+    @property
+    def bound(self) -> float:
+        """Form (F) at q."""
+        return spikes.spike_fano_cdp(self.q, self.n, self.d, self.order, self.rho)
+
+    @property
+    def pure_bound(self) -> float:
+        """The pure-DP bound at q, given the number of spikes."""
+        return spikes.spike_pure(self.q, self.n, self.d, self.order, self.epsilon)
+
+    @property
+    def pure_error(self) -> float:
+        """Chance of decoding the wrong word, for epsilon-DP algorithms."""
+        return 2 * self.pure_bound / self.separation if self.separation > 0 else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignProof:
+    r"""The numbers of the proof on the sign hypercube, at one spike probability q.
+
+    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5). Parameters as
+    those of `PackingProof`.
+    """
+
+    n: int
+    d: int
+    order: float
+    q: float
+    rho: float
+    epsilon: float
+
+    @property
+    def theta(self) -> float:
+        """Size of a coordinate of the mean."""
+        return spikes.mean_scale(self.q, self.order)
+
+    @property
+    def spike_size(self) -> float:
+        """Size of a coordinate of the spike."""
+        return math.pow(self.q, -1 / self.order)
+
+    @property
+    def mean_norm(self) -> float:
+        """Norm of the mean: what the answer 0 errs by."""
+        return self.theta * math.sqrt(self.d)
+
+    @property
+    def log_size(self) -> float:
+        """Log of the number of patterns: d ln 2."""
+        return self.d * LOG_2
+
+    @property
+    def wrong_sign_cost(self) -> float:
+        """What the l2 error is at least times the share of wrong signs: 2 theta sqrt(d)."""
+        return 2 * self.mean_norm
+
+    @property
+    def ceiling(self) -> float:
+        """The bound if the output told nothing about the word: half of all signs wrong."""
+        return self.mean_norm
+
+    @property
+    def expected_changes(self) -> float:
+        """Records with a spike, on average: n q."""
+        return self.n * self.q
+
+    @property
+    def squared_changes(self) -> float:
+        """The mean of their squared number."""
+        return mean_squared_count(self.n, self.q)
+
+    @property
+    def information(self) -> float:
+        """What a rho-zCDP output can tell about all signs, in nats, on average."""
+        return self.rho * self.squared_changes
+
+    @property
+    def bound(self) -> float:
+        """The entropy form at q."""
+        return hypercube.hypercube_cdp(self.q, self.n, self.d, self.order, self.rho)
+
+    @property
+    def error(self) -> float:
+        """Share of wrong signs, for rho-zCDP algorithms: at most a half."""
+        return self.bound / self.wrong_sign_cost
+
+    @property
+    def pure_bound(self) -> float:
+        """The pure-DP bound at q."""
+        return hypercube.hypercube_pure(self.q, self.n, self.d, self.order, self.epsilon)
+
+    @property
+    def pure_error(self) -> float:
+        """Share of wrong signs, for epsilon-DP algorithms."""
+        return self.pure_bound / self.wrong_sign_cost

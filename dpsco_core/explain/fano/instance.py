@@ -1,0 +1,363 @@
+r"""The private lower bounds on one mean problem: over the spike probability, and compared.
+
+The class is that of the front page: coordinates with central p-th moment at most 1 and means of
+norm at most R. Every value comes from `dpsco_core.bounds` or from a row of the catalogue.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances.binomial import maximise
+from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.catalogue import bound
+from dpsco_core.explain.fano.builder import PackingProof, SignProof
+from dpsco_core.privacy.budget import PureDP
+from dpsco_core.problems import Setting
+from dpsco_core.scenario import Scenario
+
+Hard = Literal["hypercube", "spike"]
+Class = Literal["zcdp", "pure"]
+Source = Literal["paper", "optimised", "hypercube"]
+HARDS: tuple[Hard, ...] = ("hypercube", "spike")
+CURVE_POINTS = 65
+CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
+
+At = Callable[[float, int, int, float, float], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanInstance:
+    """The mean problem on which bounds are built.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        A single point of mean estimation on a hard instance.
+    """
+
+    scenario: Scenario
+
+    def __post_init__(self) -> None:
+        chosen = self.scenario
+        require(chosen.problem == "mean", "problem", "mean", chosen.problem)
+        require(chosen.distribution in HARDS, "distribution", "spike or hypercube", "other")
+        require(chosen.axis is None, "axis", "left out", chosen.axis)
+
+    @property
+    def setting(self) -> Setting:
+        """What bounds may know."""
+        return self.scenario.setting
+
+    @property
+    def hard(self) -> Hard:
+        """Which hard instance it is."""
+        return "spike" if self.scenario.distribution == "spike" else "hypercube"
+
+    @property
+    def rho(self) -> float:
+        """Of the concentrated bounds."""
+        return self.setting.rho
+
+    @property
+    def epsilon(self) -> float:
+        """Of the pure bounds."""
+        return self.setting.pure_epsilon
+
+    @property
+    def mean_bound(self) -> float:
+        """R."""
+        return self.setting.constants.mean_gradient_bound
+
+    def largest(self, hard: Hard) -> float:
+        """Return the largest spike probability that keeps the means within R."""
+        return largest_spike_probability(
+            hard, self.scenario.d, self.scenario.p, self.setting.constants.mean_gradient_bound
+        )
+
+    @property
+    def own_probability(self) -> float:
+        """The spike probability at which the instance is drawn."""
+        found = self.setting.spike_probability
+        assert found is not None
+        return found
+
+    def proof(self, q: float) -> PackingProof | SignProof:
+        """Return the proof's numbers at q: of the code, or of the signs."""
+        s = self.scenario
+        proof = PackingProof if s.distribution == "spike" else SignProof
+        return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)
+
+
+def mean_instance(
+    *,
+    hard: str = "hypercube",
+    n: int = 10_000,
+    d: int = 200,
+    p: float = 4.0,
+    epsilon: float | None = None,
+    delta: float | None = None,
+    rho: float | None = 0.01,
+    mean_bound: float = 2.0,
+    methods: Sequence[str] = (),
+    trials: int = 20,
+    seed: int = 0,
+) -> MeanInstance:
+    """Return the hard mean problem at a point; arguments as those of `Scenario`.
+
+    Raises
+    ------
+    InvalidInput
+        For a value outside its range.
+    """
+    return MeanInstance(
+        scenario=Scenario(
+            problem="mean",
+            distribution=hard,
+            methods=tuple(methods),
+            n=n,
+            d=d,
+            p=p,
+            epsilon=epsilon,
+            delta=delta,
+            rho=rho,
+            diameter=2 * mean_bound,
+            offset=min(1.0, mean_bound),  # hard instances have a mean of their own
+            trials=trials,
+            seed=seed,
+        ).validate(sampling=False)
+    )
+
+
+# -- the bounds over the spike probability ------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curve:
+    """One bound over the spike probability.
+
+    Parameters
+    ----------
+    slug : str
+        Of its catalogue row.
+    binds : {"zcdp", "pure"}
+    hard : {"hypercube", "spike"}
+    q, values : array of shape (k,)
+        Spike probabilities, increasing, and the bound at them.
+    best_q, best : float
+        Where it is largest among the means within R, and the bound there.
+    """
+
+    slug: str
+    binds: Class
+    hard: Hard
+    q: NDArray[np.float64]
+    values: NDArray[np.float64]
+    best_q: float
+    best: float
+
+
+_FORMS: tuple[tuple[str, Class, Hard, At, Callable[..., float]], ...] = (
+    ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
+    ("fano-cdp-gilbert", "zcdp", "spike", spikes.spike_fano_cdp_gilbert, spikes.best_cdp_gilbert),
+    ("fano-cdp", "zcdp", "spike", spikes.spike_fano_cdp, spikes.best_cdp),
+    ("hypercube-pure", "pure", "hypercube", hypercube.hypercube_pure, hypercube.best_pure),
+    ("fano-pure", "pure", "spike", spikes.spike_pure, spikes.best_pure),
+)
+
+
+def curves(at: MeanInstance) -> tuple[Curve, ...]:
+    """Return the bounds over the spike probability, each with its best one."""
+    s = at.scenario
+    n, d, order = s.n, s.d, s.p
+    bests = {}
+    for slug, binds, hard, form, best in _FORMS:
+        level = at.rho if binds == "zcdp" else at.epsilon
+        q = best(n, d, order, level, at.largest(hard))
+        bests[slug] = (q, form(q, n, d, order, level))
+    found = [q for q, value in bests.values() if value > 0]
+    low = max(1e-12, CURVE_SPAN[0] * min(found, default=1 / n))
+    high = min(1.0, CURVE_SPAN[1] * max(found, default=1 / n))
+    grid = np.geomspace(low, high, CURVE_POINTS)
+    grid[-1] = high
+    out = []
+    for slug, binds, hard, form, _ in _FORMS:
+        level = at.rho if binds == "zcdp" else at.epsilon
+        within = grid[grid <= at.largest(hard) * (1 + 1e-12)]
+        out.append(
+            Curve(
+                slug=slug,
+                binds=binds,
+                hard=hard,
+                q=within,
+                values=np.array([form(float(x), n, d, order, level) for x in within]),
+                best_q=bests[slug][0],
+                best=bests[slug][1],
+            )
+        )
+    return tuple(out)
+
+
+# -- the paper's constants against better ones --------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rung:
+    """One form of the lower bound.
+
+    Parameters
+    ----------
+    key : str
+    binds : {"zcdp", "pure"}
+    source : {"paper", "optimised", "hypercube"}
+        Whose constants: the paper's own, the best ones for its instance, a sharper instance.
+    q : float
+        The spike probability used.
+    value : float
+        0 where the form says nothing.
+    """
+
+    key: str
+    binds: Class
+    source: Source
+    q: float
+    value: float
+
+
+def literal_probability(at: MeanInstance, binds: Class) -> float:
+    r"""Return the paper's spike probability with constant 1, within R.
+
+    :math:`\min(1,\sqrt d/(n\sqrt\rho))` or :math:`\min(1,d/(n\varepsilon))` (Kamath et al. 2022,
+    proof of Lemma 6.3).
+    """
+    s = at.scenario
+    count = math.sqrt(s.d / at.rho) if binds == "zcdp" else s.d / at.epsilon
+    return min(1.0, at.largest("spike"), count / s.n)
+
+
+def ladder(at: MeanInstance) -> tuple[Rung, ...]:
+    """Return the forms of the bound, from the paper's own constants to the sharpest."""
+    s = at.scenario
+    n, d, order, rho, epsilon = s.n, s.d, s.p, at.rho, at.epsilon
+    code, cube = at.largest("spike"), at.largest("hypercube")
+
+    def conditioned(grid: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([spikes.spike_conditioned_cdp(float(q), n, d, order, rho) for q in grid])
+
+    plain = spikes.best_cdp(n, d, order, rho, code)
+    given = maximise(conditioned, plain / 4, min(code, 4 * plain), points=17)
+    given = max((given, plain), key=lambda q: spikes.spike_conditioned_cdp(q, n, d, order, rho))
+    concentrated: tuple[tuple[str, Source, float, At], ...] = (
+        ("literal-cdp", "paper", literal_probability(at, "zcdp"), spikes.spike_fano_cdp),
+        ("closed-cdp", "paper", _closed_probability(at), _closed_value),
+        ("fano-cdp", "optimised", plain, spikes.spike_fano_cdp),
+        ("given-cdp", "optimised", given, spikes.spike_conditioned_cdp),
+        (
+            "gilbert-cdp",
+            "optimised",
+            spikes.best_cdp_gilbert(n, d, order, rho, code),
+            spikes.spike_fano_cdp_gilbert,
+        ),
+        (
+            "closed-hypercube-cdp",
+            "hypercube",
+            hypercube.best_cdp_closed(n, d, order, rho, cube),
+            hypercube.hypercube_cdp_closed,
+        ),
+        (
+            "hypercube-cdp",
+            "hypercube",
+            hypercube.best_cdp(n, d, order, rho, cube),
+            hypercube.hypercube_cdp,
+        ),
+    )
+    markov = spikes.best_markov_pure(n, d, order, epsilon, code)
+    sharpest = hypercube.best_pure(n, d, order, epsilon, cube)
+    pure: tuple[tuple[str, Source, float, At], ...] = (
+        ("literal-pure", "paper", literal_probability(at, "pure"), spikes.spike_markov_pure),
+        ("markov-pure", "optimised", markov, spikes.spike_markov_pure),
+        (
+            "fano-pure",
+            "optimised",
+            spikes.best_pure(n, d, order, epsilon, code),
+            spikes.spike_pure,
+        ),
+        ("hypercube-pure", "hypercube", sharpest, hypercube.hypercube_pure),
+    )
+    kinds: tuple[tuple[Class, tuple[tuple[str, Source, float, At], ...], float], ...] = (
+        ("zcdp", concentrated, rho),
+        ("pure", pure, epsilon),
+    )
+    return tuple(
+        Rung(key=key, binds=binds, source=source, q=q, value=form(q, n, d, order, level))
+        for binds, rows, level in kinds
+        for key, source, q, form in rows
+    )
+
+
+def _closed_probability(at: MeanInstance) -> float:
+    r"""Return the q at which the printed argument has half of Fano's factor left, within R."""
+    s = at.scenario
+    value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, at.rho)
+    if value == 0:
+        return min(at.largest("spike"), 1 / s.n)
+    theta = 4 * value / math.sqrt(s.d / 8)
+    return min(at.largest("spike"), math.pow(theta, 1 / spikes.spike_exponent(s.p)))
+
+
+def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
+    """Return the closed form at its own q, or at a smaller one, where half the factor is left."""
+    if spikes.spike_closed_form_cdp(n, d, order, rho) == 0:
+        return 0.0
+    return spikes.mean_scale(q, order) / 4 * math.sqrt(d / 8)
+
+
+# -- beside statistics --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floors:
+    """The floors of one problem.
+
+    Parameters
+    ----------
+    sampling : float
+        What n records allow without any privacy: bounded signs (N2 of theory/kamath-liu-zhang.md,
+        4.6), within R.
+    gaussian : float
+        The same for normal data with an unrestricted mean (N1).
+    concentrated, pure : float
+        The largest bounds on rho-zCDP and on epsilon-DP algorithms; an epsilon-DP algorithm is
+        also epsilon^2/2-zCDP.
+    """
+
+    sampling: float
+    gaussian: float
+    concentrated: float
+    pure: float
+
+
+def floors(at: MeanInstance) -> Floors:
+    """Return the floors, from the catalogue's rows at their own best spike probabilities."""
+    free = replace(at.setting, spike_probability=None)
+    implied = replace(free, budget=PureDP(epsilon=at.epsilon))
+
+    def largest(setting: Setting, *names: str) -> float:
+        return max(bound(f"lower.mean.{name}").value(setting) for name in names)
+
+    concentrated = ("hypercube-cdp", "fano-cdp", "fano-cdp-gilbert")
+
+    return Floors(
+        sampling=largest(free, "bounded-signs"),
+        gaussian=largest(free, "gaussian"),
+        concentrated=largest(free, *concentrated),
+        pure=largest(implied, "hypercube-pure", "fano-pure", *concentrated),
+    )

@@ -1,0 +1,91 @@
+"""What methods leave on a hard mean problem, beside the bound that binds each of them there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_core.base.cards import Privacy
+from dpsco_core.catalogue import bound
+from dpsco_core.explain.fano.instance import MeanInstance
+from dpsco_core.runs.study import Outcome
+
+PRIVATE_METHODS = (
+    "mean.clipped",
+    "mean.cwme-cdp",
+    "mean.iterative",
+    "mean.smoothed",
+    "mean.cwme-pure",
+)
+SAMPLE = "mean.sample"
+_ON = {
+    ("hypercube", "zcdp"): ("hypercube-cdp",),
+    ("hypercube", "pure"): ("hypercube-pure",),
+    ("spike", "zcdp"): ("fano-cdp", "fano-cdp-gilbert"),
+    ("spike", "pure"): ("fano-pure",),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What one method left on the instance.
+
+    Parameters
+    ----------
+    method : str
+    errors : tuple of float
+        One a trial; empty where the method cannot run.
+    floor : float
+        The largest bound that binds it on this instance; 0 for a method without privacy.
+    refused : str
+        Why it cannot run, or "".
+    """
+
+    method: str
+    errors: tuple[float, ...]
+    floor: float
+    refused: str
+
+    @property
+    def mean(self) -> float:
+        """Mean error; NaN without any."""
+        return float(np.mean(self.errors)) if self.errors else math.nan
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean; NaN for fewer than two trials."""
+        if len(self.errors) < 2:
+            return math.nan
+        return float(np.std(self.errors, ddof=1)) / math.sqrt(len(self.errors))
+
+    @property
+    def above(self) -> bool:
+        """Whether the mean error is at least the floor."""
+        return self.mean >= self.floor
+
+
+def own_floor(at: MeanInstance, binds: Sequence[Privacy]) -> float:
+    """Return the largest bound on these classes at the instance's own spike probability."""
+    kinds = [_ON[at.scenario.distribution, b] for b in binds if b in ("zcdp", "pure")]
+    names = [name for kind in kinds for name in kind]
+    return max((bound(f"lower.mean.{name}").value(at.setting) for name in names), default=0.0)
+
+
+def measured(at: MeanInstance, outcomes: Sequence[Outcome]) -> tuple[Measured, ...]:
+    """Return what the methods left on the instance, in the order in which they first appear."""
+    rows = []
+    for method in dict.fromkeys(o.method for o in outcomes):
+        mine = [o for o in outcomes if o.method == method]
+        ran = [o for o in mine if o.not_applicable is None]
+        rows.append(
+            Measured(
+                method=method,
+                errors=tuple(o.error for o in ran),
+                floor=own_floor(at, ran[0].bound_by) if ran else 0.0,
+                refused="" if ran else str(mine[0].not_applicable),
+            )
+        )
+    return tuple(rows)

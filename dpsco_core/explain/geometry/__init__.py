@@ -1,0 +1,77 @@
+"""Sets, widths and noise as plain arrays, for pictures: what the page Geometry draws."""
+
+from dpsco_core.explain.geometry.boundaries import (
+    Mesh,
+    curve,
+    mesh,
+    polar_curve,
+    polar_mesh,
+    polar_vertices,
+    unbounded_polar,
+)
+from dpsco_core.explain.geometry.mean_widths import (
+    COMPARED,
+    GUIDES,
+    MANY,
+    Directions,
+    RunningMean,
+    WidthRow,
+    few_directions,
+    plane_or_space_width,
+    running_mean,
+    width_table,
+)
+from dpsco_core.explain.geometry.nearest import Nearest, line_across, nearest
+from dpsco_core.explain.geometry.noise_shapes import (
+    NOISES,
+    SWEEP,
+    Cloud,
+    DualSquare,
+    cloud,
+    contour,
+    dual_square,
+    sweep,
+)
+from dpsco_core.explain.geometry.shapes import (
+    KINDS,
+    LARGEST_SEED,
+    SHORTEST_AXIS,
+    Shape,
+    support_values,
+)
+
+__all__ = [
+    "COMPARED",
+    "GUIDES",
+    "KINDS",
+    "LARGEST_SEED",
+    "MANY",
+    "NOISES",
+    "SHORTEST_AXIS",
+    "SWEEP",
+    "Cloud",
+    "Directions",
+    "DualSquare",
+    "Mesh",
+    "Nearest",
+    "RunningMean",
+    "Shape",
+    "WidthRow",
+    "cloud",
+    "contour",
+    "curve",
+    "dual_square",
+    "few_directions",
+    "line_across",
+    "mesh",
+    "nearest",
+    "plane_or_space_width",
+    "polar_curve",
+    "polar_mesh",
+    "polar_vertices",
+    "running_mean",
+    "support_values",
+    "sweep",
+    "unbounded_polar",
+    "width_table",
+]

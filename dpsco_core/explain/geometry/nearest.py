@@ -1,0 +1,88 @@
+"""A point, its projection on a set, and the supporting line that the residual makes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.explain.geometry.shapes import Shape
+from dpsco_core.geometry import lq_norm
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+ZERO = 1e-9  # what is nearer to 0 is rounding
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Nearest:
+    r"""The projection of a point on a set.
+
+    Parameters
+    ----------
+    point, nearest : arrays of shape (d,)
+        x and its projection.
+    distance : float
+        The l2 distance of the two, 0 for a point of the set.
+    normal : array of shape (d,) or None
+        The residual at length 1; None for a point of the set. The set lies on one side of the
+        plane through `nearest` that is orthogonal to it.
+    dual_point : array of shape (d,) or None
+        :math:`y = g/h(g)` for the normal g: where the polar's boundary has the direction of the
+        residual; that plane is <w, y> = 1. None where h(g) <= 0.
+    norm, dual_norm : float
+        Of x; the first is infinite where the set has no norm. The second is the support function
+        at x.
+    zeros : int
+        How many coordinates of the projection are 0 that are not 0 in x.
+    """
+
+    point: Vector
+    nearest: Vector
+    distance: float
+    normal: Vector | None
+    dual_point: Vector | None
+    norm: float
+    dual_norm: float
+    zeros: int
+
+
+def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
+    """Return the projection of `point`, one finite number a dimension, on the set."""
+    ok = len(point) == shape.d and all(math.isfinite(x) for x in point)
+    require(ok, "point", f"{shape.d} finite numbers", point)
+    x, constraint = np.array(point, dtype=float), shape.constraint
+    w = constraint.project(x)
+    residual = x - w
+    distance = lq_norm(residual, 2.0)
+    normal = dual_point = None
+    if distance > ZERO:
+        normal = residual / distance
+        height = constraint.support(normal)
+        dual_point = normal / height if height > ZERO else None
+    else:
+        distance = 0.0
+    return Nearest(
+        point=x,
+        nearest=w,
+        distance=distance,
+        normal=normal,
+        dual_point=dual_point,
+        norm=constraint.minkowski_norm(x) if shape.symmetric else math.inf,
+        dual_norm=constraint.support(x),
+        zeros=int(((np.abs(w) <= ZERO) & (np.abs(x) > ZERO)).sum()),
+    )
+
+
+def line_across(point: Vector, normal: Vector, reach: float) -> Matrix:
+    """Return the ends of the segment of half-length `reach` about `point`, shape (2, 2).
+
+    It is orthogonal to `normal`; in the plane.
+    """
+    along = np.array([-normal[1], normal[0]]) / lq_norm(normal, 2.0)
+    ends: Matrix = np.stack([point - reach * along, point + reach * along])
+    return ends

@@ -1,0 +1,178 @@
+r"""Gaussian against generalized Gaussian noise at equal privacy, to look at.
+
+Both hide a vector of sensitivity s in the dual norm :math:`\|\cdot\|_{q'}`, at the same rho. The
+numbers are in the unit :math:`d s^2/(2\rho)` with s = 1 and rho = 1/2, so that it is d. These are
+pictures of noise: nothing is released, and no ledger is charged. (Su et al. 2023, Lemmas 3 and 4;
+theory/su-zhao-wang.md, 1.8 and 2.8.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import chi2
+
+from dpsco_core.base.errors import require
+from dpsco_core.explain.geometry.boundaries import CURVE_POINTS
+from dpsco_core.explain.geometry.mean_widths import sphere
+from dpsco_core.geometry import RegularSpace, row_norms
+from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
+from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
+RHO = 0.5
+HELD = 0.9  # the share of the draws inside the contour
+ENTRIES = 100_000  # of the random matrix behind one point of the sweep
+MOST_DRAWS = 2000
+SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cloud:
+    """Draws of one kind of noise.
+
+    Parameters
+    ----------
+    noise : {"generalized gaussian", "gaussian"}
+    draws : array of shape (n, d)
+    contour_scale : float
+        The set of norm at most this in the noise's own norm, of exponent `exponent`, has a density
+        above that outside, and holds 90 % of the draws.
+    exponent : float
+        r, or 2.
+    scale : float
+        The noise's scale sigma.
+    """
+
+    noise: Noise
+    draws: Matrix
+    contour_scale: float
+    exponent: float
+    scale: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualSquare:
+    r"""The expected squared dual norm of one kind of noise, over :math:`ds^2/(2\rho)`.
+
+    Parameters
+    ----------
+    noise : {"generalized gaussian", "gaussian"}
+    q : float
+    exact : float
+        By quadrature in 2 and 3 dimensions, and in closed form where the noise is of the dual
+        norm's own shape; NaN elsewhere.
+    bound : float
+        Proven.
+    mean, standard_error : float
+        Measured.
+    low, high : float
+        The 10 % and 90 % quantiles of a single draw's squared norm.
+    draws : int
+    """
+
+    noise: Noise
+    q: float
+    exact: float
+    bound: float
+    mean: float
+    standard_error: float
+    low: float
+    high: float
+    draws: int
+
+
+def shaped(d: int, q: float, noise: Noise) -> Shaped:
+    """Return the mechanism at sensitivity 1 and rho = 1/2; q in [1, 2]."""
+    return Shaped(norm=RegularSpace(d=d, exponent=q), sensitivity=1.0, rho=RHO, noise=noise)
+
+
+def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
+    """Return `count` draws of one kind of noise in `d` dimensions."""
+    mechanism = shaped(d, q, noise)
+    exponent = _exponent(mechanism)
+    return Cloud(
+        noise=noise,
+        draws=_draws(mechanism, count, seed),
+        contour_scale=mechanism.noise_scale * math.sqrt(float(chi2.ppf(HELD, d))),
+        exponent=exponent,
+        scale=mechanism.noise_scale,
+    )
+
+
+def contour(found: Cloud) -> Matrix:
+    """Return the closed curve that holds 90 % of the draws of a cloud in the plane, (k, 2)."""
+    angles = np.linspace(0, 2 * np.pi, CURVE_POINTS + 1)
+    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    norms = row_norms(directions, found.exponent)
+    closed: Matrix = found.contour_scale * directions / norms[:, None]
+    return closed
+
+
+def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:
+    """Return what is known and what is measured of the squared dual norm of the noise."""
+    mechanism = shaped(d, q, noise)
+    dual, unit = mechanism.norm.dual, d / (2 * RHO)
+    count = max(50, min(MOST_DRAWS, ENTRIES // d))
+    squares = row_norms(_draws(mechanism, count, seed), dual) ** 2 / unit
+    return DualSquare(
+        noise=noise,
+        q=q,
+        exact=_exact(mechanism) / unit,
+        bound=mechanism.dual_square_bound / unit,
+        mean=float(squares.mean()),
+        standard_error=float(squares.std(ddof=1)) / math.sqrt(count),
+        low=float(np.quantile(squares, 0.1)),
+        high=float(np.quantile(squares, 0.9)),
+        draws=count,
+    )
+
+
+def sweep(d: int, seed: int, exponents: Sequence[float] = SWEEP) -> tuple[DualSquare, ...]:
+    """Return `dual_square` of both kinds of noise at every q of `exponents`."""
+    return tuple(dual_square(d, q, noise, seed) for noise in NOISES for q in exponents)
+
+
+def _draws(mechanism: Shaped, count: int, seed: int) -> Matrix:
+    require(count >= 2, "count", "at least 2", count)
+    d = mechanism.norm.d
+    rng = np.random.default_rng([seed, d, NOISES.index(mechanism.noise)])
+    return generalized_gaussian_noise((count, d), _exponent(mechanism), mechanism.noise_scale, rng)
+
+
+def _exponent(mechanism: Shaped) -> float:
+    """The exponent of the norm that the density falls with: N(0, sigma^2 I) is r = 2."""
+    return mechanism.norm.smooth_exponent if mechanism.noise == "generalized gaussian" else 2.0
+
+
+def _exact(mechanism: Shaped) -> float:
+    r"""Return :math:`E\|z\|_{q'}^2`, NaN where only bounds are known.
+
+    In polar coordinates :math:`E\|z\|_{q'}^2 = d\sigma^2 \int\|u\|_{q'}^2\|u\|_r^{-d-2}\,du /
+    \int\|u\|_r^{-d}\,du` over the unit sphere.
+    """
+    d, r, dual = mechanism.norm.d, _exponent(mechanism), mechanism.norm.dual
+    total = d * mechanism.noise_scale**2
+    if r == dual:
+        return total
+    if d not in (2, 3):
+        return math.nan
+    return total * _sphere_ratio(d, r, dual)
+
+
+@lru_cache(maxsize=1024)
+def _sphere_ratio(d: int, own: float, dual: float) -> float:
+    points, weights = sphere(d)
+    octant = (points > 0).all(axis=1)  # signs change nothing
+    points, weights = points[octant], weights[octant]
+    sizes = row_norms(points, own)
+    above = float(weights @ (row_norms(points, dual) ** 2 * sizes ** (-d - 2)))
+    return above / float(weights @ sizes ** (-d))

@@ -1,0 +1,207 @@
+"""The ledger of one run, grouped for reading: where the budget went."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.budget import ApproxDP, Budget, zcdp_epsilon
+from dpsco_core.privacy.composition import Entry
+from dpsco_core.runs.study import Cell, Outcome, canonical, run_with_ledger
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """Entries of a ledger that are alike: the same mechanism, sensitivity and share.
+
+    Parameters
+    ----------
+    label : str
+        What was released: that of the first entry.
+    mechanism : str
+    count : int
+        How many entries there are.
+    sensitivity, proven_sensitivity, noise : float
+        Of each of them.
+    size : int
+        Noisy coordinates of each.
+    blocks : int
+        More than 1 where one entry stands for a release on each of so many disjoint blocks.
+    rho, epsilon, delta : float
+        The share of each, in the notion of the mechanism.
+    part : str
+        ``"all records"``, or which block of them.
+    share : float
+        All of them together, of what the whole run has spent; that of a block, where the dearest
+        one counts, may be all of it.
+    """
+
+    label: str
+    mechanism: str
+    count: int
+    sensitivity: float
+    proven_sensitivity: float
+    noise: float
+    size: int
+    blocks: int
+    rho: float
+    epsilon: float
+    delta: float
+    part: str
+    share: float
+
+    @property
+    def flawed(self) -> bool:
+        """Whether the noise is too small for what it claims."""
+        return self.proven_sensitivity > self.sensitivity * (1 + 1e-12)
+
+    @property
+    def noise_multiplier(self) -> float:
+        """Noise over sensitivity."""
+        return self.noise / self.sensitivity
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account:
+    """What one run has released.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Of the run; ``not_applicable`` where it could not run.
+    budget : Budget
+        What it was allowed.
+    spendings : tuple of Spending
+        Its entries, neighbours that are alike as one, in order.
+    entries : tuple of Entry
+        All of them.
+    flaws : tuple of str
+        Where the noise is smaller than proven private.
+    """
+
+    outcome: Outcome
+    budget: Budget
+    spendings: tuple[Spending, ...]
+    entries: tuple[Entry, ...]
+    flaws: tuple[str, ...]
+
+    @property
+    def parallel(self) -> bool:
+        """Whether some releases are on disjoint blocks, of which the dearest counts."""
+        return any(entry.part is not None for entry in self.entries)
+
+
+def account(scenario: Scenario) -> Account:
+    """Run the first method of a scenario once, at its point, and return its account.
+
+    Raises
+    ------
+    InvalidInput
+        If the scenario has an axis.
+    """
+    require(scenario.axis is None, "axis", "left out of a single run", scenario.axis)
+    cell = Cell(point=canonical(scenario), method=scenario.methods[0], x=None, trial=0)
+    outcome, ledger = run_with_ledger(cell)
+    return Account(
+        outcome=outcome,
+        budget=scenario.budget,
+        spendings=spendings(ledger.entries, scenario.budget),
+        entries=ledger.entries,
+        flaws=ledger.flaws,
+    )
+
+
+def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...]:
+    """Return the entries, those that follow each other and are alike as one.
+
+    The share of an entry is its part of what all entries would cost one after the other, those of
+    disjoint blocks of one partition counting as their dearest block. Where some are (epsilon,
+    delta)-DP as a whole, the rho of the others counts as the epsilon that it costs at the delta
+    that is left.
+    """
+    prices = _prices(entries, budget)
+    whole = _together(entries, prices)
+    found: list[Spending] = []
+    keys: list[tuple[object, ...]] = []
+    for entry, price in zip(entries, prices, strict=True):
+        key, share = _key(entry), price / whole if whole > 0 else math.nan
+        if keys and keys[-1] == key:
+            last = found[-1]
+            found[-1] = replace(last, count=last.count + 1, share=last.share + share)
+            continue
+        keys.append(key)
+        found.append(_spending(entry, share))
+    return tuple(found)
+
+
+def _spending(entry: Entry, share: float) -> Spending:
+    return Spending(
+        label=entry.label,
+        mechanism=entry.mechanism,
+        count=1,
+        sensitivity=entry.sensitivity,
+        proven_sensitivity=entry.proven_sensitivity,
+        noise=entry.noise,
+        size=entry.size,
+        blocks=entry.disjoint_blocks,
+        rho=entry.rho,
+        epsilon=entry.epsilon,
+        delta=entry.delta,
+        part=_part(entry),
+        share=share,
+    )
+
+
+def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
+    """Return what each entry costs, in one notion: rho or epsilon."""
+    if all(entry.rho for entry in entries):
+        return [entry.rho for entry in entries]
+    total = math.fsum(entry.rho for entry in entries)
+    unit = 0.0
+    if total > 0:
+        assert isinstance(budget, ApproxDP)
+        left = budget.delta - math.fsum(entry.delta for entry in entries)
+        unit = zcdp_epsilon(total, left) / total if left > 0 else math.nan
+    return [entry.epsilon + unit * entry.rho for entry in entries]
+
+
+def _together(entries: tuple[Entry, ...], prices: list[float]) -> float:
+    """Return what all entries cost together: of a partition its dearest block."""
+    alone = 0.0
+    blocks: dict[tuple[int, int], float] = {}
+    for entry, price in zip(entries, prices, strict=True):
+        if entry.part is None:
+            alone += price
+        else:
+            blocks[entry.part] = blocks.get(entry.part, 0.0) + price
+    dearest: dict[int, float] = {}
+    for (partition, _), price in blocks.items():
+        dearest[partition] = max(dearest.get(partition, 0.0), price)
+    return alone + math.fsum(dearest.values())
+
+
+def _part(entry: Entry) -> str:
+    return "all records" if entry.part is None else f"block {entry.part[1] + 1}"
+
+
+def _key(entry: Entry) -> tuple[object, ...]:
+    """Return what two entries must share to be drawn as one; not the words of their labels."""
+    return (
+        entry.mechanism,
+        entry.part,
+        entry.size,
+        entry.disjoint_blocks,
+        *(
+            float(f"{x:.9g}")
+            for x in (
+                entry.sensitivity,
+                entry.proven_sensitivity,
+                entry.noise,
+                entry.rho,
+                entry.epsilon,
+                entry.delta,
+            )
+        ),
+    )

@@ -1,0 +1,267 @@
+r"""Three small experiments of the page Learn that no scenario holds.
+
+``tails``: the largest of n records of a Gaussian and of a Student t of the same variance.
+``neighbours``: how often the best guess from one private output is right about one record.
+``radius``: the error of simple clipping against its radius, with and without noise (Zhao et al.
+2024, Algorithm 2).
+
+An experiment is a sequence of parts, each seeded on its own, as a study is one of cells. Privacy
+noise goes through a ledger here as everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, whole
+from dpsco_core.data import DenseRows
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.student_t import StudentT
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.privacy.budget import PureDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import laplace_noise_scale
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.study import stream
+from dpsco_core.scenario import Scenario
+
+Vector = NDArray[np.float64]
+Experiment = Literal["tails", "neighbours", "radius"]
+EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius")
+TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10}
+
+SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # of the running maximum
+TAILS = Scenario(methods=("mean.sample",), d=1, p=2, n=SIZES[-1], offset=0)
+
+ANSWERS = 100  # of yes or no, whose average is released
+GUESSES = 100  # a part
+GAME_EPSILON = 1.0
+
+RADIUS_POINT = Scenario(methods=("mean.clipped",), p=2, n=5000, d=20, margin=0.5)
+RADII = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 300.0, 1000.0)
+
+GAUSSIAN, STUDENT = "gaussian", "student-t"
+RIGHT = "right"
+PRIVATE, CLIPPED, NOISE, CUT = "private", "clipped", "noise", "cut"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """One repetition of an experiment."""
+
+    experiment: Experiment
+    trial: int
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One number that a part measured: on which line, where on the axis, how much."""
+
+    series: str
+    x: float
+    trial: int
+    value: float
+
+
+def parts(experiment: Experiment, trials: int | None = None, seed: int = 0) -> tuple[Part, ...]:
+    """Return the parts of an experiment; raises `InvalidInput` for one that is not known."""
+    one_of("experiment", experiment, EXPERIMENTS)
+    count = TRIALS[experiment] if trials is None else trials
+    whole("trials", count, 1, 1000)
+    return tuple(Part(experiment=experiment, trial=t, seed=seed) for t in range(count))
+
+
+def run_part(part: Part) -> tuple[Row, ...]:
+    """Run one repetition; the same part gives the same rows everywhere."""
+    run = RUNS[part.experiment]
+    rng = stream(part.seed, f"lesson {part.experiment}", part.trial)
+    return tuple(
+        Row(series=series, x=float(x), trial=part.trial, value=float(value))
+        for series, x, value in run(rng)
+    )
+
+
+def series_table(rows: Iterable[Row]) -> pd.DataFrame:
+    """Return one row a (series, x): trials, mean, median, 10 % and 90 % quantiles.
+
+    Sorted by series, as they first come, and x; does not depend on the order of the parts.
+    """
+    found = pd.DataFrame(
+        [(r.series, r.x, r.trial, r.value) for r in rows],
+        columns=["series", "x", "trial", "value"],
+    )
+    order = list(dict.fromkeys(found["series"]))
+    groups = found.sort_values("trial", kind="stable").groupby(["series", "x"], sort=True)["value"]
+    table = pd.DataFrame(
+        {
+            "trials": groups.size(),
+            "mean": groups.mean(),
+            "median": groups.median(),
+            "q10": groups.quantile(0.1),
+            "q90": groups.quantile(0.9),
+        }
+    ).reset_index()
+    table["rank"] = table["series"].map({name: i for i, name in enumerate(order)})
+    ordered = table.sort_values(["rank", "x"], kind="stable", ignore_index=True)
+    return ordered.drop(columns="rank")
+
+
+# -- tails --------------------------------------------------------------------------------------
+
+
+def laws() -> dict[str, Gaussian | StudentT]:
+    """Return the two laws of the first lesson: mean 0 and variance 1, in one dimension."""
+    return {
+        GAUSSIAN: Gaussian(d=1, moment_order=2.0),
+        STUDENT: StudentT(d=1, moment_order=TAILS.p, margin=TAILS.margin),
+    }
+
+
+def _tails(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    out = []
+    for name, law in laws().items():
+        sizes = np.abs(law.sample(SIZES[-1], rng).x[:, 0])
+        largest = np.maximum.accumulate(sizes)
+        out += [(name, float(n), float(largest[n - 1])) for n in SIZES]
+    return out
+
+
+def bulk_shares(n: int = 10_000, seed: int = 0) -> tuple[Vector, dict[str, Vector]]:
+    """Return bins' centres from -4 to 4, shape (32,), and the share of one sample in each, by law.
+
+    Shares are of all n records, those outside included.
+    """
+    edges = np.linspace(-4, 4, 33)
+    shares = {}
+    for name in laws():
+        x = _one_sample(name, n, seed)
+        shares[name] = np.histogram(x, edges)[0] / n
+    return (edges[1:] + edges[:-1]) / 2, shares
+
+
+def records_in_order(n: int = 2000, seed: int = 0) -> dict[str, Vector]:
+    """Return one sample of each law, shape (n,): the first records of that of `bulk_shares`."""
+    whole("n", n, 1, SIZES[-1])
+    return {name: _one_sample(name, SIZES[-1], seed)[:n] for name in laws()}
+
+
+def _one_sample(law: str, n: int, seed: int) -> Vector:
+    return laws()[law].sample(n, stream(seed, f"lesson bulk {law}", 0)).x[:, 0]
+
+
+# -- neighbours ---------------------------------------------------------------------------------
+
+
+def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector, Vector]:
+    r"""Return outputs, and the density of the released share without and with one more "yes".
+
+    The share of "yes" among 100 answers, released with Laplace noise. The average of the others
+    is taken to be 1/2; at every output the two densities differ by a factor of at most
+    :math:`e^\varepsilon`.
+
+    Returns
+    -------
+    outputs, without, with_it : arrays of shape (points,)
+    """
+    require(0 < epsilon < math.inf, "epsilon", "positive and finite", epsilon)
+    scale = laplace_noise_scale(1 / ANSWERS, epsilon)
+    low, high = _neighbouring_shares()
+    reach = 5 * max(scale, 1 / ANSWERS)
+    outputs = np.linspace((low + high) / 2 - reach, (low + high) / 2 + reach, points)
+    return (
+        outputs,
+        np.exp(-np.abs(outputs - low) / scale) / (2 * scale),
+        np.exp(-np.abs(outputs - high) / scale) / (2 * scale),
+    )
+
+
+def guess_ceiling(epsilon: float) -> float:
+    r"""Return how often a guess about one record can be right at most, under epsilon-DP.
+
+    .. math:: \frac{e^\varepsilon}{1+e^\varepsilon},
+
+    for two neighbours that are equally likely (Wasserman and Zhou 2010, as a Bayes test).
+
+    Examples
+    --------
+    >>> round(guess_ceiling(1.0), 3)
+    0.731
+    """
+    return 1 / (1 + math.exp(-epsilon))
+
+
+def laplace_guess(epsilon: float) -> float:
+    r"""Return how often the best guess is right for Laplace noise: :math:`1-e^{-\varepsilon/2}/2`.
+
+    Examples
+    --------
+    >>> round(laplace_guess(1.0), 3)
+    0.697
+    """
+    return 1 - math.exp(-epsilon / 2) / 2
+
+
+def _neighbouring_shares() -> tuple[float, float]:
+    half = (ANSWERS - 1) // 2
+    return half / ANSWERS, (half + 1) / ANSWERS
+
+
+def _neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    shares = _neighbouring_shares()
+    right = 0
+    for truth in rng.integers(0, 2, size=GUESSES):
+        ledger = Ledger(PureDP(epsilon=GAME_EPSILON))
+        (output,) = ledger.laplace(
+            np.array([shares[truth]]), l1_sensitivity=1 / ANSWERS, epsilon=GAME_EPSILON, rng=rng
+        )
+        right += int((output > sum(shares) / 2) == truth)
+    return [(RIGHT, GUESSES, right / GUESSES)]
+
+
+def running_share(rows: Iterable[Row]) -> tuple[Vector, Vector]:
+    """Return how many guesses were made, and the share of right ones so far, shapes (parts,)."""
+    ordered = sorted((r for r in rows if r.series == RIGHT), key=lambda r: r.trial)
+    counts = np.cumsum([r.x for r in ordered])
+    right = np.cumsum([r.x * r.value for r in ordered])
+    return counts, right / counts
+
+
+# -- radius -------------------------------------------------------------------------------------
+
+
+def _radius(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    point = RADIUS_POINT
+    problem = point.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    rows = problem.sample(point.n, rng)
+    out: list[tuple[str, float, float]] = []
+    for radius in RADII:
+        out += _at_radius(radius, rows, problem, rng)
+    return out
+
+
+def _at_radius(
+    radius: float, rows: DenseRows, problem: MeanEstimation, rng: np.random.Generator
+) -> list[tuple[str, float, float]]:
+    point = RADIUS_POINT
+    release = SimpleClipping(radius=radius).release(rows, point.setting, Ledger(point.budget), rng)
+    average = clipped_mean(rows, radius)
+    return [
+        (PRIVATE, radius, problem.error(release.value)),
+        (CLIPPED, radius, problem.error(average)),
+        (NOISE, radius, float(np.linalg.norm(release.value - average))),
+        (CUT, radius, float(np.mean(rows.norms() > radius))),
+    ]
+
+
+RUNS = {"tails": _tails, "neighbours": _neighbours, "radius": _radius}

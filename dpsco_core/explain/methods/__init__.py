@@ -1,0 +1,1 @@
+"""One method: who runs where, its code, its work."""

@@ -1,0 +1,138 @@
+"""Which term of a bound dominates, and whose bound is smallest, over a plane of two parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import INTEGERS
+from dpsco_core.base.search import smallest_index
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import bound
+from dpsco_core.problems import Setting
+from dpsco_core.scenario import AXES, Scenario
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Plane:
+    """Two axes of a scenario and values on them.
+
+    Parameters
+    ----------
+    x_axis, y_axis : str
+        Two different ones of n, d, epsilon and p.
+    x, y : arrays of shape (columns,) and (rows,)
+        Increasing; integers for n and d.
+    """
+
+    x_axis: str
+    y_axis: str
+    x: Vector
+    y: Vector
+
+    def __post_init__(self) -> None:
+        for name in ("x_axis", "y_axis"):
+            axis = getattr(self, name)
+            require(axis in AXES, name, f"one of {', '.join(AXES)}", axis)
+        require(self.x_axis != self.y_axis, "y_axis", "another than x_axis", self.y_axis)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Regimes:
+    """Values of some bounds over a plane.
+
+    Parameters
+    ----------
+    plane : Plane
+    bounds : tuple of Bound
+    values : array of shape (bounds, rows, columns)
+    terms : tuple of str
+        Names of the terms of the first bound.
+    dominant : array of shape (rows, columns)
+        Which of them is largest; -1 where the bound is infinite.
+    holds : array of shape (bounds, rows, columns)
+        Whether all hypotheses hold.
+    """
+
+    plane: Plane
+    bounds: tuple[Bound, ...]
+    values: Vector
+    terms: tuple[str, ...]
+    dominant: NDArray[np.intp]
+    holds: NDArray[np.bool_]
+
+    @property
+    def smallest(self) -> NDArray[np.intp]:
+        """Which bound is smallest, shape (rows, columns); -1 where all are infinite."""
+        return smallest_index(self.values)
+
+
+def axis_values(axis: str, low: float, high: float, count: int) -> Vector:
+    """Return at most `count` increasing values from `low` to `high`, evenly on a log scale."""
+    values = np.geomspace(low, high, count)
+    return np.unique(values.round()) if axis in INTEGERS else values
+
+
+def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
+    """Evaluate the bounds `slugs` over `plane`; the terms are those of the first.
+
+    All other fields are those of `scenario`, without its own axis.
+    """
+    require(len(slugs) > 0, "bounds", "at least one", "none")
+    chosen = tuple(bound(s) for s in slugs)
+    base = replace(scenario, axis=None, grid=())
+    shape = (len(plane.y), len(plane.x))
+    values = np.empty((len(chosen), *shape))
+    holds = np.empty((len(chosen), *shape), dtype=bool)
+    dominant = np.empty(shape, dtype=np.intp)
+    names: tuple[str, ...] = ()
+    known: dict[tuple[float, float], Setting] = {}
+    for i, y in enumerate(plane.y):
+        for j, x in enumerate(plane.x):
+            setting = _setting(base, {plane.y_axis: y, plane.x_axis: x}, known)
+            for k, which in enumerate(chosen):
+                terms = which.terms(setting)
+                value = float(which.combine(tuple(terms.values())))
+                values[k, i, j] = value
+                holds[k, i, j] = not which.failures(setting)
+                if k == 0:
+                    names = tuple(terms)
+                    largest = max(terms.values())
+                    at = list(terms.values()).index(largest)
+                    dominant[i, j] = at if math.isfinite(value) else -1
+    return Regimes(
+        plane=plane, bounds=chosen, values=values, terms=names, dominant=dominant, holds=holds
+    )
+
+
+def _setting(
+    base: Scenario, changes: dict[str, float], known: dict[tuple[float, float], Setting]
+) -> Setting:
+    """Return the setting at a point; constants that depend on d and p only are kept."""
+    typed: dict[str, Any] = {
+        name: int(value) if name in INTEGERS else float(value) for name, value in changes.items()
+    }
+    point = replace(base, **typed)
+    key = (point.d, point.p)
+    if key not in known:
+        setting = point.setting
+        if setting.spike_probability is not None:  # a hard instance depends on n and the budget
+            return replace(setting, spike_probability=None)
+        known[key] = setting
+    return replace(known[key], n=point.n, budget=point.budget)
+
+
+def simple_clipping_boundary(d: Vector) -> Vector:
+    r"""Return :math:`\varepsilon = 1/\sqrt d`, up to which simple clipping attains its lower bound.
+
+    Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.
+    """
+    return 1 / np.sqrt(d)

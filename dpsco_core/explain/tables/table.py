@@ -1,0 +1,294 @@
+"""The papers' tables, live: every bound of the catalogue at one scenario, with its slopes.
+
+The rows of a table come in the order of the paper that prints it, then its variants.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.loss_classes import MEAN
+from dpsco_core.base.parsing import one_of
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import (
+    BOUNDS,
+    bound,
+    default_methods,
+    methods_for,
+    problem_card,
+)
+from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.results.report import evaluate
+from dpsco_core.runs.study import canonical
+from dpsco_core.scenario import Scenario
+
+Space = Literal["l2", "lq"]
+STEP = 1.05  # of n and the budget, for a slope
+SLOPES = ("n", "d", "epsilon")  # a zCDP budget is swept in its place
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperTable:
+    """One table: `slugs` in its order; `source` says which table of which paper it is."""
+
+    key: str
+    title: str
+    source: str
+    slugs: tuple[str, ...]
+
+
+def _matching(*patterns: str) -> tuple[str, ...]:
+    """Return the bounds that a pattern matches whole, in the order of the patterns."""
+    known = tuple(b.card.slug for b in BOUNDS)
+    found = [slug for pattern in patterns for slug in known if re.fullmatch(pattern, slug)]
+    return tuple(dict.fromkeys(found))
+
+
+TABLES: tuple[PaperTable, ...] = (
+    PaperTable(
+        key="zhao",
+        title="Zhao et al. 2024, Table I",
+        source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
+        "work that it compares with; below, its theorems and their explicit forms.",
+        slugs=_matching(
+            r"upper\.sco\.(prior-wang|cwme|smoothed-paper|clipped|iterative)",
+            r"lower\.sco\.rate-(quoted|cdp)",
+            r"upper\.(sco|mean)\.(clipped|iterative).*",
+        ),
+    ),
+    PaperTable(
+        key="kamath",
+        title="Kamath, Liu and Zhang 2022",
+        source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
+        "convex and strongly convex risks, and their lower bounds.",
+        slugs=_matching(
+            r"upper\.(mean|sco)\.(cwme|smoothed|prior-wang).*",
+            r"lower\.(sco|sco-strong|mean)\.rate-(cdp|pure)",
+            r"lower\.(sco|sco-strong|mean)\.(fano|hypercube|sampling|gaussian|bounded).*",
+            r"upper\.mean\.(sample|median).*",
+        ),
+    ),
+    PaperTable(
+        key="su-1",
+        title="Su, Zhao and Wang 2023, Table 1",
+        source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
+        "width, convex and strongly convex.",
+        slugs=_matching(
+            r"upper\.sco\.(prior-bassily-2014|prior-talwar|prior-kasi|objective-perturbation).*",
+            r"lower\.sco-strong\.width",
+        ),
+    ),
+    PaperTable(
+        key="su-2",
+        title="Su, Zhao and Wang 2023, Table 2",
+        source="Table 2 of Su, Zhao and Wang (2023): losses in l_q, with light and heavy tails; "
+        "below, explicit bounds for the same algorithms.",
+        slugs=_matching(r"upper\.lp\.(?!.*-(explicit|generalized|free)).*", r"upper\.lp\..*"),
+    ),
+    PaperTable(
+        key="arora",
+        title="Arora, Marinov and Ullah 2020",
+        source="The works that Arora, Marinov and Ullah (2020) compares itself with in its "
+        "sections 1, 3 and 6: Lipschitz losses, smooth or not.",
+        slugs=_matching(
+            r"upper\.sco\.(sgd|prior-chaudhuri|prior-bassily-2014-empirical|noisy-gd)",
+            r"upper\.sco\.(prior-bassily-2019|prior-feldman-2020|phased-sgd|private-sgd)",
+            r"lower\.sco\.rate-lipschitz",
+            r"upper\.sco\.private-sgd-.*",
+            r"upper\.lp\.noisy-mirror-descent.*",
+        ),
+    ),
+    PaperTable(
+        key="lowy",
+        title="Lowy, Liu and Asi 2024: risks",
+        source="The comparison table of Lowy, Liu and Asi (2024): excess risks when all items of a "
+        "user are hidden at once.",
+        slugs=_matching(
+            r"upper\.user\.non-private",
+            r"upper\.user\.(?!.*-(gradients|gradients-paper|explicit)).*",
+            r"lower\.user\..*",
+            r"upper\.user\..*-explicit",
+        ),
+    ),
+    PaperTable(
+        key="lowy-gradients",
+        title="Lowy, Liu and Asi 2024: gradients",
+        source="The other half of that table: how many gradients of single items each takes.",
+        slugs=_matching(r"upper\.user\..*-gradients(-paper)?"),
+    ),
+    PaperTable(
+        key="all",
+        title="Every bound",
+        source="Everything in the catalogue.",
+        slugs=tuple(b.card.slug for b in BOUNDS),
+    ),
+)
+TABLE_KEYS = tuple(t.key for t in TABLES)
+
+
+def paper_table(key: str) -> PaperTable:
+    """Return a table; raises `InvalidInput` for an unknown key."""
+    one_of("table", key, TABLE_KEYS)
+    return TABLES[TABLE_KEYS.index(key)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One bound at one scenario.
+
+    Parameters
+    ----------
+    bound : Bound
+    value : float
+        NaN where the bound is about something else than the scenario.
+    terms : tuple of (name, value)
+    failures : tuple of str
+        What fails: hypotheses, or that it is about something else.
+    here : bool
+        Whether it is about the scenario's problem and what the scenario hides.
+    applies : bool
+        Whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`.
+    """
+
+    bound: Bound
+    value: float
+    terms: tuple[tuple[str, float], ...]
+    failures: tuple[str, ...]
+    here: bool
+    applies: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is about the scenario and all of its hypotheses hold."""
+        return self.here and not self.failures
+
+
+def canonical_point(scenario: Scenario) -> Scenario:
+    """Return the point that bounds are evaluated at: no sweep, one trial, methods that fit."""
+    several: Literal["item", "user"] = "user" if scenario.m > 1 else "item"
+    methods = default_methods(scenario.problem, several)
+    single = replace(scenario, axis=None, grid=(), trials=1, methods=methods)
+    return canonical(single)
+
+
+def space(card: BoundCard) -> Space:
+    """Return the geometry of a bound: l_q, or Euclid's."""
+    return "lq" if ".lp." in card.slug else "l2"
+
+
+def rows(point: Scenario, slugs: tuple[str, ...]) -> tuple[Row, ...]:
+    """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order.
+
+    Parameters
+    ----------
+    point : Scenario
+        Validated; its sweep and methods do not matter.
+    slugs : tuple of str
+    """
+    at = canonical_point(point)
+    found = [_row(at, slug) for slug in slugs]
+    return tuple(sorted(found, key=lambda r: (not r.here, not r.holds)))
+
+
+@lru_cache(maxsize=20_000)
+def _row(point: Scenario, slug: str) -> Row:
+    which = bound(slug)
+    elsewhere = _elsewhere(point, which.card)
+    if elsewhere:
+        return Row(bound=which, value=math.nan, terms=(), failures=(elsewhere,), here=False)
+    found = evaluate(point, which)
+    return Row(
+        bound=which,
+        value=found.value,
+        terms=tuple(found.terms.items()),
+        failures=found.failures,
+        here=True,
+        applies=found.applies,
+    )
+
+
+def _elsewhere(point: Scenario, card: BoundCard) -> str:
+    """Return a sentence if the bound is not about the point, otherwise nothing."""
+    if point.problem not in card.problems:
+        problem = problem_card(point.problem)
+        whom = "the mean of heavy-tailed records"
+        if card.loss_class != MEAN:
+            whom = f"{card.loss_class} losses"
+            if problem.loss_class.bends_as(card.loss_class):  # not the loss of every record
+                whom += ", record by record"
+        return f"It is about {whom}, and the problem here is {problem.name}."
+    hides_items = card.kind == "upper" and card.level == "item" and card.privacy != "none"
+    if point.m > 1 and hides_items:
+        return f"It hides one item, and a user has m={point.m} of them."
+    return ""
+
+
+# -- slopes -------------------------------------------------------------------------------------
+
+
+def slopes(point: Scenario, slug: str) -> dict[str, float]:
+    """Return the logarithmic slopes of a bound in n, d and the budget, by central differences.
+
+    d log(value) / d log(x) over 5 % to both sides; over one dimension (or a group of them) where
+    that is more. NaN where the bound is not about the point, or infinite or 0 beside it.
+    """
+    return dict(_slopes(canonical_point(point), slug))
+
+
+@lru_cache(maxsize=20_000)
+def _slopes(point: Scenario, slug: str) -> tuple[tuple[str, float], ...]:
+    return tuple((axis, _slope(point, slug, axis)) for axis in SLOPES)
+
+
+def _slope(point: Scenario, slug: str, axis: str) -> float:
+    field = "rho" if axis == "epsilon" and point.rho is not None else axis
+    try:
+        low, high = (_moved(point, field, up) for up in (False, True))
+    except InvalidInput:
+        return math.nan
+    values = [_row(p, slug).value for p in (low, high)]
+    if not all(0 < v < math.inf for v in values):
+        return math.nan
+    width = math.log(getattr(high, field) / getattr(low, field))
+    return math.log(values[1] / values[0]) / width
+
+
+def _moved(point: Scenario, field: str, up: bool) -> Scenario:
+    value = getattr(point, field)
+    if field in ("n", "d"):
+        unit = GROUP_SIZE if field == "d" and point.geometry == "group-l1" else 1
+        step = unit * max(1, round(value * (STEP - 1) / unit))
+        moved = value + step if up else max(unit, value - step)
+    else:
+        moved = value * STEP if up else value / STEP
+    return replace(point, **{field: moved}).validate(sampling=False)
+
+
+# -- where Explore draws it ---------------------------------------------------------------------
+
+
+def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
+    """Return `point` with the methods, and where needed the problem and level, of a bound.
+
+    An upper bound brings its own method; a lower one, or earlier work's, the default methods.
+    """
+    problem = point.problem if point.problem in card.problems else card.problems[0]
+    user = card.level == "user"
+    items = point.m
+    if problem == "mean" or (card.level == "item" and card.privacy != "none"):
+        items = 1
+    if user and items == 1:
+        items = 10
+    level: Literal["item", "user"] = "user" if items > 1 else "item"
+    known = methods_for(problem, level)
+    methods = default_methods(problem, level)
+    if card.method in known:
+        public = tuple(m for m in methods if m in ("mean.sample", "sco.erm"))
+        methods = tuple(dict.fromkeys((*public, card.method)))
+    return replace(point, problem=problem, m=items, methods=methods)

@@ -1,0 +1,1 @@
+"""Who is best over users and items."""

@@ -1,0 +1,175 @@
+"""How many users an algorithm needs at all, printed and calibrated; and the table's gradients."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.bounds.user.complexity import COMPARISON, Curve, figure_1
+from dpsco_core.bounds.user.conditions import best_share
+from dpsco_core.methods.user.accelerated.printed import printed_phases
+from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, practical_tau
+from dpsco_core.methods.user.accelerated.schedule import least_users as least_users_of
+from dpsco_core.methods.user.calibrated import full_batch_users
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_groups import printed_count
+from dpsco_core.methods.user.printed_schedules import phase_users
+from dpsco_core.methods.user.requirements import batch_ratio, best_decay, least_users
+from dpsco_core.privacy.filter.plan import recommended_count
+
+EPSILONS = (0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0)
+COMPLEXITY_USERS = tuple(round(10 ** (k / 4)) for k in range(4, 29))  # 10 to 10^7
+RECOMMENDED_STEPS = 20  # of three phases each: theory/lowy-liu-asi.md, 2.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """How many users one algorithm, or one theorem, needs.
+
+    Parameters
+    ----------
+    slug, method : str
+    printed : bool
+        With the paper's constants; otherwise calibrated.
+    least : callable
+        The least n at a `UserLevel`, whose own n does not count; infinite where there is none.
+    """
+
+    slug: str
+    method: str
+    printed: bool
+    least: Callable[[UserLevel], float]
+
+
+def theorem_groups(at: UserLevel) -> float:
+    r"""Return the least n for Theorem B.1: :math:`n^{1-q}(1-2^{-q})\ge\frac{100\ln(n/\delta)}
+    \varepsilon` at the best q.
+    """
+    return least_users(lambda n: best_share(n) >= 100 * (math.log(n) + at.log_delta) / at.epsilon)
+
+
+def printed_groups_run(at: UserLevel) -> float:
+    """Return the least n at which the first phase of Algorithm 1 fills the printed groups."""
+    return least_users(
+        lambda n: phase_users(n, 1, best_decay(n)) >= printed_count(at.with_users(n))
+    )
+
+
+def theorem_accelerated(at: UserLevel) -> float:
+    r"""Return the least n for Theorem C.1: :math:`n^{1-q}(1-2^{-q})>\frac{100\ln(20nmde^
+    \varepsilon/\delta)}\varepsilon` at the best q; its condition delta < 1/(nm) is another.
+    """
+
+    def works(n: int) -> bool:
+        where = at.with_users(n)
+        logarithm = math.log(20) + where.log_size + at.epsilon + at.log_delta
+        return best_share(n) > 100 * logarithm / at.epsilon
+
+    return least_users(works)
+
+
+def printed_accelerated_run(at: UserLevel) -> float:
+    """Return the least n at which Algorithm 3 runs as printed, delta < 1/(nm) included."""
+    try:
+        printed_phases(at.with_users(2))
+    except NotApplicable as refused:
+        found = dict(refused.changes).get("n")
+        return math.inf if found is None else float(found)
+    return 2.0
+
+
+def calibrated_groups(at: UserLevel) -> float:
+    """Return the groups that the calibrated test of Algorithm 1 takes, a user in each."""
+    return float(recommended_count(at.epsilon, at.delta))
+
+
+def calibrated_accelerated(at: UserLevel) -> float:
+    """Return the least n at which a single step of calibrated Algorithm 3 passes its test."""
+    tau = practical_tau(at)
+    found = least_users_of(lambda users, steps: calibrated_filter(at, tau, users, steps), 1)
+    return math.inf if found is None else float(found)
+
+
+def recommended_accelerated(at: UserLevel) -> float:
+    """Return the n of three phases of twenty steps: theory/lowy-liu-asi.md, 2.3."""
+    return float(full_batch_users(at, phases=3, steps=RECOMMENDED_STEPS))
+
+
+NEEDS = (
+    Need(slug="theorem-c1", method="user.accelerated", printed=True, least=theorem_accelerated),
+    Need(slug="theorem-b1", method="user.phased-sgd", printed=True, least=theorem_groups),
+    Need(slug="groups-printed", method="user.phased-sgd", printed=True, least=printed_groups_run),
+    Need(
+        slug="recommended-c1",
+        method="user.accelerated",
+        printed=False,
+        least=recommended_accelerated,
+    ),
+    Need(
+        slug="step-calibrated",
+        method="user.accelerated",
+        printed=False,
+        least=calibrated_accelerated,
+    ),
+    Need(
+        slug="groups-calibrated",
+        method="user.phased-sgd",
+        printed=False,
+        least=calibrated_groups,
+    ),
+)
+
+
+def frontier(at: UserLevel, epsilons: Sequence[float] = EPSILONS) -> dict[str, tuple[float, ...]]:
+    """Return the least users of every one of `NEEDS`, over epsilon."""
+    points = [replace(at, epsilon=epsilon) for epsilon in epsilons]
+    return {need.slug: tuple(need.least(point) for point in points) for need in NEEDS}
+
+
+def most_users(at: UserLevel) -> float:
+    r"""Return :math:`\frac1{\delta m}`, below which n must be for Theorem 3.2 and Algorithm 3."""
+    return 1 / (at.delta * at.m)
+
+
+def batch_shortfall(at: UserLevel) -> float:
+    """Return how many times as many users a step of Algorithm 3 as printed wants as there are."""
+    return batch_ratio(at, best_decay(at.n))
+
+
+def complexity_curves(
+    m: int, condition: float, users: Sequence[int] = COMPLEXITY_USERS
+) -> tuple[Curve, ...]:
+    r"""Return the gradients of every row of the comparison over n m, at n = d and epsilon = 1.
+
+    The optimal algorithms as `figure_1` has them, and those of linear time.
+
+    Parameters
+    ----------
+    m : int
+        Items per user.
+    condition : float
+        :math:`\beta R/L` of the smooth losses.
+    users : sequence of int
+        n, which is d too.
+    """
+    require(condition > 0, "condition", "positive", condition)
+    found = list(figure_1(users, m, smoothness=condition))
+    delta = 0.1 / (max(users) * m)
+    points = [
+        UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=delta, smoothness=condition) for n in users
+    ]
+    for row in (row for row in COMPARISON if not row.optimal):
+        assert row.smooth is not None  # every one takes linear time on smooth losses
+        found.append(
+            Curve(
+                slug=row.slug,
+                name=row.name,
+                loss="smooth",
+                items=tuple(at.total for at in points),
+                gradients=tuple(row.smooth(at) for at in points),
+                applies=tuple(not row.failures(at) for at in points),
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Every algorithm, a file each, its schedule beside it."""

@@ -1,0 +1,33 @@
+"""Optimisers at item level."""
+
+from dpsco_core.methods.euclidean.base import Optimiser
+from dpsco_core.methods.euclidean.clipped import ClippedDescent
+from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
+from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
+from dpsco_core.methods.euclidean.erm import Erm
+from dpsco_core.methods.euclidean.iterative import IterativeDescent
+from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
+from dpsco_core.methods.euclidean.objective_perturbation import (
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
+)
+from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.sgd import Sgd
+from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
+
+__all__ = [
+    "ClippedDescent",
+    "CoordinatewiseDescent",
+    "Erm",
+    "IterativeDescent",
+    "NoisyGradientDescent",
+    "ObjectivePerturbation",
+    "ObjectivePerturbationStrong",
+    "Optimiser",
+    "PhasedSgd",
+    "PrivateSgd",
+    "Sgd",
+    "SmoothedDescent",
+    "StrongCoordinatewiseDescent",
+]

@@ -1,0 +1,153 @@
+"""SCO with simple clipping: Zhao et al. (2024), Theorems 3 and 4."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
+from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, zhao_share
+from dpsco_core.methods.mean.clipped import SimpleClipping
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClippedDescent:
+    r"""Projected gradient descent on means of clipped gradients, with Gaussian noise.
+
+    .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\mathrm{Clip}(\nabla\ell(w_t, Z_i), R)
+        + N\Big(0, \frac{2R^2T}{\rho n^2} I_d\Big)\Big]\Big)
+
+    T releases of `SimpleClipping` at rho/T each: rho-zCDP in all, for every radius and step size.
+
+    Parameters
+    ----------
+    radius : float, optional
+        Clip radius R, in [1e-150, 1e150]. If None it is chosen from the setting.
+    descent : Descent, optional
+        Steps, step size and averaging. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        ``"paper"``: rho by equation (15); with theory, R, T and eta as printed in Theorem 4, which
+        takes M = L lambda = 1.
+    tuning : {"practical", "theory"}
+        ``"theory"``: R of (19) times M, and the T and eta that balance optimisation and noise, in
+        consistent units; all queried points are averaged. ``"practical"``: see
+        `dpsco_core.methods.euclidean.tuning`.
+    """
+
+    radius: float | None = None
+    descent: Descent | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.clipped",
+        name="Clipped gradients",
+        paper=ZHAO_2024,
+        statement="Algorithms 1 and 2, Theorems 3 and 4",
+        summary="Gradient descent: shrinks every gradient into a ball, averages, and adds Gaussian "
+        "noise at every step.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.clipped",
+        caveat="The clip radius and the number of steps are chosen from the setting, not the data; "
+        "practical ones are a model of accuracy, not a theorem.",
+    )
+
+    def plan(self, setting: Setting) -> FrameworkPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
+        rho = zhao_share(setting, self.calibration)
+        unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho
+        if self.radius is not None:
+            radius = self.radius
+        elif self.tuning == "theory":
+            radius = theorem_radius(setting, rho, self.calibration)
+        else:
+            radius = practical_clipping(setting, unit).radius
+        check_level("radius", radius)
+        if self.descent is not None:
+            descent = self.descent
+        elif self.tuning == "theory":
+            descent = theorem_descent(setting, rho, radius, self.calibration)
+        else:
+            descent = practical_descent(setting, unit * radius**2, radius)
+        rho_step = rho / descent.steps
+        return FrameworkPlan(
+            descent=descent,
+            oracle=SimpleClipping(radius=radius, calibration=self.calibration),
+            rho=rho,
+            rho_step=rho_step,
+            diagnostics={
+                "clip_radius": radius,
+                "noise_std": 2 * radius / setting.n / math.sqrt(2 * rho_step),
+            },
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1 with Algorithm 2 as its oracle."""
+        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+
+
+def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:
+    r"""Return R of equation (19), times M unless printed.
+
+    :math:`\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p}, \sqrt d(n/d)^{1/p}\}`.
+
+    Examples
+    --------
+    The reference value of theory/zhao-et-al.md, 3.2, at n = 10^4, d = 10, p = 3 and rho of (15) at
+    (1, 1e-6):
+
+    >>> from dpsco_core.privacy import ZCDP
+    >>> from dpsco_core.problems import Constants
+    >>> constants = Constants(coordinate_moment=1.0, directional_moment=1.0, variance_trace=10.0,
+    ...                       mean_gradient_bound=1.0)
+    >>> setting = Setting(n=10_000, d=10, moment_order=3.0, budget=ZCDP(rho=1.0),
+    ...                   constants=constants)
+    >>> round(theorem_radius(setting, 0.0140588188106, "paper"), 6)
+    22.802973
+    """
+    n, d, order = setting.n, setting.d, setting.moment_order
+    moment = 1.0
+    if calibration == "tight":
+        moment = finite(setting.constants.directional_moment, "a directional moment M")
+    signal = min(n * math.sqrt(rho / d), n / d)
+    return moment * math.sqrt(d) * float(signal ** (1 / order))
+
+
+def theorem_descent(
+    setting: Setting, rho: float, radius: float, calibration: Calibration
+) -> Descent:
+    r"""Return T and eta of Theorem 4, averaging the queried points.
+
+    As printed, :math:`T = \rho n^2/(dR^2)` and :math:`\eta = 1/(\lambda\sqrt{2T})`. In consistent
+    units, with G the smaller of M and :math:`\lambda L` (L the diameter),
+    :math:`T = G^2\rho n^2/(dR^2)` and :math:`\eta = L/(G\sqrt{2T})`: optimisation and noise are
+    then equal (theory/zhao-et-al.md, 2.3).
+    """
+    constants = setting.constants
+    energy = rho * setting.n**2 / (setting.d * radius**2)
+    if calibration == "paper":
+        smoothness = finite(constants.smoothness, "a smoothness constant of the risk")
+        steps = whole_steps(energy)
+        return Descent(steps=steps, step_size=1 / (smoothness * math.sqrt(2 * steps)), queried=True)
+    moment = finite(constants.directional_moment, "a directional moment M")
+    diameter = finite(constants.diameter, "a bounded constraint set")
+    gradient, reach = moment, constants.smoothness * diameter
+    if constants.minimum_interior and reach > 0:
+        gradient = min(moment, reach)
+    steps = whole_steps(gradient**2 * energy)
+    return Descent(
+        steps=steps, step_size=diameter / (gradient * math.sqrt(2 * steps)), queried=True
+    )

@@ -1,0 +1,174 @@
+"""SCO with the coordinate-wise estimator: Kamath et al. (2022), Theorem 5.2."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, gaussian_share
+from dpsco_core.methods.mean.coordinatewise import (
+    SMALLEST_THRESHOLD,
+    CoordinatewiseCDP,
+    median_sensitivity,
+    printed_sensitivity,
+)
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoordinatewiseDescent:
+    r"""Projected gradient descent with CDPCWME as the gradient oracle, on all records each step.
+
+    T releases of `CoordinatewiseCDP` at rho/T each: rho-zCDP in all.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        tau; entries are clipped to [-3 tau, 3 tau]. If None it is chosen from the setting.
+    blocks : int, optional
+        Number of blocks m of the median of means. If None it is chosen from the setting.
+    descent : Descent, optional
+        Steps, step size and averaging. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        ``"paper"``: the printed sensitivity and conversion, and with theory the literal
+        :math:`T = R^2\rho n^2/(\tau^2d^4)` and :math:`\tau = (\sqrt\rho n/(Md^{3/2}))^{1/p}`.
+    tuning : {"practical", "theory"}
+        ``"theory"``: m of the covering argument, :math:`\tau = \max(10, (\sqrt\rho
+        n/d^{3/2})^{1/p})`, the T at which the noise energy of a step is R^2, and
+        :math:`\eta = M/(R\sqrt T)` with M the diameter; all queried points are averaged.
+        ``"practical"``: m = 1, and `dpsco_core.methods.euclidean.tuning`.
+    """
+
+    threshold: float | None = None
+    blocks: int | None = None
+    descent: Descent | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.cwme",
+        name="Coordinate-wise gradients",
+        paper=KAMATH_2022,
+        statement="Algorithms 1 to 3, Theorem 5.2",
+        summary="Gradient descent: clips every coordinate of every gradient, takes medians of "
+        "block averages, and adds Gaussian noise at every step.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.cwme",
+        caveat="The theorem's number of blocks grows like 24 d ln n; its literal number of steps "
+        "ignores that and is unusable.",
+    )
+
+    def plan(self, setting: Setting) -> FrameworkPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
+        rho = gaussian_share(setting, self.calibration)
+        theory = self.tuning == "theory"
+        blocks = self.blocks
+        if blocks is None:
+            blocks = covering_blocks(setting, self.calibration) if theory else 1
+        enough_records(setting, blocks)
+        threshold = self.threshold
+        if threshold is None:
+            threshold = (
+                theorem_threshold(setting, rho, self.calibration)
+                if theory
+                else practical_limit(setting, rho) / 3
+            )
+        check_level("threshold", threshold)
+        sensitivity = math.sqrt(setting.d) * (
+            printed_sensitivity(threshold, blocks, setting.n)
+            if self.calibration == "paper"
+            else median_sensitivity(threshold, blocks, setting.n // blocks)
+        )
+        energy = setting.d * sensitivity**2 / (2 * rho)
+        if self.descent is not None:
+            descent = self.descent
+        elif theory:
+            descent = theorem_descent(setting, rho, threshold, energy, self.calibration)
+        else:
+            descent = practical_descent(setting, energy, 3 * threshold * math.sqrt(setting.d))
+        rho_step = rho / descent.steps
+        return FrameworkPlan(
+            descent=descent,
+            oracle=CoordinatewiseCDP(
+                threshold=threshold, blocks=blocks, calibration=self.calibration
+            ),
+            rho=rho,
+            rho_step=rho_step,
+            diagnostics={
+                "clip_limit": 3 * threshold,
+                "blocks": float(blocks),
+                "noise_std": sensitivity / math.sqrt(2 * rho_step),
+            },
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 2 on all records at every step."""
+        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+
+
+def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:
+    """Check that every step has a record for every block."""
+    needed = blocks * steps
+    if setting.n < needed:
+        where = f"{blocks:,} blocks" + (f" in each of {steps:,} steps" if steps > 1 else "")
+        raise NotApplicable(
+            f"{where} need at least {needed:,} records, and n={setting.n:,}.",
+            nearest="set tuning=practical",
+            changes=(("tuning", "practical"),),
+        )
+
+
+def covering_blocks(setting: Setting, calibration: Calibration) -> int:
+    r"""Return m of the covering argument of Theorem 5.2, rounded up (to even if tight).
+
+    :math:`m = 4\ln(2d) + 8d\ln(3M/\alpha)` with :math:`\alpha = n^{-3}` and M the diameter; the
+    paper drops the first term (theory/kamath-liu-zhang.md, 2.4).
+    """
+    d = setting.d
+    diameter = finite(setting.constants.diameter, "a bounded constraint set")
+    covering = 8 * d * math.log(max(3 * diameter * setting.n**3, math.e))
+    if calibration == "paper":
+        return math.ceil(covering)
+    blocks = math.ceil(4 * math.log(2 * d) + covering)
+    return blocks + blocks % 2
+
+
+def theorem_threshold(setting: Setting, rho: float, calibration: Calibration) -> float:
+    r"""Return tau of Theorem 5.2, at least 10 and at least (R+1)/3, in units of the moment."""
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    scale = finite(constants.coordinate_moment, "a coordinate-wise moment") ** (1 / order)
+    bound = finite(constants.mean_gradient_bound, "a bound R on the mean gradient") / scale
+    divisor = constants.diameter if calibration == "paper" else 1.0
+    signal = math.sqrt(rho) * setting.n / (divisor * d**1.5)
+    return float(scale * max(signal ** (1 / order), SMALLEST_THRESHOLD, (bound + 1) / 3))
+
+
+def theorem_descent(
+    setting: Setting, rho: float, threshold: float, energy: float, calibration: Calibration
+) -> Descent:
+    r"""Return T and :math:`\eta = M/(R\sqrt T)` of Theorem 5.2.
+
+    T makes the noise energy of a step equal to R^2; `energy` is that of a single step. As printed
+    it is :math:`R^2\rho n^2/(\tau^2d^4)`, which hides :math:`72m^2/d^2`.
+    """
+    bound = setting.constants.mean_gradient_bound
+    if calibration == "paper":
+        steps = whole_steps(bound**2 * rho * setting.n**2 / (threshold**2 * setting.d**4))
+    else:
+        steps = whole_steps(bound**2 / energy)
+    size = setting.constants.diameter / (bound * math.sqrt(steps))
+    return Descent(steps=steps, step_size=size, queried=True)

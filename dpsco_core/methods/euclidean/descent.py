@@ -1,0 +1,52 @@
+"""Projected gradient descent: the loop that the full-batch optimisers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.euclidean.tuning import Descent
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Descended:
+    """The result of a descent: the averaged point and the path."""
+
+    value: Vector
+    path: Path
+
+
+def descend(
+    constraint: ConstraintSet, descent: Descent, oracle: Callable[[Vector, int], Vector]
+) -> Descended:
+    r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
+
+    Kamath et al. (2022), Algorithm 1, and Zhao et al. (2024), Algorithm 1.
+
+    Parameters
+    ----------
+    descent : Descent
+        T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
+        proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`.
+    oracle : callable
+        Takes the point and the number of the step, from 0, and returns a finite gradient.
+    """
+    w = constraint.centre
+    path = Path(w, descent.steps)
+    total = np.zeros(constraint.d)
+    averaged = descent.steps if descent.queried else descent.averaged
+    for t in range(descent.steps):
+        if descent.queried:
+            total += w
+        w = constraint.project(w - descent.step_size * oracle(w, t))
+        path.add(t + 1, w)
+        if not descent.queried and t >= descent.steps - averaged:
+            total += w
+    return Descended(value=total / averaged, path=path)

@@ -1,0 +1,124 @@
+"""Empirical risk minimisation without privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import require
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+SMOOTH_ACCURACY = 1e-8
+KINKED_ACCURACY = 1e-4
+MOST_GRADIENTS, FEWEST_GRADIENTS = 400, 60
+MOST_ENTRIES = 4e9  # of the records that are read, over all gradients: some ten seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErmPlan:
+    """The parameters of one run.
+
+    Parameters
+    ----------
+    kinked : bool
+        Whether the losses have kinks.
+    relative_accuracy : float
+        Of the certified accuracy at the start, the centre of the set.
+    """
+
+    kinked: bool
+    relative_accuracy: float
+    most_gradients: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Erm:
+    r"""Minimise the empirical risk over the set: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
+
+    By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
+    losses with kinks by stages of averaged subgradients. Both stop at a certified accuracy, which
+    is part of the result, or after 400 gradients (fewer for very large samples). Not private.
+
+    Parameters
+    ----------
+    relative_accuracy : float, optional
+        Of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks.
+    """
+
+    relative_accuracy: float | None = None
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.erm",
+        name="Empirical risk minimisation",
+        paper=FOLKLORE,
+        statement="Empirical risk minimisation",
+        summary="Minimises the average loss of the records, without privacy.",
+        privacy="none",
+        problems=SCO_PROBLEMS,
+    )
+
+    def plan(self, setting: Setting) -> ErmPlan:
+        """Return the parameters at `setting`."""
+        kinked = has_kinks(setting.constants)
+        accuracy = self.relative_accuracy
+        if accuracy is None:
+            accuracy = KINKED_ACCURACY if kinked else SMOOTH_ACCURACY
+        require(0 < accuracy < 1, "relative_accuracy", "above 0 and below 1", accuracy)
+        affordable = int(MOST_ENTRIES / (setting.n * setting.d))
+        return ErmPlan(
+            kinked=kinked,
+            relative_accuracy=accuracy,
+            most_gradients=min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable)),
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Minimise the empirical risk."""
+        check_sample(sample, setting)
+        plan = self.plan(setting)
+        if plan.kinked:
+            slope = float(np.linalg.norm(sample.mean_gradient(sample.constraint.centre)))
+            found = staged_subgradients(
+                sample.mean_gradient,
+                sample.constraint,
+                step_size=sample.constraint.l2_radius / slope if slope > 0 else 1.0,
+                relative_accuracy=plan.relative_accuracy,
+                limit=plan.most_gradients,
+            )
+        else:
+            found = spectral_descent(
+                sample.mean_gradient,
+                sample.constraint,
+                relative_accuracy=plan.relative_accuracy,
+                modulus=setting.constants.sample_strong_convexity,
+                limit=plan.most_gradients,
+            )
+        return Release(
+            value=found.value,
+            ledger=ledger,
+            diagnostics={
+                "certified_accuracy": found.accuracy,
+                "steps": float(found.gradient_calls),
+                "gradient_calls": float(found.gradient_calls * setting.n),
+            },
+            iterates=np.array([sample.constraint.centre, found.value]),
+            iterate_steps=np.array([0, found.gradient_calls], dtype=np.int64),
+        )
+
+
+def has_kinks(constants: Constants) -> bool:
+    """Whether the losses have kinks, as far as the problem says."""
+    model = constants.linear_model
+    if constants.twice_differentiable or constants.structure in ("mean", "linear"):
+        return False
+    return model is None or math.isinf(model.curvature)

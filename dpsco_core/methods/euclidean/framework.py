@@ -1,0 +1,130 @@
+"""Gradient descent with a private mean estimator as its gradient oracle.
+
+Kamath et al. (2022), Algorithms 1 and 2; Zhao et al. (2024), Algorithm 1. Each step asks a mean
+estimator of `dpsco_core.methods.mean` for the mean of the per-sample gradients, at its share of
+the budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean.base import MeanEstimator, Release
+from dpsco_core.privacy.budget import ZCDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameworkPlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    descent : Descent
+        Steps, step size and averaging.
+    oracle : MeanEstimator
+        The mean estimator, with its parameters fixed.
+    rho : float
+        What the whole run spends.
+    rho_step : float
+        What a step spends: rho/T on all records, or all of rho on a block of its own.
+    disjoint : bool
+        Whether step t sees only block t of the records.
+    diagnostics : mapping of str to float
+        Parameters that are worth showing.
+    notes : tuple of str
+        What a reader of the result must see.
+    """
+
+    descent: Descent
+    oracle: MeanEstimator
+    rho: float
+    rho_step: float
+    disjoint: bool = False
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def run_framework(
+    plan: FrameworkPlan, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+) -> Release:
+    """Descend with the plan's oracle, every release through `ledger`.
+
+    The points between the steps, and the averages of them, are post-processing.
+    """
+    check_sample(sample, setting)
+    steps = plan.descent.steps
+    size = setting.n // steps if plan.disjoint else setting.n
+    step_setting = replace(setting, n=size, budget=ZCDP(rho=plan.rho_step))
+    ledgers = ledger.disjoint(steps) if plan.disjoint else (ledger,) * steps
+
+    def oracle(w: Vector, t: int) -> Vector:
+        seen = sample.part(t * size, (t + 1) * size) if plan.disjoint else sample
+        return plan.oracle.release(seen.gradients(w), step_setting, ledgers[t], rng).value
+
+    found = descend(sample.constraint, plan.descent, oracle)
+    gradients = steps * size
+    return Release(
+        value=found.value,
+        ledger=ledger,
+        diagnostics=dict(plan.diagnostics)
+        | {
+            "steps": float(steps),
+            "step_size": plan.descent.step_size,
+            "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
+            "rho_step": plan.rho_step,
+            "gradient_calls": float(gradients),
+        },
+        notes=plan.notes,
+        iterates=found.path.points,
+        iterate_steps=found.path.steps,
+    )
+
+
+def whole_steps(steps: float) -> int:
+    """Return the printed real number of steps as an integer of at least 1.
+
+    Raises
+    ------
+    NotApplicable
+        If it is too large to run.
+    """
+    if not steps <= MOST_STEPS:
+        raise NotApplicable(
+            f"The theorem's number of steps is {steps:,.0f}, and at most {MOST_STEPS:,} can run.",
+            nearest="set tuning=practical",
+            changes=(("tuning", "practical"),),
+        )
+    return max(1, math.floor(steps))
+
+
+def finite(value: float, what: str) -> float:
+    """Return `value`, a certified constant that a theorem's parameters need.
+
+    Raises
+    ------
+    NotApplicable
+        If it is infinite or 0: the problem does not certify it.
+    """
+    if not 0 < value < math.inf:
+        raise NotApplicable(
+            f"The theorem's parameters need {what}, which the problem does not certify.",
+            nearest="set tuning=practical",
+            changes=(("tuning", "practical"),),
+        )
+    return value

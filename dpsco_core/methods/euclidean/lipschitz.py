@@ -1,0 +1,187 @@
+r"""Losses that are Lipschitz for every record, as the methods of the Lipschitz theory need them.
+
+A problem may certify a Lipschitz constant for the records of its law. Privacy must hold for all
+others too: records are shrunk to the norm that the constant stands for (`Sample.bounded`), which
+changes no record of the law, and gradients are clipped to the constant.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.euclidean.base import surrogate
+from dpsco_core.methods.euclidean.tuning import practical_radius
+from dpsco_core.methods.mean.base import (
+    Calibration,
+    Tuning,
+    check_level,
+    clip_to_ball,
+    gaussian_share,
+)
+from dpsco_core.privacy.budget import PureDP
+from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+BOUNDED_CAVEAT = (
+    "Where the losses have no Lipschitz constant, the practical tuning shrinks features (or "
+    "records) into a ball, whose radius is feature_bound, and minimises the risk of those."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Losses:
+    r"""Certified constants of the losses that a method works on.
+
+    Parameters
+    ----------
+    lipschitz : float
+        L: every gradient is clipped to it.
+    smoothness : float
+        :math:`\beta` of the loss of every possible record; infinite if not certified.
+    feature_bound : float
+        The norm that records are shrunk to; infinite where they are left as they are.
+    certified : bool
+        Whether the problem itself certifies L, so that no record of its law is shrunk.
+
+    Raises
+    ------
+    InvalidInput
+        If L or the bound is outside the range of `check_level`, where products of doubles overflow
+        or lose their digits for some records.
+    """
+
+    lipschitz: float
+    smoothness: float
+    feature_bound: float
+    certified: bool
+
+    def __post_init__(self) -> None:
+        check_level("lipschitz", self.lipschitz)
+        if math.isfinite(self.feature_bound):
+            check_level("feature_bound", self.feature_bound)
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the sample whose losses have these constants."""
+        return sample if math.isinf(self.feature_bound) else sample.bounded(self.feature_bound)
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """The clip radius and, if there is one, the bound on the records."""
+        found = {"clip_radius": self.lipschitz}
+        if math.isfinite(self.feature_bound):
+            found["feature_bound"] = self.feature_bound
+        return found
+
+
+def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
+    """Return the losses to work on: the problem's own where they are Lipschitz, else bounded ones.
+
+    Parameters
+    ----------
+    rho : float
+        The budget, for `practical_radius`.
+
+    Raises
+    ------
+    NotApplicable
+        With ``tuning="theory"`` if the problem certifies no Lipschitz constant; and for losses
+        that no bound on the records makes Lipschitz.
+    """
+    constants = setting.constants
+    if math.isfinite(constants.lipschitz):
+        bound = _record_bound(constants)
+        smoothness = math.inf if math.isinf(bound) else surrogate(setting, bound).smoothness
+        return Losses(
+            lipschitz=constants.lipschitz,
+            smoothness=smoothness,
+            feature_bound=bound,
+            certified=True,
+        )
+    typical = practical_radius(setting, rho)
+    model = constants.linear_model
+    if model is not None and math.isfinite(model.slope):
+        bound = typical / model.slope
+    else:  # `typical` is about the mean of the records, the bound about 0
+        offset = constants.mean_gradient_bound
+        if constants.structure == "mean":
+            offset = max(0.0, offset - constants.diameter / 2)
+        bound = math.hypot(typical, offset)
+    found = surrogate(setting, bound)
+    if tuning == "theory":
+        raise NotApplicable(
+            "The theorem needs a Lipschitz loss for every record, and the records of this problem "
+            "are unbounded.",
+            nearest="set tuning=practical, which shrinks records into a ball",
+            changes=(("tuning", "practical"),),
+        )
+    return Losses(
+        lipschitz=found.lipschitz,
+        smoothness=found.smoothness,
+        feature_bound=bound,
+        certified=False,
+    )
+
+
+def _record_bound(constants: Constants) -> float:
+    """Return the norm of records that the Lipschitz constant stands for; infinite if none does."""
+    model = constants.linear_model
+    if model is not None and math.isfinite(model.slope):
+        return constants.lipschitz / model.slope
+    if constants.structure == "linear":
+        return constants.lipschitz
+    if constants.structure == "mean" and constants.lipschitz > constants.diameter / 2:
+        return constants.lipschitz - constants.diameter / 2
+    return math.inf
+
+
+def sco_share(setting: Setting, calibration: Calibration) -> float:
+    """Return the rho that a Gaussian optimiser may spend; see `gaussian_share`.
+
+    Raises
+    ------
+    NotApplicable
+        Under a pure budget.
+    """
+    refuse_pure(setting)
+    return gaussian_share(setting, calibration)
+
+
+def refuse_pure(setting: Setting) -> None:
+    """Raise `NotApplicable` under a pure budget: Gaussian noise cannot meet it."""
+    if isinstance(setting.budget, PureDP):
+        raise NotApplicable(
+            "Gaussian noise cannot give pure DP.",
+            nearest="set delta=1e-06",
+            changes=(("delta", 1e-6),),
+        )
+
+
+def clipped_gradient(sample: Sample, w: Vector, i: int, lipschitz: float) -> Vector:
+    """Return the gradient of record `i`, in the ball of radius `lipschitz` for every record.
+
+    Call it under ``np.errstate(over="ignore", invalid="ignore")``: a record may be anything.
+    """
+    g = real_array("gradient", sample.gradient(w, i))
+    if g.dot(g) <= lipschitz**2:
+        return g
+    rows, weights = clip_to_ball(g[None, :], lipschitz)
+    clipped: Vector = weights[0] * rows[0]
+    return clipped
+
+
+def clipped_block_mean(rows: Rows, start: int, stop: int, lipschitz: float) -> Vector:
+    """Return the mean of rows `start` to `stop`, each clipped to `lipschitz`, shape (d,)."""
+    total = np.zeros(rows.d)
+    for block in rows.blocks(start, stop):
+        safe, weights = clip_to_ball(block, lipschitz)
+        total += weights @ safe
+    return total / (stop - start)

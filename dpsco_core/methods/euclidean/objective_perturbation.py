@@ -1,0 +1,241 @@
+"""Approximate objective perturbation: Su, Zhao and Wang (2023), Algorithms 1 and 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.base.errors import require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
+from dpsco_core.methods.euclidean.objective_plan import (
+    ObjectivePlan,
+    objective_plan,
+    projection_accuracy,
+)
+from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePerturbation:
+    r"""Minimise the empirical risk plus a random linear term and a ridge; perturb the result.
+
+    .. math:: \theta_2 \approx \arg\min_W \hat L(\theta) + \frac{\langle G, \theta\rangle}n
+        + \lambda\|\theta\|^2,\qquad \hat\theta = \Pi_W(\theta_2 + H)
+
+    with :math:`G \sim N(0, \sigma_1^2 I_d)` and :math:`H \sim N(0, \sigma_2^2 I_d)`. The solver
+    is deterministic and certifies :math:`\theta_2` to :math:`\alpha`, for every data set, so that
+    it lies within :math:`\sqrt{\alpha/\lambda}` of the exact minimiser, which G makes private; H
+    hides the rest. Where the objective has a closed form (half the squared distance, and linear
+    losses) there is neither H nor a cost of the change of variables. The points of the solver are
+    not private and are not part of the result.
+
+    Proven for generalised linear and mean-type losses that are twice differentiable, and only for
+    them (theory/su-zhao-wang.md, 2.1 (b)), on every compact convex W: the projections' rounding
+    is part of what H hides, at an accuracy that is tested (`objective_plan.open_distance`).
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"paper"``: the printed :math:`\sigma_1, \sigma_2` and a quarter of epsilon for the
+        change of variables, with epsilon < 1. ``"tight"``: exact requirements at shares that leave
+        nearly all of the budget to G; every epsilon.
+    tuning : {"practical", "theory"}
+        ``"theory"``: lambda of Theorem 2, L/(sqrt(n) M) with M the diameter, or what privacy
+        needs. ``"practical"``: with ``"tight"``, the lambda that balances its own bias and the
+        noise on a quadratic; with ``"paper"``, the least that privacy needs.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.objective-perturbation",
+        name="Objective perturbation",
+        paper=SU_2023,
+        statement="Algorithm 1, Theorems 1 and 2",
+        summary="Adds a random linear term to the empirical risk, minimises it to a certified "
+        "accuracy, and hides what the solver left open.",
+        privacy="approx",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.objective-perturbation",
+        caveat="Needs twice differentiable generalised linear or mean-type losses; for others no "
+        "proof of privacy is known here. The ridge is what the library's shares of the budget "
+        "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> ObjectivePlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        return objective_plan(setting, self.calibration, self.tuning, strong=False)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1."""
+        return run(self.plan(setting), sample, setting, ledger, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePerturbationStrong:
+    r"""Algorithm 2: objective perturbation where the losses' own strong convexity is the ridge.
+
+    With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
+    norm at most :math:`\beta_f`, the ridge is
+    :math:`\lambda = \max\{0, \frac12[\frac{\beta_f}{n(e^{\varepsilon/4}-1)} - \mu]\}`
+    (theory/su-zhao-wang.md, 2.2; the printed rule subtracts moduli of two norms, and is not private
+    on sets wider than the unit ball). For half the squared distance Hessians are the same for all
+    records, so that :math:`\lambda = 0`: the result is the projection of the mean record plus
+    noise. The modulus is an l2 one throughout, so that the set need not be symmetric: its Minkowski
+    norm, the paper's, appears nowhere.
+
+    Parameters
+    ----------
+    calibration, tuning
+        As for `ObjectivePerturbation`; the ridge is the same in both tunings.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.objective-perturbation-strong",
+        name="Objective perturbation, strongly convex",
+        paper=SU_2023,
+        statement="Algorithm 2, Theorems 3 and 4",
+        summary="Objective perturbation without a ridge of its own, for strongly convex losses.",
+        privacy="approx",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.objective-perturbation-strong",
+        caveat="Needs a strong convexity that no record can change; the printed ridge mixes the "
+        "moduli of two norms, which is not private on sets wider than the unit ball, and is "
+        "corrected. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> ObjectivePlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        return objective_plan(setting, self.calibration, self.tuning, strong=True)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 2."""
+        return run(self.plan(setting), sample, setting, ledger, rng)
+
+
+def run(
+    plan: ObjectivePlan,
+    sample: Sample,
+    setting: Setting,
+    ledger: Ledger,
+    rng: np.random.Generator,
+) -> Release:
+    """Run Algorithm 1 or 2 at the parameters of `plan`."""
+    check_sample(sample, setting)
+    losses = plan.losses.of(sample)
+    closed = plan.hessian is not None
+    if not closed:
+        check_set(sample.constraint, setting)
+    value = (closed_form if closed else perturbed_minimiser)(plan, losses, ledger, rng)
+    start = sample.constraint.centre
+    return Release(
+        value=value,
+        ledger=ledger,
+        diagnostics=plan.losses.diagnostics
+        | {
+            "noise_std": plan.linear_std / setting.n,
+            "ridge": plan.ridge,
+            "accuracy": plan.accuracy,
+            "output_noise_std": plan.output_std,
+        },
+        iterates=np.array([start, value]),
+        iterate_steps=np.array([0, 1], dtype=np.int64),
+    )
+
+
+def check_set(constraint: ConstraintSet, setting: Setting) -> None:
+    """Refuse a sample on another set than the plan is for: its accuracy depends on the set."""
+    body = setting.body
+    same = isinstance(constraint, Ball) == isinstance(body, Ball)
+    same &= constraint.l2_radius <= setting.constants.diameter / 2 * (1 + 1e-9)
+    same &= projection_accuracy(constraint) <= projection_accuracy(body)
+    require(same, "constraint", f"that of the setting, {body}", constraint)
+
+
+def closed_form(
+    plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
+) -> Vector:
+    r"""Minimise :math:`(\frac a2 + \lambda)\|\theta\|^2 + \langle c + G/n, \theta\rangle`.
+
+    With c the gradient at 0 and a the Hessian: :math:`\Pi_W(-(c+G/n)/(a+2\lambda))`, and the
+    support point of W along :math:`-(c+G/n)` where there is no curvature.
+    """
+    assert plan.hessian is not None
+    slope = sample.mean_gradient(np.zeros(sample.d))
+    if plan.rho > 0:
+        slope = ledger.gaussian(
+            slope,
+            l2_sensitivity=plan.l2_sensitivity / sample.n,
+            rho=plan.rho,
+            rng=rng,
+            label="linear term of the objective",
+        )
+    else:
+        slope = slope + linear_term(plan, sample, ledger, rng)
+    curvature, constraint = plan.hessian + 2 * plan.ridge, sample.constraint
+    if curvature == 0:
+        return constraint.support_point(-slope)
+    return constraint.project(-slope / curvature)
+
+
+def linear_term(
+    plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
+) -> Vector:
+    """Step 1: draw G and return G/n, shape (d,)."""
+    noise: Vector = ledger.objective_noise(
+        size=sample.d,
+        l2_sensitivity=plan.l2_sensitivity,
+        epsilon=plan.epsilon,
+        jacobian_epsilon=plan.jacobian_epsilon,
+        delta=plan.delta,
+        noise_std=plan.linear_std,
+        rng=rng,
+    )
+    return noise / sample.n
+
+
+def perturbed_minimiser(
+    plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
+) -> Vector:
+    """Steps 1 to 4 where the objective must be solved."""
+    tilt = linear_term(plan, sample, ledger, rng)  # step 1; step 2 is the plan's
+
+    def gradient(w: Vector) -> Vector:  # of step 3
+        return sample.mean_gradient(w) + tilt + 2 * plan.ridge * w
+
+    solved = minimise_strongly_convex(
+        gradient,
+        sample.constraint,
+        smoothness=plan.losses.smoothness + 2 * plan.ridge,
+        modulus=2 * plan.ridge,
+        accuracy=plan.accuracy,
+    )
+    noisy = ledger.gaussian(
+        solved.value,
+        l2_sensitivity=plan.output_sensitivity,
+        rho=plan.output_rho,
+        rng=rng,
+        label="what the solver left open",
+    )
+    return sample.constraint.project(noisy)  # step 4

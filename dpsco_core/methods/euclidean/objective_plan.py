@@ -1,0 +1,381 @@
+r"""The parameters of objective perturbation: shares of the budget, ridge, accuracy, noise.
+
+The exact minimiser of the perturbed objective costs what the linear term G costs as a Gaussian
+release, plus the change of variables from G to the minimiser,
+:math:`\varepsilon_J = \ln(1+\beta/(2n\lambda))` for a loss whose Hessian has rank one: the Jacobian
+determinants of neighbours differ by one record's Hessian. What the solver leaves open is hidden by
+H. See theory/su-zhao-wang.md, 2.1 and 2.2.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest_between
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.lq_ball import LqBall
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
+from dpsco_core.methods.mean.base import Calibration, Tuning
+from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
+from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.linear import mean_gradient_rounding
+
+OUTPUT_SHARE = 0.01  # of epsilon and of delta, in the tight calibration: H is tiny all the same
+DIGITS = 1e-12  # of the gradient, that the solver can certify; see `certified_digits`
+PROJECTION = 1e-13  # of a projection, relative to the set and to what is projected
+PROJECTION_PER_EXPONENT = 4e-15  # of one on an l_q ball, times q where that is more
+SPHERE = 4e-14  # of the gradient, for what the certificate rounds near the sphere: see solver
+LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-13 of beta/n there
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectivePlan:
+    r"""The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    hessian : float or None
+        1 or 0 where every loss has that multiple of the identity as its Hessian, and the
+        objective a closed form; None where it must be solved.
+    ridge : float
+        :math:`\lambda`; the objective has the term :math:`\lambda\|\theta\|^2`.
+    epsilon, jacobian_epsilon, delta : float
+        What G and the change of variables cost.
+    rho : float
+        In place of them, where G is one Gaussian release with the exact curve; else 0.
+    l2_sensitivity : float
+        Of n times the gradient of the empirical risk.
+    linear_std : float
+        :math:`\sigma_1`, of G.
+    accuracy : float
+        :math:`\alpha`; 0 for a closed form.
+    output_sensitivity, output_rho, output_std : float
+        Of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`.
+    """
+
+    losses: Losses
+    hessian: float | None
+    ridge: float
+    epsilon: float
+    jacobian_epsilon: float
+    delta: float
+    rho: float = 0.0
+    l2_sensitivity: float
+    linear_std: float
+    accuracy: float = 0.0
+    output_sensitivity: float = 0.0
+    output_rho: float = 0.0
+    output_std: float = 0.0
+
+
+@lru_cache(maxsize=4096)
+def objective_plan(
+    setting: Setting, calibration: Calibration, tuning: Tuning, *, strong: bool
+) -> ObjectivePlan:
+    """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+    budget = approximate_budget(setting, calibration)
+    refuse_other_losses(setting, strong=strong)
+    losses = lipschitz_losses(setting, tuning, setting.gaussian_rho)
+    constants = setting.constants
+    if constants.structure == "mean":
+        ridge = 0.0 if strong or tuning == "practical" else theorem_ridge(setting, losses)
+        return _closed_plan(setting, calibration, budget, losses, 1.0, ridge)
+    if constants.structure == "linear":
+        ridge = 0.0 if tuning == "practical" else theorem_ridge(setting, losses)
+        return _closed_plan(setting, calibration, budget, losses, 0.0, ridge)
+    if calibration == "paper":
+        return _paper_plan(setting, tuning, budget, losses)
+    return _tight_plan(setting, tuning, budget, losses)
+
+
+def approximate_budget(setting: Setting, calibration: Calibration) -> ApproxDP:
+    """Return the (epsilon, delta) budget; raises `NotApplicable` for another, or a large one."""
+    refuse_pure(setting)
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP):
+        raise NotApplicable(
+            "Objective perturbation is proven for (epsilon, delta) budgets, and this one is zCDP.",
+            nearest="set epsilon=1 and delta=1e-06",
+            changes=(("rho", None), ("epsilon", 1.0), ("delta", 1e-6)),
+        )
+    if calibration == "paper" and budget.epsilon >= 1:
+        raise NotApplicable(
+            f"The paper's noise is proven for epsilon below 1, and here epsilon="
+            f"{budget.epsilon:g}.",
+            nearest="set calibration=tight, or epsilon=0.99",
+            changes=(("calibration", "tight"),),
+        )
+    return budget
+
+
+def refuse_other_losses(setting: Setting, *, strong: bool) -> None:
+    """Raise `NotApplicable` for losses outside the class in which privacy is proven."""
+    constants = setting.constants
+    if strong and not (constants.structure == "mean" and constants.sample_strong_convexity > 0):
+        raise NotApplicable(
+            "The strongly convex version needs losses whose strong convexity does not depend on "
+            "the record, and this problem has none.",
+            nearest="choose the problem quadratic, or the method sco.objective-perturbation",
+            changes=(("problem", "quadratic"),),
+        )
+    if not constants.twice_differentiable:
+        raise NotApplicable(
+            "Objective perturbation needs a twice differentiable loss, and this one has kinks.",
+            nearest="choose the problem logistic, or the method sco.private-sgd",
+            changes=(("problem", "logistic"),),
+        )
+    if constants.structure == "other":
+        raise NotApplicable(
+            "The privacy of objective perturbation is proven for generalised linear and mean-type "
+            "losses only.",
+            nearest="choose the problem logistic",
+            changes=(("problem", "logistic"),),
+        )
+
+
+def theorem_ridge(setting: Setting, losses: Losses) -> float:
+    r"""Return :math:`\lambda = L/(\sqrt n M)` of Theorem 2, M the diameter."""
+    return losses.lipschitz / (math.sqrt(setting.n) * setting.constants.diameter)
+
+
+def least_ridge(n: int, smoothness: float, jacobian_epsilon: float, modulus: float = 0.0) -> float:
+    r"""Return the least lambda at which the change of variables costs at most `jacobian_epsilon`.
+
+    :math:`\max\{0, \frac12[\frac{\beta}{n(e^{\varepsilon_J}-1)} - \mu]\}` for data-dependent
+    Hessians of rank one and norm at most beta, beside a data-independent modulus mu.
+
+    Examples
+    --------
+    The reference value of theory/su-zhao-wang.md, 8, item 26, with a quarter of epsilon = 0.5, is
+    per rank one beta/(2n(exp(0.125)-1)):
+
+    >>> round(least_ridge(10**5, 0.25, 0.125) * 1e6, 6)
+    9.388017
+    """
+    needed = math.exp(-jacobian_epsilon) / -math.expm1(-jacobian_epsilon)
+    return max(0.0, 0.5 * (smoothness * needed / n - modulus))
+
+
+def printed_linear_std(lipschitz: float, epsilon: float, delta: float) -> float:
+    r"""Return :math:`\sigma_1 = \sqrt{128L^2\ln(2.5/\delta)}/\varepsilon` (Algorithms 1 and 2)."""
+    return lipschitz * math.sqrt(128 * math.log(2.5 / delta)) / epsilon
+
+
+def printed_output_std(accuracy: float, ridge: float, epsilon: float, delta: float) -> float:
+    r"""Return :math:`\sigma_2 = \sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
+    return math.sqrt(64 * accuracy * math.log(2.5 / delta) / ridge) / epsilon
+
+
+def theorem_accuracy(setting: Setting, lipschitz: float, epsilon: float, delta: float) -> float:
+    r"""Return :math:`\alpha` of Theorem 2 with the power of n in its second cap corrected.
+
+    :math:`\min\{LMn^{-3/2}, \varepsilon^2LM^3/(G^2\ln(1/\delta)n^{5/2})\}`, with G the
+    Gaussian width of the set, or its upper bound, and M twice the largest norm.
+    """
+    n, diameter = setting.n, setting.constants.diameter
+    width = setting.body.gaussian_width().upper
+    first = lipschitz * diameter / float(n**1.5)
+    if width == 0:  # a single point
+        return first
+    second = epsilon**2 * lipschitz * diameter**3 / (width**2 * math.log(1 / delta) * n**2.5)
+    return float(min(first, second))
+
+
+def reachable_accuracy(setting: Setting, losses: Losses, ridge: float, linear_std: float) -> float:
+    r"""Return the alpha that the digits of the gradient certify: :math:`\nu^2/(4\lambda)`.
+
+    :math:`\nu` is a part, `certified_digits` (1e-12), of the size of a gradient. That size
+    includes :math:`\|G\|/n`, bounded by :math:`\sigma_1(\sqrt d+10)/n`, which fails with
+    probability below 1e-21 whatever the data are.
+    """
+    radius = setting.constants.diameter / 2
+    noise = linear_std * (math.sqrt(setting.d) + 10) / setting.n
+    size = losses.lipschitz + (losses.smoothness + 2 * ridge) * radius + noise
+    return (certified_digits(setting.body) * size) ** 2 / (4 * ridge)
+
+
+def projection_accuracy(constraint: ConstraintSet) -> float:
+    r"""Return how exact projections are: the error's l2 norm, relative.
+
+    Relative to the larger of the largest norm of the set and the norm of what is projected. It is
+    tested and not proven, on random and adversarial vectors of up to 10^4 entries against a bound
+    that holds for every algorithm (tests/geometry/test_projection_accuracy.py): errors are below
+    2e-14, and below 2e-15 q on an l_q ball of large exponent. For the hull of given points it is
+    tested on small hulls alone.
+    """
+    if isinstance(constraint, LqBall):
+        return max(PROJECTION, PROJECTION_PER_EXPONENT * constraint.exponent)
+    return PROJECTION
+
+
+def certified_digits(constraint: ConstraintSet) -> float:
+    """Return what part of a gradient's size a certificate can see: 1e-12, less for l_q, q > 25."""
+    return max(DIGITS, 10 * projection_accuracy(constraint))
+
+
+def open_distance(setting: Setting, accuracy: float, ridge: float) -> float:
+    r"""Return how far two solutions can be apart that share an exact minimiser.
+
+    :math:`2\sqrt{\alpha/\lambda}`, since the objective is :math:`2\lambda`-strongly convex, and
+    what rounding adds: a gradient is computed with an error e, at most a fraction of its size, and
+    :math:`2\lambda D^2 \le \langle\nabla J(w), w-\theta_1\rangle` makes the distance D at most
+    :math:`\sqrt{\alpha/\lambda} + e/(2\lambda)`. As :math:`\alpha` is at least that of
+    `reachable_accuracy`, the second summand is at most e/nu times the first.
+
+    On sets other than the ball the distance may be certified by `solver.residual_bound` after a
+    step of length 1/M, M the smoothness: :math:`2\lambda D \le \|\rho\| + e + (2M + 2\lambda)\tau`
+    with an error tau of the projection. What is projected is no longer than R plus a gradient's
+    size over M, so that :math:`M\tau` is at most twice `projection_accuracy` of that size.
+
+    A point outside the set by a relative 1e-14 (tested, as for projections of whatever length) may
+    pass :math:`\theta_1` by as much: a certificate by the gap hides up to
+    :math:`10^{-14}R\|\nabla J(\theta_1)\|`. It adds as much at w for its own rounding, so that
+    this is at most another alpha, and :math:`2\lambda D^2 \le 2\alpha` is what is used above.
+    """
+    body = setting.body
+    rounding = mean_gradient_rounding(setting.n, setting.d) + SPHERE
+    if not isinstance(body, Ball):
+        rounding += 6 * projection_accuracy(body)
+    return 2 * math.sqrt(accuracy / ridge) * (1 + rounding / certified_digits(body))
+
+
+def _closed_plan(
+    setting: Setting,
+    calibration: Calibration,
+    budget: ApproxDP,
+    losses: Losses,
+    hessian: float,
+    ridge: float,
+) -> ObjectivePlan:
+    """Hessians are the same for all records: no change of variables, no solver, one release."""
+    if calibration == "paper":
+        rho = 0.0
+        sensitivity = 2 * losses.lipschitz
+        std = printed_linear_std(losses.lipschitz, budget.epsilon, budget.delta)
+    else:
+        rho = setting.gaussian_rho
+        sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
+        std = gaussian_noise_std(sensitivity, rho)
+    return ObjectivePlan(
+        losses=losses,
+        hessian=hessian,
+        ridge=ridge,
+        epsilon=budget.epsilon,
+        jacobian_epsilon=0.0,
+        delta=budget.delta,
+        rho=rho,
+        l2_sensitivity=sensitivity,
+        linear_std=std,
+    )
+
+
+def _paper_plan(
+    setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
+) -> ObjectivePlan:
+    """The printed constants: a quarter of epsilon for G and for the Jacobian, half for H."""
+    epsilon, delta = budget.epsilon, budget.delta
+    ridge = least_ridge(setting.n, losses.smoothness, epsilon / 4)
+    if tuning == "theory":
+        ridge = max(ridge, theorem_ridge(setting, losses))
+    std = printed_linear_std(losses.lipschitz, epsilon, delta)
+    accuracy = max(
+        theorem_accuracy(setting, losses.lipschitz, epsilon, delta),
+        reachable_accuracy(setting, losses, ridge, std),
+    )
+    rho = gaussian_rho(epsilon / 2, delta / 2)
+    printed = printed_output_std(accuracy, ridge, epsilon, delta)
+    # Noise as printed, which would hide this much.
+    sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
+    return ObjectivePlan(
+        losses=losses,
+        hessian=None,
+        ridge=ridge,
+        epsilon=epsilon / 4,
+        jacobian_epsilon=epsilon / 4,
+        delta=delta / 2,
+        l2_sensitivity=2 * losses.lipschitz,
+        linear_std=std,
+        accuracy=accuracy,
+        output_sensitivity=sensitivity,
+        output_rho=rho,
+        output_std=gaussian_noise_std(sensitivity, rho),
+    )
+
+
+def _tight_plan(
+    setting: Setting, tuning: Tuning, budget: ApproxDP, losses: Losses
+) -> ObjectivePlan:
+    """Exact requirements: one per cent for H, and the rest between G and the Jacobian."""
+    n = setting.n
+    output_epsilon, output_delta = OUTPUT_SHARE * budget.epsilon, OUTPUT_SHARE * budget.delta
+    output_rho = gaussian_rho(output_epsilon, output_delta)
+    epsilon, delta = budget.epsilon - output_epsilon, budget.delta - output_delta
+    if tuning == "theory":
+        share = min(epsilon / 4, LARGEST_JACOBIAN)
+        ridge = max(least_ridge(n, losses.smoothness, share), theorem_ridge(setting, losses))
+    else:
+        ridge = balanced_ridge(setting, losses, epsilon, delta, output_rho)
+    jacobian = math.log1p(losses.smoothness / (2 * n * ridge))
+    sensitivity = 2 * losses.lipschitz
+    std = objective_noise_std(sensitivity, epsilon - jacobian, delta)
+    accuracy = reachable_accuracy(setting, losses, ridge, std)
+    moved = open_distance(setting, accuracy, ridge)
+    return ObjectivePlan(
+        losses=losses,
+        hessian=None,
+        ridge=ridge,
+        epsilon=epsilon - jacobian,
+        jacobian_epsilon=jacobian,
+        delta=delta,
+        l2_sensitivity=sensitivity,
+        linear_std=std,
+        accuracy=accuracy,
+        output_sensitivity=moved,
+        output_rho=output_rho,
+        output_std=gaussian_noise_std(moved, output_rho),
+    )
+
+
+def balanced_ridge(
+    setting: Setting, losses: Losses, epsilon: float, delta: float, output_rho: float
+) -> float:
+    r"""Return the lambda that balances its bias and the noise of G and of H.
+
+    On a quadratic they shift the result, by :math:`2\lambda R` and by
+    :math:`\sigma_1\sqrt d/n` over the curvature, and by :math:`\sigma_2\sqrt d`: on a ball the sum
+    of their squares is minimised over the share of epsilon that the change of variables gets. H is
+    nothing unless the set is so large that doubles leave much open:
+    :math:`\sigma_2\propto1/\lambda`.
+
+    On other sets the width G of the set may limit the noise before the curvature does: the risk is
+    taken as the smaller of that of a quadratic, at the curvature beta, and the bound
+    :math:`\sigma_1G/n + \lambda R^2 + L\min(\sigma_2\sqrt d, \sqrt{2\sigma_2G})` (B1 of
+    theory/su-zhao-wang.md, 3.1).
+    """
+    n, body = setting.n, setting.body
+    radius = setting.constants.diameter / 2
+    width = math.inf if isinstance(body, Ball) else body.gaussian_width().upper
+
+    def ridge(log_share: float) -> float:
+        return least_ridge(n, losses.smoothness, epsilon * math.exp(log_share))
+
+    def shift(log_share: float) -> float:
+        rest, level = epsilon * -math.expm1(log_share), ridge(log_share)
+        linear_std = objective_noise_std(2 * losses.lipschitz, rest, delta)
+        noise = linear_std / n
+        accuracy = reachable_accuracy(setting, losses, level, linear_std)
+        output = open_distance(setting, accuracy, level) / math.sqrt(2 * output_rho)
+        energy = setting.d * (noise**2 + (losses.smoothness * output) ** 2)
+        square = (2 * level * radius) ** 2 + energy
+        bound = noise * width + level * radius**2
+        moved = min(output * math.sqrt(setting.d), math.sqrt(2 * output * width))
+        bound += losses.lipschitz * moved
+        return min(square, 2 * losses.smoothness * bound)
+
+    most = min(-0.01, math.log(LARGEST_JACOBIAN / epsilon))
+    return ridge(smallest_between(shift, most - 12.0, most, of="regulariser")[0])

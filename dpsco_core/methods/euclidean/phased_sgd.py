@@ -1,0 +1,330 @@
+"""Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.lipschitz import (
+    BOUNDED_CAVEAT,
+    Losses,
+    clipped_block_mean,
+    clipped_gradient,
+    lipschitz_losses,
+    sco_share,
+)
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+MOST_STEPS = 20_000  # beyond, several records make a step
+RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    r"""One phase.
+
+    Parameters
+    ----------
+    start, stop : int
+        Its records, by index.
+    step_size : float
+        :math:`\eta_i`, of a record. A step on b records is b times as large.
+    noise_std : float
+        :math:`\sigma_i`, of the phase's average.
+    """
+
+    start: int
+    stop: int
+    step_size: float
+    noise_std: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasedPlan:
+    """The parameters of one run; none of them depends on the data."""
+
+    losses: Losses
+    rho: float
+    batch: int
+    phases: tuple[Phase, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PhasedSgd:
+    r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
+
+    Phase i has :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own and the step size
+    :math:`\eta_i = 4^{-i}\eta`. It averages the points at which gradients were asked, and adds
+    :math:`N(0, \sigma_i^2 I_d)`, :math:`\sigma_i = 2L\eta_i/\sqrt{2\rho}`.
+
+    A step of size at most :math:`2/\beta` on a convex :math:`\beta`-smooth loss moves two points no
+    further apart, nor does the projection. A record that differs moves them apart by at most
+    :math:`2L\eta_i`, once, and so the average: its sensitivity. Phases look at disjoint records,
+    each at the whole budget. A step on b records of size :math:`b\eta_i \le 2/\beta` has the same
+    sensitivity.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
+        Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`\lceil\log_2 n\rceil` phases (those that doubles resolve) at
+        :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}`, D the diameter
+        (Theorem 4.4), refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: the eta and the
+        number of phases that minimise `modelled_risk`, at most :math:`\eta_1 = 2/\beta`.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.phased-sgd",
+        name="Phased SGD",
+        paper=FELDMAN_2020,
+        statement="Algorithm 2, Theorem 4.4",
+        summary="One pass of SGD in phases of halving length and quartering step size; the average "
+        "of each gets noise that hides one record's pull.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.phased-sgd",
+        caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> PhasedPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        rho = sco_share(setting, self.calibration)
+        losses = lipschitz_losses(setting, self.tuning, rho)
+        if math.isinf(losses.smoothness):
+            raise NotApplicable(
+                "Phased SGD is private for smooth losses only, and this one has kinks.",
+                nearest="choose sco.private-sgd, which allows them, or the problem huber",
+                changes=(("problem", "huber"),),
+            )
+        check_two_records(setting)
+        if self.tuning == "theory":
+            count = math.ceil(math.log2(setting.n))
+            step_size = theorem_step_size(setting, rho, losses)
+        else:
+            count, step_size = practical_phases(setting, rho, losses)
+        return phased_plan(setting, rho, losses, count, step_size)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 2."""
+        check_sample(sample, setting)
+        return run_phases(self.plan(setting), sample, ledger, rng)
+
+
+def check_two_records(setting: Setting) -> None:
+    """Raise `NotApplicable` where there is no first half of the records."""
+    if setting.n < 2:
+        raise NotApplicable(
+            "The first phase takes n/2 records, and there is only one.",
+            nearest="set n=2",
+            changes=(("n", 2),),
+        )
+
+
+def phased_plan(
+    setting: Setting,
+    rho: float,
+    losses: Losses,
+    count: int,
+    step_size: float,
+    reach: float | None = None,
+) -> PhasedPlan:
+    r"""Return the plan of at most `count` phases, those that have records and are `resolved`.
+
+    Parameters
+    ----------
+    step_size : float
+        :math:`\eta`, four times that of the first phase.
+    reach : float, optional
+        Largest norm of a point; by default that of the constraint set.
+    """
+    reach = setting.constants.diameter / 2 if reach is None else reach
+    phases: list[Phase] = []
+    start = 0
+    for i in range(1, count + 1):
+        stop = start + setting.n // 2**i
+        size = step_size * 4.0**-i
+        if stop == start or (phases and not resolved(reach, losses, stop - start, size)):
+            break
+        noise_std = gaussian_noise_std(2 * losses.lipschitz * size, rho)
+        phases.append(Phase(start=start, stop=stop, step_size=size, noise_std=noise_std))
+        start = stop
+    batch = math.ceil(start / MOST_STEPS)
+    if losses.smoothness > 0:
+        room = 2 / (losses.smoothness * phases[0].step_size)
+        batch = min(batch, max(1, math.floor(room)))
+    return PhasedPlan(losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+
+
+def run_phases(
+    plan: PhasedPlan,
+    sample: Sample,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    projected: bool = True,
+) -> Release:
+    """Run the phases of `plan`: on the constraint set from its centre, or on all of R^d from 0."""
+    losses = plan.losses.of(sample)
+    w = sample.constraint.centre if projected else np.zeros(sample.d)
+    points, ends = [w], [0]  # the points inside a phase are not private
+    blocks = ledger.disjoint(len(plan.phases))
+    for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+        average = phase_average(losses, w, phase, plan.batch, plan.losses, projected=projected)
+        noisy = block.gaussian(
+            average,
+            l2_sensitivity=2 * plan.losses.lipschitz * phase.step_size,
+            rho=plan.rho,
+            rng=rng,
+            label=f"average of phase {i}",
+        )
+        w = sample.constraint.project(noisy) if projected else noisy
+        points.append(w)
+        ends.append(phase.stop)
+    first, last = plan.phases[0], plan.phases[-1]
+    return Release(
+        value=w,
+        ledger=ledger,
+        diagnostics=plan.losses.diagnostics
+        | {
+            "noise_std": last.noise_std,
+            "steps": float(sum(-((p.start - p.stop) // plan.batch) for p in plan.phases)),
+            "step_size": first.step_size,
+            "phases": float(len(plan.phases)),
+            "batch_size": float(plan.batch),
+            "gradient_calls": float(last.stop),
+        },
+        iterates=np.array(points),
+        iterate_steps=np.array(ends, dtype=np.int64),
+    )
+
+
+def phase_average(
+    sample: Sample,
+    start: Vector,
+    phase: Phase,
+    batch: int,
+    losses: Losses,
+    *,
+    projected: bool = True,
+) -> Vector:
+    r"""Run one phase of SGD and return the average of the queried points, shape (d,).
+
+    It moves by at most :math:`2L\eta_i` if one record of the phase is replaced by any other: the
+    step size is checked against the smoothness of every possible loss.
+    """
+    largest = batch * phase.step_size
+    small = largest * losses.smoothness <= 2 * (1 + 1e-12)
+    require(small, "step_size", f"at most {2 / batch}/smoothness", phase.step_size)
+    project, limit = sample.constraint.project, losses.lipschitz
+    w, total = start, np.zeros(sample.d)
+    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+        for low in range(phase.start, phase.stop, batch):
+            high = min(low + batch, phase.stop)
+            total += (high - low) * w
+            if batch == 1:
+                g = clipped_gradient(sample, w, low, limit)
+            else:
+                g = clipped_block_mean(sample.gradients(w), low, high, limit)
+            w = w - (high - low) * phase.step_size * g
+            if projected:
+                w = project(w)
+    average: Vector = total / (phase.stop - phase.start)
+    return average
+
+
+def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bool:
+    r"""Whether a record's pull :math:`2L\eta_i` stands out from the rounding of a phase's points.
+
+    Below, the true sensitivity is that of the rounding, and the phase would move nothing. `reach`
+    is the largest norm of a point.
+    """
+    rounding = (records + 1) * reach * 2.0**-53
+    return 2 * losses.lipschitz * step_size >= RESOLVED * rounding
+
+
+def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
+    r"""Return :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}` of Theorem 4.4.
+
+    Raises
+    ------
+    NotApplicable
+        If the first phase's step, a quarter of it, exceeds 2/beta.
+    """
+    n, d = setting.n, setting.d
+    scale = setting.constants.diameter / losses.lipschitz
+    step_size = scale * min(4 / math.sqrt(n), math.sqrt(2 * rho / d) / 2)
+    if step_size / 4 * losses.smoothness > 2:
+        # sqrt(n) >= D beta / (2 L) makes the first entry small enough.
+        enough = math.ceil((scale * losses.smoothness / 2) ** 2)
+        raise NotApplicable(
+            f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
+            f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
+            nearest=f"set n={enough}, or tuning=practical",
+            changes=(("n", enough),),
+        )
+    return step_size
+
+
+def bounded_risk(
+    setting: Setting, rho: float, lipschitz: float, count: int, step_size: float
+) -> float:
+    r"""Return the theorem's bound on the excess risk for any number of phases and any eta.
+
+    .. math:: \frac{R^2}{2\eta_1n_1} + \frac{\eta_1L^2}2 + \sum_{i=2}^k\Big[
+        \frac{d\sigma_{i-1}^2}{2\eta_in_i} + \frac{\eta_iL^2}2\Big] + L\sqrt d\,\sigma_k
+
+    with R the radius of the ball: each phase's excess over the end of the one before, and the last
+    noise (the proof of Theorem 4.4 without its choice of eta).
+    """
+    n, d = setting.n, setting.d
+    energy = (setting.constants.diameter / 2) ** 2
+    total = noise = 0.0
+    for i in range(1, count + 1):
+        size, records = step_size * 4.0**-i, n // 2**i
+        total += energy / (2 * size * records) + size * lipschitz**2 / 2
+        noise = math.sqrt(d) * gaussian_noise_std(2 * lipschitz * size, rho)
+        energy = noise**2
+    return total + lipschitz * noise
+
+
+@lru_cache(maxsize=4096)
+def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int, float]:
+    """Return the number of phases and the eta, at most 8/beta, that minimise `bounded_risk`.
+
+    Raises
+    ------
+    NotApplicable
+        Where that is finite for none of them.
+    """
+    n = setting.n
+    unit = setting.constants.diameter / losses.lipschitz
+    limit = 8 / losses.smoothness if losses.smoothness > 0 else math.inf
+    sizes = [min(limit, unit * 2.0 ** (-k / 2)) for k in range(-8, 60)]
+    counts = range(1, math.floor(math.log2(n)) + 1)
+    return smallest(
+        ((count, size) for count in counts for size in sizes),
+        lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
+        of="step size",
+    )

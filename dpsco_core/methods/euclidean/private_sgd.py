@@ -1,0 +1,304 @@
+"""One-pass private SGD for non-smooth losses: Arora, Marinov and Ullah (2020), Algorithm 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.lipschitz import (
+    BOUNDED_CAVEAT,
+    Losses,
+    clipped_gradient,
+    lipschitz_losses,
+    refuse_pure,
+)
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy import Ledger, Steps
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+Move = Callable[[Vector, Vector], Vector]
+NOISE_ELEMENTS = 100_000  # that are drawn at once
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSgdPlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    gradient_calls : int
+        floor(n/2) + 1: the records that are used, each once.
+    idle : bool
+        Whether the noise-only steps of Algorithm 1 are made.
+    certificate : ShuffledSteps or None
+        What makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget.
+    rho_step : float
+        What a record's noisy gradient spends.
+    batch : int
+        Number of records whose noisy gradients are averaged before a step is made: of what is
+        released, only their mean is used. More than 1 without noise-only steps only.
+    """
+
+    losses: Losses
+    gradient_calls: int
+    step_size: float
+    idle: bool
+    certificate: ShuffledSteps | None
+    rho_step: float
+    l2_sensitivity: float
+    noise_std: float
+    batch: int = 1
+
+    def open(self, ledger: Ledger, d: int) -> Steps:
+        """Account for all steps."""
+        if self.certificate is None:
+            return ledger.gaussian_steps(
+                steps=self.gradient_calls,
+                size=d,
+                l2_sensitivity=self.l2_sensitivity,
+                rho=self.rho_step,
+                label="gradients of one record each",
+            )
+        return ledger.shuffled_steps(
+            self.certificate,
+            size=d,
+            l2_sensitivity=self.l2_sensitivity,
+            label="gradients of one record each, in secret random order",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateSgd:
+    r"""Projected SGD over a random half of the records, one noisy gradient each.
+
+    .. math:: w_{t+1} = \Pi_W\big(w_t - \eta(\nabla\ell(w_t, Z_{y_t}) + \xi_t)\big),\qquad
+        \xi_t \sim N(0, \sigma^2 I_d)
+
+    with :math:`y_t` uniform on the n records; where :math:`y_t` has been drawn before, the gradient
+    is left out. It stops after exactly floor(n/2) + 1 gradients and returns the average of the
+    points at which they were asked. Equal in law, and how it is done here: records in a uniformly
+    random secret order, with a geometric number of noise-only steps between them
+    (theory/arora-marinov-ullah.md, 2.1). The sensitivity is 2L, not the L of Lemma 2: a neighbour
+    replaces a record.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: under an (epsilon, delta) budget the least noise of the two sound accountants
+        of `shuffle_steps`; under zCDP that of a single step. ``"paper"``: Theorem 6 with Remark 1,
+        :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, in its regime, but never less than
+        the sound accounting needs.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`\eta = D/(\sqrt n(L+\sigma\sqrt d))` and the noise-only steps, with D
+        the radius of the ball. ``"practical"``: :math:`\eta = D/\sqrt{m(L^2+\sigma^2d)}`, which
+        minimises the bound for m gradients, without noise-only steps: in the sound analysis they
+        hide nothing.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.private-sgd",
+        name="Private SGD",
+        paper=ARORA_2020,
+        statement="Algorithm 1, Theorem 6, Remark 1",
+        summary="One pass over half of the records in secret random order, one noisy gradient "
+        "each; kinks are allowed.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.private-sgd",
+        caveat="The paper's proof of privacy has gaps; its noise is confirmed by amplification by "
+        "shuffling instead. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> PrivateSgdPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
+        n, d = setting.n, setting.d
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        sensitivity = 2 * losses.lipschitz
+        certificate = certified_steps(setting, self.calibration)
+        rho_step = setting.gaussian_rho if certificate is None else certificate.rho_step
+        noise_std = gaussian_noise_std(sensitivity, rho_step)
+        calls, distance = n // 2 + 1, setting.constants.diameter / 2
+        theory = self.tuning == "theory"
+        if theory:
+            step_size = distance / (math.sqrt(n) * (losses.lipschitz + noise_std * math.sqrt(d)))
+        else:
+            step_size = distance / math.sqrt(calls * (losses.lipschitz**2 + d * noise_std**2))
+        return PrivateSgdPlan(
+            losses=losses,
+            gradient_calls=calls,
+            step_size=step_size,
+            idle=theory,
+            certificate=certificate,
+            rho_step=rho_step,
+            l2_sensitivity=sensitivity,
+            noise_std=noise_std,
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1."""
+        check_sample(sample, setting)
+        plan = self.plan(setting)
+        order, idle = fresh_order(setting.n, plan, rng)
+        steps = plan.open(ledger, setting.d)
+        value, path = run_steps(plan, plan.losses.of(sample), order, idle, steps, rng)
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics=plan.losses.diagnostics
+            | {
+                "noise_std": plan.noise_std,
+                "steps": float(len(order) + idle.sum()),
+                "step_size": plan.step_size,
+                "gradient_calls": float(plan.gradient_calls),
+            },
+            iterates=path.points,
+            iterate_steps=path.steps,
+        )
+
+
+def fresh_order(
+    n: int, plan: PrivateSgdPlan, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Return the secret order of the records, shape (m,), and the idle steps before each, (m,).
+
+    Where k of n records have been seen, the next draw is fresh with probability (n-k)/n.
+    """
+    calls = plan.gradient_calls
+    order = rng.permutation(n)[:calls]
+    if not plan.idle:
+        return order, np.zeros(calls, dtype=np.int64)
+    return order, rng.geometric((n - np.arange(calls)) / n) - 1
+
+
+def run_steps(
+    plan: PrivateSgdPlan,
+    sample: Sample,
+    order: NDArray[np.intp],
+    idle: NDArray[np.int64],
+    steps: Steps,
+    rng: np.random.Generator,
+    *,
+    start: Vector | None = None,
+    move: Move | None = None,
+) -> tuple[Vector, Path]:
+    r"""Run the loop; return the average of the queried points, and the path.
+
+    Parameters
+    ----------
+    start : array of shape (d,), optional
+        The first point; the centre of the constraint set if None.
+    move : callable, optional
+        Maps a point w and a pull :math:`\eta(g+\xi)` to the next point; the projection of
+        their difference if None.
+    """
+    d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
+    project = sample.constraint.project
+    move = (lambda w, pull: project(w - pull)) if move is None else move
+    w, total, made = sample.constraint.centre if start is None else start, np.zeros(d), 0
+    path = Path(w, -(-len(order) // batch) + int(idle.sum()))
+    drawn = batch * max(1, NOISE_ELEMENTS // (d * batch))
+    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+        for low in range(0, len(order), drawn):
+            records = order[low : low + drawn].tolist()
+            fresh = steps.noise(len(records), d, rng)
+            for k in range(0, len(records), batch):
+                for _ in range(idle[low + k] if plan.idle else 0):
+                    w = move(w, size * steps.idle_noise(1, d, rng)[0])
+                    made += 1
+                    path.add(made, w)
+                part = records[k : k + batch]
+                pull = fresh[k : k + batch].sum(axis=0) if batch > 1 else fresh[k]
+                for record in part:
+                    pull += clipped_gradient(sample, w, record, limit)
+                pull *= size / len(part)
+                total += len(part) * w
+                w = move(w, pull)
+                made += 1
+                path.add(made, w)
+    return total / len(order), path
+
+
+def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
+    """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
+
+    Raises
+    ------
+    NotApplicable
+        As `paper_certificate`, in the paper's calibration.
+    """
+    if calibration == "paper":
+        return paper_certificate(setting)
+    budget = setting.budget
+    if isinstance(budget, ApproxDP):
+        return shuffle_steps(setting.n, budget.epsilon, budget.delta)
+    return None
+
+
+def paper_certificate(setting: Setting) -> ShuffledSteps:
+    r"""Return a certificate at the noise of Theorem 6 in the form of Remark 1.
+
+    :math:`\sigma = 64L\ln(3/\delta)/(\sqrt n\varepsilon)`, which is
+    32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
+    with any larger one.
+
+    Raises
+    ------
+    NotApplicable
+        Outside the regime of Remark 1, with the epsilon of Theorem 6.
+    """
+    n, budget = setting.n, setting.budget
+    if not isinstance(budget, ApproxDP):
+        raise NotApplicable(
+            "The paper's noise is stated for (epsilon, delta) budgets only.",
+            nearest="set calibration=tight",
+            changes=(("calibration", "tight"),),
+        )
+    log = math.log(3 / budget.delta)
+    _within(n >= 16, "n >= 16", f"n={n}", ("n", 16))
+    _within(
+        budget.delta <= 3 * math.exp(-4),
+        "delta <= 3 exp(-4)",
+        f"delta={budget.delta:g}",
+        ("delta", 1e-6),
+    )
+    least = math.ceil(16 * math.log(6 / budget.delta))
+    _within(n >= least, "delta >= 6 exp(-n/16)", f"delta={budget.delta:g} at n={n}", ("n", least))
+    largest = 4 * math.sqrt(log / n)
+    _within(
+        budget.epsilon <= largest,
+        f"epsilon <= 4 sqrt(ln(3/delta)/n) = {largest:.3g}",
+        f"epsilon={budget.epsilon:g}",
+        ("epsilon", float(f"{largest * 0.999:.3g}")),
+    )
+    multiplier = 32 * log / (math.sqrt(n) * budget.epsilon)
+    sound = shuffle_steps(n, budget.epsilon, budget.delta)
+    return replace(sound, rho_step=min(sound.rho_step, 1 / (2 * multiplier**2)))
+
+
+def _within(holds: bool, condition: str, got: str, change: tuple[str, float]) -> None:
+    """Raise `NotApplicable` unless a condition of Remark 1 holds."""
+    if not holds:
+        raise NotApplicable(
+            f"Theorem 6 (Remark 1) holds for {condition}, and here {got}.",
+            nearest=f"set {change[0]}={change[1]:g}, or calibration=tight",
+            changes=(change,),
+        )

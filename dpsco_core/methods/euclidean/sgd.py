@@ -1,0 +1,152 @@
+"""One-pass stochastic gradient descent without privacy."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+MOST_STEPS = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class SgdPlan:
+    r"""The parameters of one run.
+
+    Parameters
+    ----------
+    rule : {"lipschitz", "smooth", "strongly convex"}
+        Which classical analysis the step sizes are from.
+    batch : int
+        Records of a step; the last step may have fewer.
+    steps : int
+    step_size : float
+        Of the first step; the only one unless strongly convex.
+    shift : float
+        Strongly convex: step t, from 0, has size :math:`2/(\lambda(s + t))` with s = `shift`.
+    """
+
+    rule: Literal["lipschitz", "smooth", "strongly convex"]
+    batch: int
+    steps: int
+    step_size: float
+    shift: float = math.inf
+
+    def size(self, t: int) -> float:
+        """Return the size of step t."""
+        return self.step_size if math.isinf(self.shift) else self.step_size / (1 + t / self.shift)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sgd:
+    r"""One pass of projected SGD over the records, in small batches, with an average.
+
+    With R the radius, T steps on b records, V the trace of Cov(g) and B the bound on
+    :math:`\|E g\|`:
+
+    - strongly convex and smooth: :math:`\eta_t = 2/(\lambda(t + 2\beta/\lambda))`, average with
+      weights t + 1 (Bottou, Curtis and Nocedal 2018, Theorem 4.7, with Lacoste-Julien's average);
+    - smooth: :math:`\eta = \min\{1/(2\beta), R\sqrt{b/(VT)}\}`, average of the points after each
+      step (Lan 2012);
+    - otherwise :math:`\eta = R/\sqrt{T(B^2 + V/b)}`, average of the queried points.
+
+    Not private.
+
+    Parameters
+    ----------
+    batch : int, optional
+        Records of a step. If None, n/4000 rounded up.
+    """
+
+    batch: int | None = None
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.sgd",
+        name="Stochastic gradient descent",
+        paper=FOLKLORE,
+        statement="One-pass averaged SGD",
+        summary="One pass of stochastic gradient descent over the records, without privacy.",
+        privacy="none",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.sgd",
+    )
+
+    def plan(self, setting: Setting) -> SgdPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` without any constant."""
+        constants, n = setting.constants, setting.n
+        batch = self.batch if self.batch is not None else math.ceil(n / MOST_STEPS)
+        steps = math.ceil(n / batch)
+        radius, variance = constants.diameter / 2, constants.variance_trace / batch
+        smoothness, modulus = constants.smoothness, constants.strong_convexity
+        if modulus > 0 and smoothness < math.inf:
+            return SgdPlan(
+                rule="strongly convex",
+                batch=batch,
+                steps=steps,
+                step_size=1 / smoothness,
+                shift=2 * smoothness / modulus,
+            )
+        if smoothness < math.inf and variance < math.inf:
+            noisy = radius / math.sqrt(variance * steps) if variance > 0 else math.inf
+            curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
+            # A linear loss that is the same for all records: one step of any length is as good.
+            size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
+            return SgdPlan(rule="smooth", batch=batch, steps=steps, step_size=size)
+        energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)
+        if not 0 < energy < math.inf:
+            raise NotApplicable(
+                "The step size follows from the variance of the gradients, and the problem "
+                "certifies none.",
+                nearest="choose the distribution gaussian",
+                changes=(("distribution", "gaussian"),),
+            )
+        size = radius / math.sqrt(steps * energy)
+        return SgdPlan(rule="lipschitz", batch=batch, steps=steps, step_size=size)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run SGD over the records in their order."""
+        check_sample(sample, setting)
+        plan = self.plan(setting)
+        constraint = sample.constraint
+        w, total, weights = constraint.centre, np.zeros(setting.d), 0.0
+        path = Path(w, plan.steps)
+        queried = plan.rule == "lipschitz"
+        for t in range(plan.steps):
+            low = t * plan.batch
+            high = min(low + plan.batch, setting.n)
+            weight = t + 1.0 if plan.rule == "strongly convex" else 1.0
+            if queried:
+                total += w
+            if high - low == 1:
+                g = sample.gradient(w, low)
+            else:
+                g = sample.part(low, high).mean_gradient(w)
+            w = constraint.project(w - plan.size(t) * g)
+            if not queried:
+                total += weight * w
+            weights += weight
+            path.add(t + 1, w)
+        return Release(
+            value=total / weights,
+            ledger=ledger,
+            diagnostics={
+                "steps": float(plan.steps),
+                "step_size": plan.step_size,
+                "batch_size": float(plan.batch),
+                "gradient_calls": float(setting.n),
+            },
+            iterates=path.points,
+            iterate_steps=path.steps,
+        )

@@ -1,0 +1,125 @@
+"""SCO with noise smoothing: Kamath et al. (2022), Theorem 5.5, the corrected Wang et al. (2020)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
+from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, gaussian_share
+from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.methods.mean.smoothed import NoiseSmoothing
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothedDescent:
+    r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
+
+    T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
+
+    Parameters
+    ----------
+    tau : float, optional
+        Truncation level. If None it is chosen from the setting.
+    descent : Descent, optional
+        Steps, step size and averaging. If None they are chosen from the setting.
+    calibration : {"tight", "paper"}
+        ``"paper"``: the printed variance (enough at c = 1) and conversion, and with theory
+        :math:`\tau = (\sqrt\rho n/(Md^q))^{1/2}` at the q that balances the stated bound.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`\tau^2 = n/(d+\sqrt{d/\rho})`, the optimum of the theorem's own
+        terms, the T at which the noise energy of a step is R^2, and :math:`\eta = M/(R\sqrt T)`;
+        all queried points are averaged. ``"practical"``: `dpsco_core.methods.euclidean.tuning`.
+    """
+
+    tau: float | None = None
+    descent: Descent | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="sco.smoothed",
+        name="Smoothed gradients",
+        paper=KAMATH_2022,
+        statement="Algorithms 1, 2 and 4, Theorem 5.5",
+        summary="Gradient descent: passes every coordinate of every gradient through a smooth "
+        "truncation, averages, and adds Gaussian noise at every step.",
+        privacy="zcdp",
+        problems=SCO_PROBLEMS,
+        rate="upper.sco.smoothed",
+        caveat="Only second moments help it. Slow: the truncation is evaluated for every "
+        "coordinate of every gradient at every step.",
+    )
+
+    def plan(self, setting: Setting) -> FrameworkPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
+        rho = gaussian_share(setting, self.calibration)
+        n, d = setting.n, setting.d
+        theory = self.tuning == "theory"
+        tau = self.tau
+        if tau is None:
+            tau = (
+                theorem_tau(setting, rho, self.calibration)
+                if theory
+                else practical_limit(setting, rho)
+            )
+        check_level("tau", tau)
+        supremum = smoothed_supremum(SMOOTHING_VARIANCE)
+        sensitivity = 2 * supremum * tau * math.sqrt(d) / n
+        if self.calibration == "paper":
+            sensitivity = math.sqrt(2 * d) * tau / n  # the variance tau^2 d/(rho n^2)
+        energy = d * sensitivity**2 / (2 * rho)
+        if self.descent is not None:
+            descent = self.descent
+        elif theory:
+            bound = finite(setting.constants.mean_gradient_bound, "a bound on the mean gradient")
+            diameter = finite(setting.constants.diameter, "a bounded constraint set")
+            steps = whole_steps(bound**2 / energy)
+            size = diameter / (bound * math.sqrt(steps))
+            descent = Descent(steps=steps, step_size=size, queried=True)
+        else:
+            descent = practical_descent(setting, energy, tau * math.sqrt(d))
+        rho_step = rho / descent.steps
+        return FrameworkPlan(
+            descent=descent,
+            oracle=NoiseSmoothing(
+                tau=tau, smoothing_variance=SMOOTHING_VARIANCE, calibration=self.calibration
+            ),
+            rho=rho,
+            rho_step=rho_step,
+            diagnostics={"tau": tau, "noise_std": sensitivity / math.sqrt(2 * rho_step)},
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 2 with Algorithm 4 as its oracle."""
+        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+
+
+def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:
+    r"""Return tau of Theorem 5.5, in units of the second moment's bound.
+
+    As printed with :math:`q^* = \mathrm{clip}(1+\frac{\ln\rho}{4\ln d}, \frac12, 2)`, the q that
+    minimises the stated bound; otherwise the direct optimum (theory/kamath-liu-zhang.md, 3.4).
+    """
+    n, d = setting.n, setting.d
+    moment = finite(setting.constants.coordinate_moment, "a coordinate-wise moment")
+    scale = moment ** (1 / setting.moment_order)
+    if calibration == "paper":
+        diameter = finite(setting.constants.diameter, "a bounded constraint set")
+        q = 1.0 if d == 1 else min(2.0, max(0.5, 1 + math.log(rho) / (4 * math.log(d))))
+        return float(scale * math.sqrt(math.sqrt(rho) * n / (diameter * d**q)))
+    return float(scale * math.sqrt(n / (d + math.sqrt(d / rho))))

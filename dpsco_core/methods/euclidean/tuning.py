@@ -1,0 +1,335 @@
+r"""Data-independent tuning of projected gradient descent with noisy full gradients.
+
+The model behind ``tuning="practical"``: near its minimiser the risk is a quadratic whose curvature
+h lies between :math:`\lambda` and :math:`\beta`; the start is at distance D, half the diameter; a
+gradient carries noise of total variance :math:`T v` when T steps share the budget, v being that of
+a single step with the whole of it. T steps of size :math:`\eta` and the average of the last m
+iterates then have an excess risk of
+
+.. math:: \frac h2\Big[\Big(\frac1m\sum_{t=T-m+1}^{T} a^t\Big)^2 D^2 + T v \sum_{s} c_s^2\Big],
+    \qquad a = 1-\eta h,
+
+with :math:`c_s` the weight of step s's noise in that average. T, :math:`\eta` and m minimise the
+largest of it over h; then the fewest steps that come within 1.6 % of it and the sampling error
+:math:`V/(2\lambda n)` are taken, V the trace of Cov(g).
+
+Where no strong convexity is certified, :math:`\lambda = \beta/3` is assumed; where no smoothness
+is, :math:`\beta` is the bound on the mean gradient over D. Both are assumptions of accuracy:
+privacy holds for all steps and sizes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.search import nothing_finite, smallest, smallest_index
+from dpsco_core.problems.base import Setting
+
+ASSUMED_CONDITION = 3.0
+SPARED = 0.016  # of the error; steps that buy less are not worth their time
+STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
+STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
+RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
+ASSUMED_SYMMETRY = 1000.0
+
+Vector = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+_GRID = np.array(
+    [
+        (steps, averaged, size)
+        for steps in STEP_COUNTS
+        for averaged in (1, max(1, steps // 2))
+        for size in STEP_SIZES
+    ]
+)
+GRID_STEPS: Counts = _GRID[:, 0].astype(np.int64)
+GRID_AVERAGED: Counts = _GRID[:, 1].astype(np.int64)
+GRID_SIZES: Vector = _GRID[:, 2]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Descent:
+    """Parameters of projected gradient descent.
+
+    Parameters
+    ----------
+    steps : int
+        T.
+    step_size : float
+        eta.
+    averaged : int
+        The output is the average of the last so many iterates.
+    queried : bool
+        Whether it is that of all queried points, from the start on, instead.
+    modelled_risk : float
+        What the model predicts for optimisation and privacy noise together.
+    """
+
+    steps: int
+    step_size: float
+    averaged: int = 1
+    queried: bool = False
+    modelled_risk: float = math.nan
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.steps, int) and self.steps >= 1
+        require(whole, "steps", "a positive integer", self.steps)
+        positive = 0 < self.step_size < math.inf
+        require(positive, "step_size", "finite and positive", self.step_size)
+        fits = 1 <= self.averaged <= self.steps
+        require(fits, "averaged", f"between 1 and the {self.steps} steps", self.averaged)
+
+
+def curvatures(setting: Setting) -> tuple[float, float]:
+    """Return the model's smallest and largest curvature."""
+    constants = setting.constants
+    largest = constants.smoothness
+    if not 0 < largest < math.inf:
+        largest = constants.mean_gradient_bound / (constants.diameter / 2)
+    if largest == 0:
+        raise NotApplicable(
+            "The gradient of the risk is 0 at every parameter: there is nothing to minimise.",
+            nearest="set offset=0.5",
+            changes=(("offset", 0.5),),
+        )
+    if not largest < math.inf:
+        raise NotApplicable(
+            "The step size follows from a smoothness constant or a bound on the mean gradient, "
+            "and the problem certifies neither.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    certified = constants.strong_convexity
+    return (certified if certified > 0 else largest / ASSUMED_CONDITION), largest
+
+
+def start_distance(setting: Setting) -> float:
+    """Return the model's distance of the start from the minimiser, half the diameter.
+
+    Raises
+    ------
+    NotApplicable
+        If the constraint set is unbounded.
+    """
+    distance = setting.constants.diameter / 2
+    if math.isinf(distance):
+        raise NotApplicable(
+            "The number of steps follows from the distance to the minimiser, and the constraint "
+            "set is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
+    return distance
+
+
+@lru_cache(maxsize=4096)
+def practical_descent(setting: Setting, noise_energy: float, reach: float = math.inf) -> Descent:
+    r"""Return the T, step size and average that the model recommends.
+
+    Parameters
+    ----------
+    noise_energy : float
+        v: the expected squared norm of the noise of one step that has the whole budget.
+    reach : float
+        The norm to which gradients are clipped. Far from the minimiser it shortens them, by
+        about :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean
+        gradient, and the smallest curvature of the model with them.
+
+    Raises
+    ------
+    NotApplicable
+        If the set is unbounded, or no candidate has a finite predicted risk.
+    """
+    low, largest = curvatures(setting)
+    norm = math.hypot(
+        math.sqrt(setting.constants.variance_trace), setting.constants.mean_gradient_bound
+    )
+    if math.isfinite(norm):
+        low /= max(1.0, norm / reach)
+    distance = start_distance(setting)
+    sizes = GRID_SIZES / largest
+    with np.errstate(over="ignore", invalid="ignore"):
+        risks = np.maximum.reduce(
+            [
+                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy)
+                for h in (low, math.sqrt(low * largest), largest)
+            ]
+        )
+    best = int(smallest_index(risks))
+    if best < 0:
+        raise nothing_finite("number of steps")
+    sampling = setting.constants.variance_trace / (2 * low * setting.n)
+    least = float(risks[best])
+    enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
+    # The fewest steps that are good enough, and the best of the candidates with so many.
+    fewest = GRID_STEPS[risks <= enough].min()
+    chosen = int(smallest_index(np.where(fewest == GRID_STEPS, risks, np.inf)))
+    return Descent(
+        steps=int(fewest),
+        step_size=float(sizes[chosen]),
+        averaged=int(GRID_AVERAGED[chosen]),
+        modelled_risk=float(risks[chosen]),
+    )
+
+
+def modelled_risk(
+    curvature: float,
+    steps: int | Counts,
+    step_size: float | Vector,
+    averaged: int | Counts,
+    distance: float,
+    noise_energy: float,
+) -> Vector:
+    r"""Return the model's excess risk on a quadratic of one curvature; see the module.
+
+    Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`.
+
+    Examples
+    --------
+    >>> float(modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5))  # one Newton step: the noise alone, v/2
+    0.25
+    """
+    a = 1 - np.multiply(step_size, curvature)
+    t, m = np.asarray(steps, dtype=np.float64), np.asarray(averaged, dtype=np.float64)
+    rest, square = 1 - a, a * a
+    bias = a ** (t - m + 1) * (1 - a**m) / rest / m
+    # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
+    early = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
+    late = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
+    weights = np.square(step_size / (m * rest)) * (early + late)
+    risk: Vector = curvature / 2 * (bias**2 * distance**2 + t * noise_energy * weights)
+    return risk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clipping:
+    """A clip radius and the descent that goes with it."""
+
+    radius: float
+    descent: Descent
+
+
+@lru_cache(maxsize=4096)
+def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
+    r"""Return the clip radius and the descent that the model recommends together.
+
+    To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
+    far as the gradients are asymmetric about their mean, which no constant certifies. Assumed is
+
+    .. math:: b(R) = \frac{\sqrt V}{A} \Big(\frac{\sqrt V}{R}\Big)^2
+
+    with A = `ASSUMED_SYMMETRY`, an assumption of accuracy; as n grows, so does the radius, and
+    the bias vanishes. The theorem's radius is sized by the worst law of its class and is ten times
+    too large for others (theory/zhao-et-al.md, 9).
+
+    Parameters
+    ----------
+    unit_energy : float
+        The expected squared norm of the noise of one step with the whole budget at R = 1.
+    """
+    typical = typical_norm(setting)
+    curvature, _ = curvatures(setting)
+    radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
+
+    def risk(one: Clipping) -> float:
+        bias = typical / ASSUMED_SYMMETRY * (typical / one.radius) ** 2
+        return one.descent.modelled_risk + bias**2 / (2 * curvature)
+
+    candidates = (
+        Clipping(radius=r, descent=practical_descent(setting, unit_energy * r**2, r)) for r in radii
+    )
+    return smallest(candidates, risk, of="clip radius", gain=1e-9)
+
+
+def typical_norm(setting: Setting) -> float:
+    """Return the root mean square norm of a gradient that is certified.
+
+    For a generalised linear loss the largest slope times that of the features, otherwise the root
+    of the trace of Cov(g); at most L for an L-Lipschitz loss.
+
+    Raises
+    ------
+    NotApplicable
+        If the problem certifies none.
+    """
+    constants = setting.constants
+    model = constants.linear_model
+    if model is not None and math.isfinite(model.slope):
+        typical = model.slope * model.feature_norm
+    else:
+        typical = math.sqrt(constants.variance_trace)
+    typical = min(typical, constants.lipschitz)
+    if not 0 < typical < math.inf:
+        raise NotApplicable(
+            "The clip radius follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    return typical
+
+
+def practical_radius(setting: Setting, rho: float) -> float:
+    r"""Return the norm to which records are shrunk where their losses are not Lipschitz.
+
+    .. math:: R = \max\Big\{B,\ \frac{\sqrt d\,\gamma^{1/p}}{64}
+        \Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\}
+
+    with B of `typical_norm`. The second entry, a 64th of Zhao et al. (2024), equation (19), lets
+    the bias vanish as n grows; at the dashboard's sizes it is rarely the larger.
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    typical = typical_norm(setting)
+    scale = constants.coordinate_moment ** (1 / order)
+    growing = math.sqrt(d) * scale * (setting.n * math.sqrt(rho / d)) ** (1 / order) / 64
+    return min(max(typical, growing if math.isfinite(growing) else 0.0), constants.lipschitz)
+
+
+def practical_limit(setting: Setting, rho: float) -> float:
+    r"""Return the limit to which a coordinate of a gradient is clipped, growing slowly with n.
+
+    .. math:: U = \max\Big\{3\sqrt{\frac Vd},\
+        \frac{\gamma^{1/p}}8\Big(\frac{n\sqrt\rho}{d^{3/2}}\Big)^{1/p}\Big\} + S
+
+    with V the trace of Cov(g) and S the `mean_room`. As for `practical_radius`, the growing part is
+    a fraction of the theorem's (Kamath et al. 2022, Theorem 5.2).
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    typical = _typical_coordinate(setting)
+    scale = constants.coordinate_moment ** (1 / order)
+    growing = scale * float((setting.n * math.sqrt(rho) / d**1.5) ** (1 / order)) / 8
+    if not math.isfinite(growing):
+        growing = 0.0
+    return float(max(typical, growing) + mean_room(setting))
+
+
+def mean_room(setting: Setting) -> float:
+    r"""Return what `practical_limit` leaves for the mean of a coordinate of a gradient.
+
+    .. math:: S = \min\Big\{\frac R{\sqrt d},\ 3\sqrt{\frac Vd}\Big\}
+
+    R bounds the mean gradient on the whole set, and is spread over the coordinates. On a wide set
+    that is far more than near the minimiser, where the error is made; farther out, gradients are
+    shortened, and a model of the descent has to count it.
+    """
+    spread = setting.constants.mean_gradient_bound / math.sqrt(setting.d)
+    return min(spread, _typical_coordinate(setting))
+
+
+def _typical_coordinate(setting: Setting) -> float:
+    r"""Return :math:`3\sqrt{V/d}`."""
+    if not 0 < setting.constants.variance_trace < math.inf:
+        raise NotApplicable(
+            "The clip limit follows from the variance of the gradients, and the problem "
+            "certifies none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    return 3 * math.sqrt(setting.constants.variance_trace / setting.d)

@@ -1,0 +1,149 @@
+r"""Losses for the methods on all of :math:`R^d`: Lipschitz and smooth everywhere, for every record.
+
+Su, Zhao and Wang (2023), Assumption 3. Of the catalogue, generalised linear losses with a bounded
+slope a and a bounded curvature b have it, once features are shrunk to norm R in the dual norm:
+:math:`L = aR`, and :math:`\beta = bR^2`, since :math:`|\langle x, w-v\rangle| \le R\|w-v\|_q`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.norms import dual_exponent
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.lq.noise import dual_energy
+from dpsco_core.methods.mean.base import Tuning
+from dpsco_core.problems.base import LinearModel, Setting
+from dpsco_core.problems.dual import dual_constants
+from dpsco_core.problems.samples.protocol import Sample
+
+GROWING = 1 / 64  # as for `dpsco_core.methods.euclidean.tuning.practical_radius`
+LP_CAVEAT = (
+    "It works on all of R^d, and its result may leave the constraint set. Where features are "
+    "unbounded, the practical tuning shrinks them into a ball, whose radius is feature_bound."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DualLosses(Losses):
+    r"""Losses whose constants hold with respect to :math:`\|\cdot\|_q`.
+
+    Parameters
+    ----------
+    dual : float
+        q', the exponent of the norm in which features are shrunk and gradients measured.
+    """
+
+    dual: float
+
+    def of(self, sample: Sample) -> Sample:
+        """Return the sample whose losses have these constants."""
+        return sample.bounded(self.feature_bound, exponent=self.dual)
+
+
+def check_everywhere_smooth(setting: Setting) -> LinearModel:
+    """Return the model of a loss that is Lipschitz and smooth on all of R^d, for bounded features.
+
+    Raises
+    ------
+    NotApplicable
+        For any other loss, with the reason.
+    """
+    constants = setting.constants
+    model = constants.linear_model
+    if model is not None:
+        if math.isfinite(model.slope) and math.isfinite(model.curvature):
+            return model
+        reason = (
+            "this one has kinks"
+            if math.isinf(model.curvature)
+            else "the slope of this one grows without bound"
+        )
+    else:
+        reason = {
+            "mean": "the slope of this one grows without bound",
+            "linear": "this one has no minimum without a constraint",
+        }.get(constants.structure, "this one has kinks")
+    raise NotApplicable(
+        f"The method works on all of R^d and needs a loss that is Lipschitz and smooth there, and "
+        f"{reason}.",
+        nearest="choose the problem huber or logistic",
+        changes=(("problem", "huber"),),
+    )
+
+
+def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
+    """Return the losses to work on: as certified by the problem, else with shrunk features.
+
+    Parameters
+    ----------
+    rho : float
+        The budget, for `practical_dual_radius`.
+
+    Raises
+    ------
+    NotApplicable
+        For losses that are not smooth and Lipschitz on all of R^d; if the set that is known to hold
+        the minimiser is unbounded; with ``tuning="theory"`` if features are unbounded.
+    """
+    model = check_everywhere_smooth(setting)
+    if setting.constraint is None and math.isinf(setting.constants.diameter):
+        raise NotApplicable(
+            "The constants are sized by the distance to the minimiser, and the constraint set "
+            "is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
+    certified = math.isfinite(setting.constants.lipschitz)
+    if certified:
+        bound = dual_constants(setting).lipschitz / model.slope
+    elif tuning == "theory":
+        raise NotApplicable(
+            "The theorem needs a Lipschitz loss for every record, and the features of this problem "
+            "are unbounded.",
+            nearest="set tuning=practical, which shrinks features into a ball",
+            changes=(("tuning", "practical"),),
+        )
+    else:
+        bound = practical_dual_radius(setting, rho)
+    return DualLosses(
+        lipschitz=model.slope * bound,
+        smoothness=model.curvature * bound**2,
+        feature_bound=bound,
+        certified=certified,
+        dual=dual_exponent(setting.exponent),
+    )
+
+
+def practical_dual_radius(setting: Setting, rho: float) -> float:
+    r"""Return the dual norm to which features are shrunk where they are unbounded.
+
+    .. math::
+        R = B\max\Big\{1, \frac1{64}\Big(\frac{n\sqrt\rho}{\sqrt d}\Big)^{1/p}\Big\},\qquad
+        B^2 = \min\Big\{E\|X\|_2^2\,\frac{E\|\xi\|_{q'}^2}d,\ d^{2/k}\max_j(E|X_j|^p)^{2/p}\Big\}
+
+    with :math:`k = \min(q', p)`. The second is certified to exceed :math:`E\|X\|_{q'}^2`, as in
+    `dual_constants`, with the moments that bound those of the gradient. The first takes features to
+    be spread over their coordinates as a normal vector :math:`\xi` is: an assumption of accuracy.
+    At q = 2 it is exact. For q > 2, where no method needs it, B is that of l2.
+    """
+    constants, d, order = setting.constants, setting.d, setting.moment_order
+    model = constants.linear_model
+    assert model is not None
+    space = RegularSpace(d=d, exponent=min(setting.exponent, 2.0))
+    # `dual_energy` is that of noise of variance l2_ratio^2/2 a coordinate.
+    spread = math.sqrt(2 * dual_energy(space, "gaussian") / d) / space.l2_ratio
+    root = math.pow(constants.coordinate_moment, 1 / order) / model.slope
+    typical = min(model.feature_norm * spread, math.pow(d, 1 / min(space.dual, order)) * root)
+    if not 0 < typical < math.inf:
+        raise NotApplicable(
+            "The radius of the features follows from their moments, and the problem certifies "
+            "none.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    growing = GROWING * math.pow(setting.n * math.sqrt(rho / d), 1 / order)
+    return typical * max(1.0, growing)

@@ -1,0 +1,397 @@
+r"""Truncated mirror descent in one pass, for heavy-tailed gradients: what its three methods share.
+
+T steps over disjoint batches of :math:`b = \lfloor n/T\rfloor` records, from :math:`w_0 = 0`:
+
+.. math:: w_t = \arg\min_{w \in C} \Big\langle\frac1b\sum_{i \in B_t}\nabla\ell(w_{t-1}, Z_i)
+    1\{\|\nabla\ell(w_{t-1}, Z_i)\|_{q'} \le \tau\} + \xi_t, w\Big\rangle
+    + \gamma D_\Phi(w, w_{t-1})
+
+and the average of :math:`w_1, \dots, w_T` is released. A gradient beyond tau becomes 0; it is not
+shortened. Su, Zhao and Wang (2023), Algorithm 4, and theory/su-zhao-wang.md, 2.5 to 2.7.
+
+A record enters one batch, and replacing it moves the sum of the batch by at most 2 tau in the dual
+norm. Two accountings are sound. "public": one draw of noise a batch, whatever the order of the
+records (parallel composition). "shuffled": the records are in fresh, secret, uniformly random
+order, and each brings a draw of its own (amplification by shuffling). `mirror_plan` takes the one
+that leaves less noise on a batch's mean.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest
+from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.norms import row_norms
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.geometry.steps import bregman_point, mirror_step
+from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.lipschitz import refuse_pure
+from dpsco_core.methods.lq.inputs import descent
+from dpsco_core.methods.lq.mirror_schedule import (
+    Descent,
+    batched_parameters,
+    practical_choice,
+    theorem_10,
+)
+from dpsco_core.methods.lq.noise import Order, release_rho
+from dpsco_core.methods.mean.base import LARGEST_LEVEL, Calibration, Release, Tuning, check_level
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.generalized_gaussian import Noise, Shaped, lemma_3_steps
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
+from dpsco_core.privacy.steps import Steps
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+MOST_STEPS = 20_000  # of the theorems': each costs a mirror step
+ACCOUNTINGS = {
+    "shuffled": "Accounting: shuffled; the order of the records is secret, and each brings noise "
+    "of its own.",
+    "public": "Accounting: unshuffled; one draw of noise a batch, because a record enters one "
+    "batch only.",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MirrorPlan:
+    r"""The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    space : RegularSpace
+        The parameters' space: it knows the dual norm and the mirror map.
+    steps, batch_size : int
+        T and b; n - Tb records are left out.
+    threshold : float
+        :math:`\tau`, the dual norm beyond which a gradient becomes 0.
+    gradient_bound : float
+        The part of it that bounds the mean gradient; the rest is the paper's lambda.
+    step_weight : float
+        :math:`\gamma`, one over the step size.
+    draw : Shaped
+        One draw of noise: of a record if shuffled, of a batch otherwise.
+    certificate : ShuffledSteps or None
+        What makes the draws of the records private together; None for the other accounting.
+
+    Raises
+    ------
+    InvalidInput
+        If the threshold is outside the range of `check_level`.
+    """
+
+    space: RegularSpace
+    steps: int
+    batch_size: int
+    threshold: float
+    gradient_bound: float
+    step_weight: float
+    draw: Shaped
+    certificate: ShuffledSteps | None
+
+    def __post_init__(self) -> None:
+        check_level("truncation_level", self.threshold)
+
+    @property
+    def accounting(self) -> Order:
+        """Which accounting the noise is for."""
+        return "public" if self.certificate is None else "shuffled"
+
+    @property
+    def draws_a_batch(self) -> int:
+        """How many draws of noise enter one batch."""
+        return 1 if self.certificate is None else self.batch_size
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a reader of a release is shown."""
+        return {
+            "truncation_level": self.threshold,
+            "noise_std": self.draw.noise_scale,
+            "shuffled": float(self.certificate is not None),
+            "steps": float(self.steps),
+            "step_size": 1 / self.step_weight,
+            "step_weight": self.step_weight,
+            "batch_size": float(self.batch_size),
+            "gradient_calls": float(self.steps * self.batch_size),
+        }
+
+    def open(self, ledger: Ledger) -> Steps:
+        """Account for all noise of the run, before any record is looked at."""
+        if self.certificate is None:
+            return ledger.shaped_steps(
+                self.draw, steps=self.steps, label="sums of truncated gradients, a batch each"
+            )
+        return ledger.shaped_steps(
+            self.draw,
+            steps=self.certificate.steps,
+            certificate=self.certificate,
+            label="truncated gradients of one record each, in secret random order",
+        )
+
+
+def mirror_plan(
+    setting: Setting,
+    orders: tuple[Order, ...],
+    noise: Noise,
+    calibration: Calibration,
+    tuning: Tuning,
+) -> MirrorPlan:
+    r"""Return the parameters of a run at `setting`, in l_q for q <= 2 and in l2 beyond.
+
+    ``tuning="practical"``: the T, tau and gamma of `practical_choice`, for the better of the
+    accountings that `orders` allows.
+
+    ``"theory"``: T and lambda of the statement, in units in which :math:`\sigma = M = 1`, which the
+    paper hides. Theorem 10 where records may be shuffled; those of theory/su-zhao-wang.md, 2.6
+    otherwise, with :math:`2\sqrt\rho` for :math:`\varepsilon/\sqrt{\ln(1/\delta)}` under zCDP
+    (Lemma 3). Then :math:`\tau = G + \max\{\lambda, G\}` and :math:`\gamma = \max\{2\beta,
+    \sqrt{2TV/(\kappa M^2)}\}`, G the bound on the mean gradient and V the variance of a batch's
+    mean with its noise (theory/su-zhao-wang.md, 2.5 (d) and (e)). At most `MOST_STEPS` steps.
+
+    Raises
+    ------
+    NotApplicable
+        Where no such run is private, or what the parameters follow from is not certified.
+    """
+    _check_applicable(setting)
+    shapes = {order: _draw_of(setting, order, noise, calibration) for order in orders}
+    candidates = {
+        order: (descent(setting, order, noise, calibration), shape)
+        for order, shape in shapes.items()
+        if shape is not None
+    }
+    if not candidates:
+        raise NotApplicable(
+            f"Lemma 3 is proven for epsilon at most 1 and delta at most 0.9, and the budget is "
+            f"{setting.budget}.",
+            nearest="set calibration=tight",
+            changes=(("calibration", "tight"),),
+        )
+    for at, _ in candidates.values():
+        check_level("truncation_level", at.gradient_bound + math.sqrt(at.variance))
+    if tuning == "practical":
+        chosen = {order: practical_choice(at) for order, (at, _) in candidates.items()}
+        order = smallest(chosen, lambda o: chosen[o].value, of="order of the noise")
+        best = chosen[order]
+        steps, threshold, weight = best.steps, best.threshold, best.step_weight
+    else:
+        shuffles = "shuffled" in orders and isinstance(setting.budget, ApproxDP)
+        at = next(iter(candidates.values()))[0]
+        steps, threshold = published(setting, at, shuffled=shuffles)
+        noises = {o: at.errors(steps, threshold)[2] for o, (at, _) in candidates.items()}
+        order = smallest(noises, lambda o: noises[o], of="order of the noise")
+        weight = published_weight(candidates[order][0], steps, threshold)
+    at, (rho, certificate) = candidates[order]
+    shape: Calibration = calibration if noise == "generalized gaussian" else "tight"
+    draw = Shaped(at.space, 2 * threshold, rho, noise, shape)
+    draw, certificate = _accounted(draw, certificate, setting)
+    return MirrorPlan(
+        space=at.space,
+        steps=steps,
+        batch_size=setting.n // steps,
+        threshold=threshold,
+        gradient_bound=at.gradient_bound,
+        step_weight=weight,
+        draw=draw,
+        certificate=certificate,
+    )
+
+
+def published(setting: Setting, at: Descent, *, shuffled: bool) -> tuple[int, float]:
+    """Return T and tau of the statement; see `mirror_plan`."""
+    budget, parameters = setting.budget, theorem_10 if shuffled else batched_parameters
+    if isinstance(budget, ApproxDP):
+        found = parameters(at.n, at.space, 1.0, budget.epsilon, budget.delta)
+    else:
+        found = parameters(at.n, at.space, 1.0, 2 * math.sqrt(setting.gaussian_rho), math.exp(-1))
+    room = max(math.sqrt(at.variance) * found.truncation, at.gradient_bound)
+    steps = round(min(found.steps, at.n, MOST_STEPS))
+    return max(1, steps), at.gradient_bound + room
+
+
+def published_weight(at: Descent, steps: int, threshold: float) -> float:
+    r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`."""
+    _, sampling, noise = at.errors(steps, threshold)
+    spread = 2 * steps * (sampling + noise) / at.space.kappa
+    return max(2 * at.smoothness, math.sqrt(spread) / at.diameter)
+
+
+def _draw_of(
+    setting: Setting, order: Order, noise: Noise, calibration: Calibration
+) -> tuple[float, ShuffledSteps | None] | None:
+    """Return the rho of one draw and its certificate; None where the accounting proves nothing.
+
+    Without amplification a draw a record is never the better one.
+    """
+    budget = setting.budget
+    if order == "public":
+        rho = release_rho(budget, noise, calibration)
+        return (rho, None) if rho > 0 else None
+    if not isinstance(budget, ApproxDP):
+        return None
+    n, epsilon, delta = setting.n, budget.epsilon, budget.delta
+    if calibration == "paper":
+        found = lemma_3_steps(n, epsilon, delta)
+    else:
+        found = shuffle_steps(n, epsilon, delta, "gaussian" if noise == "gaussian" else "zcdp")
+    return (found.rho_step, found) if found is not None and found.amplified else None
+
+
+def _accounted(
+    draw: Shaped, certificate: ShuffledSteps | None, setting: Setting
+) -> tuple[Shaped, ShuffledSteps | None]:
+    """Return the same noise with what is proven of it, where the budget has room for that.
+
+    Room for the ratio by which kappa is printed too small: Lemma 3 asks more noise than the best
+    conversion from zCDP does, and the clones' closed form more than their exact divergence.
+    """
+    budget = setting.budget
+    if certificate is None:
+        return draw.proven(budget.to_zcdp().rho), None
+    assert isinstance(budget, ApproxDP)
+    sound = shuffle_steps(setting.n, budget.epsilon, budget.delta, "zcdp")
+    if draw.calibration == "tight" or not sound.amplified:
+        return draw, certificate
+    found = draw.proven(sound.rho_step)
+    return found, certificate if found is draw else sound
+
+
+def _check_applicable(setting: Setting) -> None:
+    """Raise `NotApplicable` where the method cannot run, whatever its noise."""
+    refuse_pure(setting)
+    constants = setting.constants
+    if math.isinf(constants.diameter) and setting.constraint is None:
+        raise NotApplicable(
+            "The steps follow from the diameter of the constraint set, and it is unbounded.",
+            nearest="set diameter=4",
+            changes=(("diameter", 4.0),),
+        )
+    body = setting.body
+    if not body.contains(np.zeros(setting.d)):
+        raise NotApplicable(
+            "Mirror descent starts at 0, and the constraint set does not contain it.",
+            nearest="set geometry=solid-simplex",
+            changes=(("geometry", "solid-simplex"), ("q", None)),
+        )
+    if math.isinf(constants.smoothness):
+        raise NotApplicable(
+            "The step size follows from the smoothness of the population risk, and the problem "
+            "certifies none.",
+            nearest="choose the problem huber",
+            changes=(("problem", "huber"),),
+        )
+    finite = math.isfinite(constants.variance_trace) or math.isfinite(constants.coordinate_moment)
+    if not (finite and math.isfinite(constants.mean_gradient_bound)):
+        raise NotApplicable(
+            "The truncation level follows from the variance of the gradients and the size of their "
+            "mean, and the problem does not certify both.",
+            nearest="choose the distribution gaussian",
+            changes=(("distribution", "gaussian"),),
+        )
+    space = RegularSpace(d=setting.d, exponent=min(setting.exponent, 2.0))
+    bregman_point(PowerMirror.for_space(space), body, np.zeros(setting.d))  # a step is known
+
+
+def run_mirror(
+    plan: MirrorPlan,
+    sample: Sample,
+    setting: Setting,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    two_accountings: bool = True,
+) -> Release:
+    """Run the pass; nothing but the noisy means of batches depends on the records.
+
+    A method with `two_accountings` says which one it has used.
+    """
+    check_sample(sample, setting)
+    noise, n, d = plan.open(ledger), sample.n, sample.d
+    mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
+    order = np.arange(n) if plan.certificate is None else rng.permutation(n)
+    lengths = base_lengths(sample, plan.space.dual)
+    w, total, path = np.zeros(d), np.zeros(d), Path(np.zeros(d), plan.steps)
+    for t in range(plan.steps):
+        batch = order[t * plan.batch_size : (t + 1) * plan.batch_size]
+        pull = truncated_sum(
+            sample.gradients(w), batch, plan.threshold, plan.space.dual, lengths
+        ) + noise.summed_noise(plan.draws_a_batch, d, rng)
+        w = mirror_step(mirror, constraint, w, pull / plan.batch_size, plan.step_weight)
+        total += w
+        path.add(t + 1, w)
+    return Release(
+        value=total / plan.steps,
+        ledger=ledger,
+        diagnostics=plan.diagnostics,
+        notes=(*((ACCOUNTINGS[plan.accounting],) if two_accountings else ()), *ledger.flaws),
+        iterates=path.points,
+        iterate_steps=path.steps,
+    )
+
+
+def base_lengths(sample: Sample, exponent: float) -> Vector | None:
+    """Return the norms of the features of a generalised linear model, shape (n,); else None.
+
+    Its gradients are multiples of them, so that they are measured once a run.
+    """
+    rows = sample.gradients(np.zeros(sample.d))
+    if not isinstance(rows, ScaledRows):
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        return rows.x.norms() if exponent == 2 else rows.x.norms_in(exponent)
+
+
+def truncated_sum(
+    rows: Rows,
+    batch: NDArray[np.intp],
+    threshold: float,
+    exponent: float,
+    lengths: Vector | None,
+) -> Vector:
+    """Return the sum of the rows at `batch`, those with a norm above `threshold` left out.
+
+    A row that is not finite, or whose factors are beyond the range in which products of doubles are
+    safe, is left out too: what a record adds is in the ball of radius `threshold` for every record.
+
+    Parameters
+    ----------
+    batch : array of int, shape (b,)
+    exponent : float
+        Of the norm.
+    lengths : array of shape (n,), optional
+        The norms of the base rows; given for `ScaledRows`, which are then not formed.
+
+    Returns
+    -------
+    array of shape (d,)
+    """
+    total, size = np.zeros(rows.d), rows_per_block(rows.d)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for low in range(0, len(batch), size):
+            part = batch[low : low + size]
+            if lengths is None:
+                block = real_array("rows", rows.take(part))
+                kept = row_norms(block, exponent) <= threshold  # a NaN is not
+                weights = np.ones(len(part))
+            else:
+                scaled = cast(ScaledRows, rows)
+                block, norms = scaled.x.take(part), lengths[part]
+                weights = scaled.coefficients_of(block, part)
+                sizes = np.abs(weights)
+                kept = (sizes * norms <= threshold) & (norms <= LARGEST_LEVEL)
+                kept &= sizes <= LARGEST_LEVEL
+            if not kept.all():
+                block, weights = block[kept], weights[kept]
+            total += weights @ block
+    return total

@@ -1,0 +1,278 @@
+"""Noisy mirror descent with any potential: Arora, Marinov and Ullah (2020), Algorithm 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.search import smallest
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.box import Box
+from dpsco_core.geometry.l1_ball import L1Ball
+from dpsco_core.geometry.lq_ball import LqBall
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.geometry.simplex import Simplex, SolidSimplex
+from dpsco_core.geometry.steps import bregman_point
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
+from dpsco_core.methods.euclidean.private_sgd import (
+    Move,
+    PrivateSgdPlan,
+    certified_steps,
+    fresh_order,
+    run_steps,
+)
+from dpsco_core.methods.lq.noise import dual_energy, smooth_energy
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+# Steps, beyond which several records make one: where it is a search, and where it is two nested.
+SEARCHES, NESTED_SEARCHES = 10_000, 2000
+SPACES = 12  # exponents that are compared
+EUCLIDEAN = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Potential:
+    r"""A potential for a constraint set, and what the regret of mirror descent needs of it.
+
+    Parameters
+    ----------
+    space : RegularSpace
+        :math:`\ell_e^d`, with respect to whose norm the potential is 1-strongly convex.
+    start : array, shape (d,)
+        :math:`w_1`, which minimises the potential over the set.
+    divergence : float
+        Bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
+        since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`.
+    """
+
+    space: RegularSpace
+    start: Vector
+    divergence: float
+
+    @property
+    def mirror(self) -> PowerMirror:
+        """The potential."""
+        return PowerMirror.for_space(self.space)
+
+    def energy(self, lipschitz: float, noise_std: float) -> float:
+        r"""Bound :math:`E\|g+\xi\|_*^2` for :math:`\|g\|_2 \le L`, :math:`\xi \sim N(0,\sigma^2I)`.
+
+        .. math:: \min\big\{\kappa L^2 + E\|\xi\|_r^2,\ (L + (E\|\xi\|_*^2)^{1/2})^2\big\}
+
+        by the smoothness of :math:`\|\cdot\|_r`, or by Minkowski's inequality. At exponent 2, where
+        kappa is 1, it is :math:`L^2+d\sigma^2`. No dual norm exceeds the l2 norm.
+        """
+        # The energies of the module are those at dual sensitivity 1 and rho = 1.
+        unit = 2 * (noise_std / self.space.l2_ratio) ** 2
+        smooth = unit * smooth_energy(self.space, "gaussian")
+        direct = math.sqrt(unit * dual_energy(self.space, "gaussian"))
+        return min(self.space.kappa * lipschitz**2 + smooth, (lipschitz + direct) ** 2)
+
+    def move(self, constraint: ConstraintSet) -> Move:
+        r"""Return the step :math:`(w, \eta\hat g) \mapsto \arg\min_C D_\Phi(\cdot, w^+)`."""
+        mirror = self.mirror
+        if mirror.exponent == EUCLIDEAN:
+            return lambda w, pull: constraint.project(w - pull)
+        return lambda w, pull: bregman_point(mirror, constraint, mirror.gradient(w) - pull)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyPlan:
+    """The parameters of one run; none of them depends on the data."""
+
+    sgd: PrivateSgdPlan
+    potential: Potential
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyMirrorDescent:
+    r"""Mirror descent over a random half of the records, one noisy gradient each.
+
+    .. math:: w_{t+1} = \arg\min_{w \in W} \eta\langle\nabla\ell(w_t, Z_{y_t}) + \xi_t, w\rangle
+        + D_\Phi(w, w_t),\qquad \xi_t \sim N(0, \sigma^2 I_d)
+
+    in secret random order, and the average of the points at which gradients were asked. It is
+    `PrivateSgd` with a potential in place of the square. For :math:`\Phi` 1-strongly convex in a
+    norm, the mean excess risk is at most
+
+    .. math:: \frac{D_\Phi(w^*, w_1)}{\eta m} + \frac\eta2 E\|\nabla\ell + \xi\|_*^2.
+
+    For q <= 2 the potential is :math:`\frac\kappa2\|w\|_s^2` (`PowerMirror.for_space`); for q > 2,
+    and on sets without a mirror step, half the squared l2 norm.
+
+    Isotropic Gaussian noise needs the *l2* sensitivity. Gradients are clipped in l2, to L, which
+    gives 2L. Clipping at :math:`L_*` in the dual norm would give :math:`2L_*d^{1/2-1/q'}` for
+    :math:`q' \ge 2`, at which all gradients of l2 norm :math:`L_*d^{1/2-1/q'}` are among those left
+    as they are, and more: the same gradients left whole never need more noise in l2. For
+    :math:`q' \le 2` the dual norm is the larger one, and it would be :math:`2L_* \ge 2L`.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        As for `PrivateSgd`.
+    tuning : {"practical", "theory"}
+        ``"theory"``: the potential of q, :math:`\eta = \sqrt{2D_\Phi/n}/G` with
+        :math:`G = L + (E\|\xi\|_*^2)^{1/2}`, and the noise-only steps of Algorithm 1.
+        ``"practical"``: the potential of the exponent in [q, 2] whose bound is least,
+        :math:`\eta = \sqrt{2D_\Phi/(mG^2)}` with the smaller G of `Potential.energy`, and no
+        noise-only steps, which hide nothing.
+
+    Notes
+    -----
+    Where a mirror step is a search and there are many of them, the noisy gradients of several
+    records are averaged before a step. That uses less of what is released, and the bound and the
+    step size count it. Noise-only steps are then left out.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="lp.noisy-mirror-descent",
+        name="Noisy mirror descent",
+        paper=ARORA_2020,
+        statement="Algorithm 1 with a general potential, equation (2)",
+        summary="One pass of mirror descent over half of the records in secret random order, one "
+        "noisy gradient each; kinks are allowed.",
+        privacy="zcdp",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        rate="upper.lp.noisy-mirror-descent",
+        caveat="The paper leaves the potential and its noise open; here the noise is Gaussian, for "
+        "the l2 sensitivity. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> NoisyPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        refuse_pure(setting)
+        n, constraint = setting.n, setting.body
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        sensitivity = 2 * losses.lipschitz
+        certificate = certified_steps(setting, self.calibration)
+        rho_step = setting.gaussian_rho if certificate is None else certificate.rho_step
+        noise_std = gaussian_noise_std(sensitivity, rho_step)
+        calls = n // 2 + 1
+        theory = self.tuning == "theory"
+        if theory:
+            potential = potential_of(constraint, own_exponent(setting))
+        else:
+            potential = best_potential(setting, losses.lipschitz, noise_std)
+        batch = records_a_step(constraint, potential.space, calls)
+        mean_std = noise_std / math.sqrt(batch)
+        if theory:
+            root = losses.lipschitz + math.sqrt(potential.energy(0.0, mean_std))
+            size = math.sqrt(2 * potential.divergence * batch / n) / root
+        else:
+            energy = potential.energy(losses.lipschitz, mean_std)
+            size = math.sqrt(2 * potential.divergence * batch / (calls * energy))
+        return NoisyPlan(
+            sgd=PrivateSgdPlan(
+                losses=losses,
+                gradient_calls=calls,
+                step_size=size,
+                idle=theory and batch == 1,
+                certificate=certificate,
+                rho_step=rho_step,
+                l2_sensitivity=sensitivity,
+                noise_std=noise_std,
+                batch=batch,
+            ),
+            potential=potential,
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1 with the plan's potential."""
+        check_sample(sample, setting)
+        plan = self.plan(setting)
+        sgd, potential = plan.sgd, plan.potential
+        order, idle = fresh_order(setting.n, sgd, rng)
+        steps = sgd.open(ledger, setting.d)
+        value, path = run_steps(
+            sgd,
+            sgd.losses.of(sample),
+            order,
+            idle,
+            steps,
+            rng,
+            start=potential.start,
+            move=potential.move(sample.constraint),
+        )
+        return Release(
+            value=value,
+            ledger=ledger,
+            diagnostics=sgd.losses.diagnostics
+            | {
+                "noise_std": sgd.noise_std,
+                "steps": float(-(-len(order) // sgd.batch) + idle.sum()),
+                "step_size": sgd.step_size,
+                "batch_size": float(sgd.batch),
+                "gradient_calls": float(sgd.gradient_calls),
+                "mirror_exponent": potential.mirror.exponent,
+            },
+            iterates=path.points,
+            iterate_steps=path.steps,
+        )
+
+
+def own_exponent(setting: Setting) -> float:
+    """Return the exponent of the potential that the geometry asks for: q, or 2 where it cannot.
+
+    For q > 2 the square of the norm is not strongly convex without a factor of the dimension; and
+    mirror steps are known on the l_q balls, the box and the simplices only.
+    """
+    known = isinstance(setting.body, Ball | Box | L1Ball | LqBall | Simplex | SolidSimplex)
+    return setting.exponent if known and setting.exponent <= EUCLIDEAN else EUCLIDEAN
+
+
+def potential_of(constraint: ConstraintSet, exponent: float) -> Potential:
+    """Return the potential of an exponent in [1, 2] on a constraint set."""
+    space = RegularSpace(d=constraint.d, exponent=exponent)
+    mirror = PowerMirror.for_space(space)
+    start = bregman_point(mirror, constraint, np.zeros(constraint.d))
+    largest = space.kappa / 2 * constraint.radius_in(mirror.exponent) ** 2
+    return Potential(space=space, start=start, divergence=largest - mirror.value(start))
+
+
+def best_potential(setting: Setting, lipschitz: float, noise_std: float) -> Potential:
+    r"""Return the potential of the exponent in [q, 2] whose bound :math:`2D_\Phi G^2/m` is least.
+
+    Every exponent e of at least q is admissible: :math:`\|w\|_e \le \|w\|_q`. In dimensions in
+    which :math:`\ln d` is not small beside d, the Euclidean one is often the best even for q = 1.
+    On an l_q ball only q itself, which has a closed form, and 2 are compared.
+    """
+    constraint, own = setting.body, own_exponent(setting)
+    searched = isinstance(constraint, L1Ball | SolidSimplex | Simplex)
+    between = np.linspace(own, EUCLIDEAN, SPACES) if searched else [own, EUCLIDEAN]
+    candidates = [potential_of(constraint, float(e)) for e in sorted(set(between))]
+
+    def bound(potential: Potential) -> float:
+        batch = records_a_step(constraint, potential.space, setting.n // 2 + 1)
+        energy = potential.energy(lipschitz, noise_std / math.sqrt(batch))
+        return potential.divergence * batch * energy
+
+    return smallest(candidates, bound, of="potential")
+
+
+def records_a_step(constraint: ConstraintSet, space: RegularSpace, calls: int) -> int:
+    """Return how many records make a step: 1 unless steps are searches, and too many."""
+    exponent = PowerMirror.for_space(space).exponent
+    if isinstance(constraint, LqBall):
+        return 1 if exponent == constraint.exponent else math.ceil(calls / NESTED_SEARCHES)
+    quick = exponent == EUCLIDEAN and isinstance(constraint, Ball | Box | L1Ball | Simplex)
+    return 1 if quick else math.ceil(calls / SEARCHES)

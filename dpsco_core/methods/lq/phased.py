@@ -1,0 +1,159 @@
+"""Phased SGD without a constraint set: the algorithm behind Theorem 8 of Su et al. (2023)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
+from dpsco_core.methods.euclidean.phased_sgd import (
+    PhasedPlan,
+    check_two_records,
+    phased_plan,
+    practical_phases,
+    run_phases,
+)
+from dpsco_core.methods.lq.losses import LP_CAVEAT, check_everywhere_smooth
+from dpsco_core.methods.lq.phased_schedule import (
+    noise_factor,
+    phases,
+    printed_noise_factor,
+    printed_step,
+)
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnconstrainedPhasedSgd:
+    r"""Phased SGD on all of :math:`R^d`, from 0, for parameters in :math:`\ell_q`, q >= 2.
+
+    For :math:`q \ge 2` gradients are measured in :math:`\ell_{q'}`, :math:`q' \le 2`, and
+
+    .. math:: \|g\|_2 \le \|g\|_{q'} \le L,\qquad \|g(w)-g(v)\|_2 \le \beta\|w-v\|_q
+        \le \beta\|w-v\|_2,
+
+    so that the loss is Lipschitz and smooth in l2 with the same constants: everything is that of
+    `PhasedSgd`, without the projection. Phase i = 1..K, :math:`K = \lfloor\log_2n\rfloor`, passes
+    over :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own with the step size
+    :math:`\eta_i = 4^{-i}\eta`, and gives the average of its queried points the noise
+    :math:`\sigma_i = cL\eta_i`, :math:`c = 2/\sqrt{2\rho}`. As there, a record moves that average
+    by at most :math:`2L\eta_i` where :math:`\eta_1 \le 2/\beta`.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: under an (epsilon, delta) budget rho of the exact Gaussian curve. ``"paper"``:
+        :math:`c = \sqrt{8\ln(1.25/\delta)}/\varepsilon` of Lemma 2, for epsilon <= 1.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`\eta = \frac1L\min\{\frac1{\sqrt n},\frac1{c\sqrt d}\}`, which knows no
+        diameter, refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with
+        the radius of the constraint set for the distance to the minimiser.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="lp.phased-sgd",
+        name="Unconstrained phased SGD",
+        paper=SU_2023,
+        statement="Theorem 8",
+        summary="One pass of SGD in phases of halving length and quartering step size, on the "
+        "whole space, for parameters in an l_q norm with q of at least 2.",
+        privacy="zcdp",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        rate="upper.lp.phased-sgd",
+        caveat="The paper names the algorithm and leaves its parameters to an appendix; they are "
+        "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> PhasedPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        rho = phased_share(setting, self.calibration)
+        if setting.exponent < 2:
+            raise NotApplicable(
+                f"Theorem 8 is for q >= 2: below, a gradient's l2 norm may exceed its dual norm, "
+                f"and here q={setting.exponent:g}.",
+                nearest="choose lp.regularized-mirror-descent, or the geometry l2",
+                changes=(("geometry", "l2"), ("q", None)),
+            )
+        check_everywhere_smooth(setting)
+        losses = lipschitz_losses(setting, self.tuning, rho)
+        check_two_records(setting)
+        if self.tuning == "theory":
+            count, step_size = phases(setting.n), free_step_size(setting, rho, losses)
+        else:
+            count, step_size = practical_phases(setting, rho, losses)
+        reach = largest_norm(setting, rho, losses, step_size)
+        return phased_plan(setting, rho, losses, count, step_size, reach)
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the phases on the whole space."""
+        check_sample(sample, setting)
+        return run_phases(self.plan(setting), sample, ledger, rng, projected=False)
+
+
+def phased_share(setting: Setting, calibration: Calibration) -> float:
+    r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven.
+
+    Raises
+    ------
+    NotApplicable
+        Under a pure budget; for the paper's Lemma 2 above epsilon = 1.
+    """
+    refuse_pure(setting)
+    budget = setting.budget
+    if calibration == "tight" or not isinstance(budget, ApproxDP):
+        return setting.gaussian_rho
+    if budget.epsilon > 1:
+        raise NotApplicable(
+            f"Lemma 2 calibrates Gaussian noise for epsilon <= 1, and here "
+            f"epsilon={budget.epsilon:g}.",
+            nearest="set epsilon=1, or calibration=tight",
+            changes=(("epsilon", 1.0),),
+        )
+    return 2 / printed_noise_factor(budget.epsilon, budget.delta) ** 2
+
+
+def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
+    r"""Return :math:`\eta = \frac1L\min\{1/\sqrt n, 1/(c\sqrt d)\}`.
+
+    Raises
+    ------
+    NotApplicable
+        If the first phase's step, a quarter of it, exceeds 2/beta.
+    """
+    n, slope = setting.n, losses.lipschitz
+    step_size = printed_step(n, setting.d, slope, noise_factor(rho))
+    if step_size / 4 * losses.smoothness > 2:
+        enough = math.ceil((losses.smoothness / (8 * slope)) ** 2)
+        raise NotApplicable(
+            f"The theorem's step size is {step_size / 4:.3g}, above 2/beta = "
+            f"{2 / losses.smoothness:.3g}, beyond which steps may move points apart.",
+            nearest=f"set n={enough}, or tuning=practical",
+            changes=(("n", enough),),
+        )
+    return step_size
+
+
+def largest_norm(setting: Setting, rho: float, losses: Losses, step_size: float) -> float:
+    r"""Bound the norm of every point: the lengths of all steps, and ten times the noise.
+
+    Phase i moves by at most :math:`n_i\eta_iL`, and :math:`\sum_i 8^{-i} = 1/7`; the noise has the
+    norm :math:`\sigma_i\sqrt d`, and :math:`\sum_i 4^{-i} = 1/3`.
+    """
+    unit = losses.lipschitz * step_size
+    return unit * (setting.n / 7 + 10 * noise_factor(rho) * math.sqrt(setting.d) / 3)

@@ -1,0 +1,74 @@
+"""Truncated gradient descent for q >= 2, reduced to l2: Su, Zhao and Wang (2023), Table 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class EuclideanReduction:
+    r"""One pass of projected gradient descent over batches, for parameters in l_q, q >= 2.
+
+    For :math:`q \ge 2` the l2 norm of a gradient is at most its dual norm, and the l2 diameter of
+    the set at most :math:`d^{1/2-1/q}M`. The problem is taken in l2: kappa is 1, noise Gaussian,
+    the mirror step the Euclidean projection on the set. The algorithms are those of
+    `dpsco_core.methods.lq.mirror`, with both accountings (theory/su-zhao-wang.md, 2.7).
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: the exact divergence of the clones and the exact Gaussian curve. ``"paper"``:
+        the clones' closed form and Lemma 3; epsilon at most 1.
+    tuning : {"practical", "theory"}
+        ``"theory"``: Theorem 10 with kappa = 1 and the l2 diameter; ``"practical"``: a
+        model of typical data. See
+        `dpsco_core.methods.lq.mirror.mirror_plan`.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="lp.euclidean-reduction",
+        name="Euclidean reduction",
+        paper=SU_2023,
+        statement="Section 5.2 and Table 2, 2 <= p <= infinity (reconstructed)",
+        summary="For q of at least 2 the problem is taken in l2: one pass of truncated gradient "
+        "descent, projected on the set.",
+        privacy="zcdp",
+        geometry="lq",
+        problems=SCO_PROBLEMS,
+        rate="upper.lp.euclidean-reduction",
+        caveat="The paper states it in an appendix that was not at hand; this is the simplest "
+        "algorithm with that reduction.",
+    )
+
+    def plan(self, setting: Setting) -> MirrorPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        if setting.exponent < 2:
+            raise NotApplicable(
+                "The reduction to l2 is for parameters measured in an l_q norm with q of at least "
+                f"2, and here q={setting.exponent:g}.",
+                nearest="choose lp.shuffled-mirror-descent, or set geometry=lq and q=2",
+                changes=(("geometry", "lq"), ("q", 2.0)),
+            )
+        return mirror_plan(
+            setting, ("shuffled", "public"), "gaussian", self.calibration, self.tuning
+        )
+
+    def release(
+        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the reduced method."""
+        return run_mirror(self.plan(setting), sample, setting, ledger, rng)

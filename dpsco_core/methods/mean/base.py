@@ -1,0 +1,306 @@
+"""What the mean estimators share: the protocol, the result, and blocked clipping."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+# The failure probability beta of every high-probability statement.
+FAILURE_PROBABILITY = 0.05
+
+# Clip levels outside this range would let products of doubles overflow or lose all digits for
+# some records, and a release that fails, or that moves further, for one record is not private.
+SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
+# Clip levels above the first, and squared norms below the second, need no care: squares that
+# matter keep all their digits, and a level over a norm is a normal double (above 1e-250).
+LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
+
+Calibration = Literal["tight", "paper"]
+Tuning = Literal["practical", "theory"]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """The result of one run of a method.
+
+    Parameters
+    ----------
+    value : array of shape (d,)
+        The estimate: of a mean, or of a minimiser.
+    ledger : Ledger
+        What it spent, release by release.
+    diagnostics : mapping of str to float
+        Parameters that were used and quantities worth showing, such as ``clip_radius``.
+    notes : tuple of str
+        Sentences that a reader of the result must see.
+    iterates : array of shape (k, d), optional
+        Points on the path of an optimiser, from its start to its end; at most a few hundred.
+    iterate_steps : array of shape (k,), optional
+        The step after which each of them was reached.
+    """
+
+    value: Vector
+    ledger: Ledger
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    iterates: Vector | None = None
+    iterate_steps: NDArray[np.int64] | None = None
+
+
+class MeanEstimator(Protocol):
+    """A mean estimator: a frozen object with its parameters, and one method."""
+
+    card: ClassVar[MethodCard]
+
+    def plan(self, setting: Setting) -> object:
+        """Return the parameters of a run at `setting`, chosen without any data.
+
+        Raises
+        ------
+        NotApplicable
+            Where the method cannot run at the setting.
+        """
+        ...
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Estimate the mean of `rows`, all noise through `ledger`, all randomness from `rng`."""
+        ...
+
+
+def check_level(name: str, value: float) -> None:
+    """Check a clip radius or threshold, given or chosen, before any record is looked at."""
+    must = f"between {SMALLEST_LEVEL:g} and {LARGEST_LEVEL:g}"
+    require(SMALLEST_LEVEL <= value <= LARGEST_LEVEL, name, must, value)
+
+
+def check_kind(name: str, value: object, reader: str, such_as: str) -> None:
+    """Refuse what is not read through `reader`: a bare array, which may hold anything."""
+    require(hasattr(value, reader), name, f"an object such as {such_as}", type(value).__name__)
+
+
+def check_rows(rows: Rows, setting: Setting) -> None:
+    """Check that `rows` have the setting's size: the sensitivity of a plan holds for that n and d.
+
+    Both are public, so that a refusal tells nothing about a record.
+    """
+    check_kind("rows", rows, "blocks", "DenseRows(x) of an array x")
+    require(rows.n == setting.n, "n", f"the number of rows, {rows.n}", setting.n)
+    require(rows.d == setting.d, "d", f"the dimension of the rows, {rows.d}", setting.d)
+
+
+def gaussian_share(setting: Setting, calibration: Calibration) -> float:
+    """Return the rho that a Gaussian method may spend at the setting's budget.
+
+    ``"tight"``: the exact Gaussian curve. ``"paper"``: Bun and Steinke's conversion inverted.
+
+    Raises
+    ------
+    NotApplicable
+        Under a pure budget.
+    """
+    budget = setting.budget
+    if isinstance(budget, PureDP):
+        raise NotApplicable(
+            "Gaussian noise cannot give pure DP.",
+            nearest="choose mean.cwme-pure, or set delta=1e-06",
+            changes=(("method", "mean.cwme-pure"),),
+        )
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return zcdp_rho(budget.epsilon, budget.delta, "paper")
+    return setting.gaussian_rho
+
+
+def zhao_share(setting: Setting, calibration: Calibration) -> float:
+    r"""As `gaussian_share`, with Zhao et al. (2024), equation (15), for ``"paper"``.
+
+    :math:`\rho = \varepsilon^2/(1+2\sqrt{\ln(1/\delta)})^2`, which is valid up to
+    :math:`\varepsilon = 1+2\sqrt{\ln(1/\delta)}`; beyond, Bun and Steinke's conversion is inverted.
+    """
+    budget = setting.budget
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        wide = 1 + 2 * math.sqrt(-math.log(budget.delta))
+        if budget.epsilon <= wide:
+            return (budget.epsilon / wide) ** 2
+    return gaussian_share(setting, calibration)
+
+
+def sum_of_rows(rows: Rows, start: int, stop: int) -> Vector:
+    """Return the sum of rows `start` to `stop`, shape (d,), block by block."""
+    if (start, stop) == (0, rows.n):
+        return rows.total(sum_of_all)
+    return _sum_of_blocks(rows.blocks(start, stop), rows.d)
+
+
+def sum_of_all(rows: Rows) -> Vector:
+    """Return the sum of all rows, shape (d,)."""
+    return _sum_of_blocks(rows.blocks(), rows.d)
+
+
+def _sum_of_blocks(blocks: Iterable[Vector], d: int) -> Vector:
+    total = np.zeros(d)
+    for block in blocks:
+        total += np.add.reduce(real_array("rows", block), axis=0)
+    return total
+
+
+def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
+    r"""Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
+
+    Rows inside the ball have weight 1; a row with a NaN or an infinite entry becomes the zero
+    row, a fixed vector inside the ball, so that the sensitivity holds for every record. `radius`
+    is a level that `check_level` allows.
+    """
+    block = real_array("rows", block)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        norms = np.vecdot(block, block)
+    # Most blocks hold no wild row; the largest square, which a NaN would be, tells so at once. A
+    # square below the normal doubles is that of a norm below 1e-153, far inside such a radius.
+    if radius >= LEAST_PLAIN_LEVEL and len(block) and norms.max() < LARGEST_PLAIN_SQUARE:
+        np.sqrt(norms, out=norms)
+        np.maximum(norms, radius, out=norms)
+        return block, np.divide(radius, norms, out=norms)  # exactly 1 inside
+    return _clip_wild_rows(block, radius)
+
+
+def _clip_wild_rows(block: Vector, radius: float) -> tuple[Vector, Vector]:
+    """As `clip_to_ball`, for whatever the rows hold and every radius."""
+    norms = row_norms(block)
+    weights = radius / np.maximum(norms, radius)  # exactly 1 inside; 0 where the norm is infinite
+    if norms.max() > LARGEST_LEVEL:
+        far = norms > LARGEST_LEVEL
+        block = block.copy()
+        finite = np.isfinite(block).all(axis=1)
+        block[far & ~finite] = 0.0
+        # Further out radius/norm would underflow, and its rounding could leave the ball.
+        huge = far & finite
+        block[huge] *= 2.0**-600
+        weights[huge] = radius / row_norms(block[huge])
+    return block, weights
+
+
+def clipped_parts(rows: Rows, radius: float) -> Iterator[tuple[Vector, Vector]]:
+    """Yield ``(rows, weights)``, block by block: weighted rows are projected on the ball."""
+    for part in rows.factors():
+        if part.coefficients is None:
+            yield clip_to_ball(part.base, radius)
+        else:
+            norms = row_norms(part.base) if part.norms is None else part.norms
+            yield clip_scaled(part.base, part.coefficients, norms, radius)
+
+
+def clipped_mean(rows: Rows, radius: float) -> Vector:
+    """Return the mean of the rows after projection on the ball of `radius`, shape (d,)."""
+    return rows.total(partial(clipped_sum, radius=radius)) / rows.n
+
+
+def clipped_sum(rows: Rows, radius: float) -> Vector:
+    """Return the sum of the rows after projection on the ball of `radius`, shape (d,)."""
+    total = np.zeros(rows.d)
+    for safe, weights in clipped_parts(rows, radius):
+        total += weights @ safe
+    return total
+
+
+def clip_scaled(
+    base: Vector, coefficients: Vector, norms: Vector, radius: float
+) -> tuple[Vector, Vector]:
+    """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
+
+    Row i is ``coefficients[i] * base[i]``, and `norms` are those of `base`. A row whose
+    coefficient or features are not finite, or beyond the range in which products of doubles are
+    safe, becomes the zero row: a fixed vector inside the ball.
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
+        sizes = np.abs(coefficients)
+        # Radius over the length of the row itself could fall below the normal doubles, where its
+        # rounding could leave the ball; radius over the norm of the features cannot.
+        weights = np.copysign(np.minimum(sizes, radius / norms), coefficients)
+    if not (norms.max() <= LARGEST_LEVEL and sizes.max() <= LARGEST_LEVEL):  # a NaN is neither
+        bad = ~((norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL))
+        base = base.copy()
+        base[bad] = 0.0
+        weights[bad] = 0.0
+    return base, weights
+
+
+def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
+    """Return the means of consecutive blocks after clipping every entry to [-limit, limit].
+
+    Parameters
+    ----------
+    limit : float
+        Positive. NaN entries count as 0; infinite ones are clipped like any other.
+    blocks : int
+        Between 1 and n; each block has ``n // blocks`` rows, the remainder is dropped.
+
+    Returns
+    -------
+    array of shape (blocks, d)
+    """
+    size = rows.n // blocks
+    if blocks == 1:
+        return rows.total(partial(sum_of_clipped_entries, limit=limit))[None, :] / size
+    means = np.empty((blocks, rows.d))
+    for i in range(blocks):
+        own = rows.blocks(i * size, (i + 1) * size)
+        means[i] = _sum_of_clipped(own, rows.d, limit) / size
+    return means
+
+
+def sum_of_clipped_entries(rows: Rows, limit: float) -> Vector:
+    """Return the sum of all rows with every entry clipped to [-limit, limit], shape (d,)."""
+    return _sum_of_clipped(rows.blocks(), rows.d, limit)
+
+
+def _sum_of_clipped(blocks: Iterable[Vector], d: int, limit: float) -> Vector:
+    total, space = np.zeros(d), np.empty((0, d))
+    for block in (real_array("rows", block) for block in blocks):
+        if len(space) < len(block):
+            space = np.empty_like(block)
+        clipped = np.clip(block, -limit, limit, out=space[: len(block)])
+        ones = np.ones(len(block))
+        part = ones @ clipped
+        if np.isnan(part).any():
+            np.nan_to_num(clipped, copy=False, nan=0.0)
+            part = ones @ clipped
+        total += part
+    return total
+
+
+def hinge_bias(distance: float, order: float) -> float:
+    r"""Bound :math:`E(Y - t)_+` over the laws with :math:`EY = 0` and :math:`E|Y|^p \le 1`, t > 0.
+
+    .. math:: \frac1p\Big(\frac{p-1}p\Big)^{p-1} t^{-(p-1)}
+
+    The sharp form of Kamath et al. (2022), Lemma B.1; it needs no mean of 0. For p = 2 the smaller
+    :math:`(\sqrt{1+t^2}-t)/2`, which does, is used. Infinite for t <= 0, and where its square
+    would leave the range of doubles.
+    """
+    if distance <= 0:
+        return math.inf
+    if order == 2:
+        return 0.5 / (math.sqrt(1 + distance**2) + distance)
+    log_value = (order - 1) * (math.log1p(-1 / order) - math.log(distance)) - math.log(order)
+    return math.exp(log_value) if log_value < 350 else math.inf
+
+
+def hinge_constant(order: float) -> float:
+    r"""Return :math:`\kappa_p = (p-1)^{p-1}/p^p`, the constant of the sharp clipping bias."""
+    return math.exp((order - 1) * math.log1p(-1 / order) - math.log(order))

@@ -1,0 +1,354 @@
+"""Iterative updating: Zhao et al. (2024), Algorithm 3, with a secret split and a search."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from dpsco_core.base.cards import ZHAO_2024, MethodCard
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.data.rows import Rows, rows_per_block
+from dpsco_core.methods.mean.base import (
+    FAILURE_PROBABILITY,
+    Calibration,
+    Release,
+    Tuning,
+    check_level,
+    check_rows,
+    clipped_parts,
+    zhao_share,
+)
+from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
+from dpsco_core.methods.mean.directions import project_to_ball, walk_to_centre
+from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems.base import Setting
+
+Vector = NDArray[np.float64]
+
+LOG_CONTRACTION = math.log(256 / 233)  # Lemma 8 at inner step 1/4
+PRACTICAL_GROUPS = 8
+PRACTICAL_STEPS = 30, 60  # of the walk: enough from most starts, and at most
+PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deepest point
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterativePlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    clip_radius : float
+        R.
+    groups, group_size : int
+        k groups of m records.
+    left_out : int
+        The quantile level: the direction search asks for ``groups - left_out`` projections.
+    rho : float
+        Spent by each group, and, in the parallel mode, by all of them together.
+    l2_sensitivity : float
+        2R/m, of one group mean.
+    noise_std : float
+        Per group and coordinate.
+    inner_steps : int
+        At most so many steps of the walk.
+    amplification : ShuffleAmplification or None
+        None: parallel composition.
+    group_radius : float
+        r_0 of Lemma 6; infinite if its hypotheses fail.
+    """
+
+    clip_radius: float
+    groups: int
+    group_size: int
+    left_out: int
+    rho: float
+    l2_sensitivity: float
+    noise_std: float
+    inner_steps: int
+    amplification: ShuffleAmplification | None
+    group_radius: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterativeUpdating:
+    r"""Noisy means of k random groups, then a walk to a deep point among them.
+
+    1. Split the records uniformly at random into k groups of m; drop the rest.
+    2. Clip every record to norm R.
+    3. :math:`Q_j` = mean of group j :math:`+ N(0, \frac{2R^2}{\rho m^2} I_d)`.
+    4. From c = 0, repeat: the direction in which most :math:`Q_j - c` lie far out; a quarter of
+       that distance along it; stop where there is none.
+    5. Return the best centre, projected on the ball of the public bound on the mean.
+
+    Steps 4 and 5 only see the noisy :math:`Q_j`. The split is drawn afresh at every call and is
+    never released. The groups are disjoint, so all :math:`Q_j` together are rho-zCDP (parallel
+    composition). Under an (epsilon, delta) budget, shuffling may allow a larger rho a group; the
+    larger of the two is used.
+
+    Parameters
+    ----------
+    radius : float, optional
+        Clip radius R, in [1e-150, 1e150]. If None it is chosen from the setting.
+    groups : int, optional
+        k >= 1. If None: :math:`\lceil 800\ln(1/\beta)\rceil = 2397` in theory, 8 in practice.
+    quantile : float, optional
+        Share of the projections that must lie beyond, in (0.5, 1): 0.9 in theory, 0.6 in practice.
+    calibration : {"tight", "paper"}
+        ``"paper"``: equation (24) where its conditions hold, the omitted one included, otherwise
+        equation (15) without amplification.
+    tuning : {"practical", "theory"}
+    """
+
+    radius: float | None = None
+    groups: int | None = None
+    quantile: float | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="mean.iterative",
+        name="Iterative updating",
+        paper=ZHAO_2024,
+        statement="Algorithm 3, Theorems 5 and 6",
+        summary="Adds noise to the means of random groups of clipped records and walks to a "
+        "point deep among them.",
+        privacy="zcdp",
+        rate="upper.mean.iterative",
+        caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
+        "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
+    )
+
+    def __post_init__(self) -> None:
+        ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)
+        require(ok, "groups", "a positive integer", self.groups)
+        ok = self.quantile is None or 0.5 < self.quantile < 1
+        require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
+
+    def plan(self, setting: Setting) -> IterativePlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        n = setting.n
+        rho = zhao_share(setting, self.calibration)
+        theory = self.tuning == "theory"
+        groups = self.groups
+        if groups is None:
+            groups = theory_groups() if theory else min(PRACTICAL_GROUPS, n)
+        if n < groups:
+            raise NotApplicable(
+                f"{groups} groups need at least as many records, and n={n}.",
+                nearest=f"set n={groups}",
+                changes=(("n", groups),),
+            )
+        quantile = self.quantile if self.quantile is not None else (0.9 if theory else 0.6)
+        size = n // groups
+        amplification = _best_amplification(setting, groups, rho, self.calibration)
+        if amplification is not None:
+            rho = amplification.rho_group
+        radius = self.radius
+        if radius is None:
+            # Averaging k group means leaves k times the noise energy of a single clipped mean.
+            choose = theorem_radius if theory else practical_radius
+            radius = choose(setting, rho / groups)
+        check_level("radius", radius)
+        sensitivity = 2 * radius / size
+        left_out = math.floor((1 - quantile) * groups + 1e-9)
+        r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
+        noise = gaussian_noise_std(sensitivity, rho)
+        return IterativePlan(
+            clip_radius=radius,
+            groups=groups,
+            group_size=size,
+            left_out=left_out,
+            rho=rho,
+            l2_sensitivity=sensitivity,
+            noise_std=noise,
+            inner_steps=walk_length(setting, r0) if theory else practical_length(setting, noise),
+            amplification=amplification,
+            group_radius=r0,
+        )
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 3."""
+        check_rows(rows, setting)
+        plan = self.plan(setting)
+        group = secret_groups(rows.n, plan.groups, rng)  # step 1
+        means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
+        if plan.amplification is None:  # step 3
+            noisy = ledger.gaussian(
+                means,
+                l2_sensitivity=plan.l2_sensitivity,
+                rho=plan.rho,
+                rng=rng,
+                label="means of disjoint groups",
+                disjoint_blocks=plan.groups,
+            )
+        else:
+            noisy = ledger.shuffled_gaussian(
+                means,
+                l2_sensitivity=plan.l2_sensitivity,
+                amplification=plan.amplification,
+                rng=rng,
+                label="means of secret random groups",
+            )
+        centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
+        bound = setting.constants.mean_gradient_bound
+        return Release(
+            value=project_to_ball(centre, bound),
+            ledger=ledger,
+            diagnostics={
+                "clip_radius": plan.clip_radius,
+                "groups": plan.groups,
+                "noise_std": plan.noise_std,
+                "group_radius": plan.group_radius,
+            },
+            notes=vacuous(plan, bound),
+        )
+
+
+def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
+    """Return a sentence where Theorem 5 says nothing about a run; empty where it does."""
+    if math.isinf(plan.group_radius):
+        return (
+            f"Theorem 5 says nothing here: its proof needs more than {plan.groups} groups at "
+            "this quantile. Privacy holds all the same.",
+        )
+    if 4 * plan.group_radius >= mean_bound:
+        return (
+            f"Theorem 5 says nothing here: 4 r0 = {4 * plan.group_radius:.3g} is not below the "
+            f"bound {mean_bound:.3g} on the mean, so returning 0 is as good in theory.",
+        )
+    return ()
+
+
+def theory_groups() -> int:
+    r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil` of Lemma 6 at beta = 0.05.
+
+    Examples
+    --------
+    >>> theory_groups()
+    2397
+    """
+    return math.ceil(800 * math.log(1 / FAILURE_PROBABILITY))
+
+
+def group_radius(setting: Setting, radius: float, groups: int, rho: float, level: float) -> float:
+    r"""Return r_0 of Lemma 6, explicit form (91), at quantile level tau (0.1 in the paper).
+
+    .. math:: \max\Big\{\tfrac{16}\tau M\sqrt{\tfrac dn},
+        \tfrac{16\sqrt2}\tau\tfrac{R\sqrt k}n\sqrt{\tfrac d\rho},
+        \tfrac4\tau\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}
+
+    with n read as k m. Infinite unless :math:`k \ge 8\ln(1/\beta)/\tau^2`.
+    """
+    if groups < 8 * math.log(1 / FAILURE_PROBABILITY) / level**2 * (1 - 1e-9):
+        return math.inf
+    n = groups * (setting.n // groups)
+    moment, d = setting.constants.directional_moment, setting.d
+    noise = 2 * radius**2 * groups**2 / (rho * n**2)
+    return max(
+        16 / level * moment * math.sqrt(d / n),
+        16 / level * math.sqrt(noise * d / groups),
+        4 / level * math.sqrt(noise + moment**2 * groups / n),
+    )
+
+
+def walk_length(setting: Setting, r0: float) -> int:
+    r"""Return :math:`t_c = \lceil 2\ln\frac{M}{4r_0}/\ln\frac{256}{233}\rceil` (Lemma 8), or 1."""
+    distance = setting.constants.directional_moment  # ||mu_Y|| <= M, and the walk starts at 0
+    if not distance > 4 * r0:
+        return 1
+    return math.ceil(2 * math.log(distance / (4 * r0)) / LOG_CONTRACTION)
+
+
+def practical_length(setting: Setting, noise_std: float) -> int:
+    r"""Return the steps of a walk that leaves a quarter of the distance behind at each.
+
+    From the public bound R_0 on the mean to the size :math:`\sigma\sqrt d` of the noise of a group
+    mean, and `PRACTICAL_ROUNDS` more, within `PRACTICAL_STEPS`; the most without a bound.
+    """
+    least, most = PRACTICAL_STEPS
+    apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
+    if math.isinf(apart):
+        return most
+    far = math.log(apart) / math.log(4 / 3) if apart > 1 else 0.0
+    return min(max(math.ceil(far) + PRACTICAL_ROUNDS, least), most)
+
+
+def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the group of every record, shape (n,), by a fresh uniformly random assignment.
+
+    Independent of the data, and different at every call. Each group has n // groups records; the
+    n mod groups that do not fit are left out, uniformly at random, and are in "group" `groups`.
+    Privacy by amplification is void if it is released.
+    """
+    size = n // groups
+    group = np.full(n, groups, dtype=np.int32)
+    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
+    rng.shuffle(group)
+    return group
+
+
+def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
+    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
+
+    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
+    with one entry a record, its weight, in the row of its group. Where the groups outnumber the
+    rows of a block the matrix has the groups that are there alone.
+
+    Parameters
+    ----------
+    rows : Rows
+    group : integer array of shape (n,)
+        As `secret_groups` gives it.
+    groups : int
+    radius : float
+        A level that `check_level` allows.
+    """
+    sums = np.zeros((groups + 1, rows.d))
+    few = groups < rows_per_block(rows.d)
+    low = 0
+    for safe, weights in clipped_parts(rows, radius):
+        place = group[low : low + len(safe)]
+        if few:
+            sums += _sums_by_place(safe, weights, place, groups + 1)
+        else:
+            there, among = np.unique(place, return_inverse=True)
+            sums[there] += _sums_by_place(safe, weights, among, len(there))
+        low += len(safe)
+    sums /= rows.n // groups
+    return sums[:groups]
+
+
+def _sums_by_place(
+    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
+) -> Vector:
+    """Return the weighted sum of the rows of every place, shape (count, d)."""
+    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
+    return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
+
+
+def _best_amplification(
+    setting: Setting, groups: int, rho: float, calibration: Calibration
+) -> ShuffleAmplification | None:
+    """Return the amplification that allows more than `rho` a group, if the budget admits one.
+
+    ``"paper"`` takes the printed one wherever its conditions hold, even where it allows less.
+    """
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP):
+        return None  # an amplified guarantee is not a zCDP guarantee
+    if calibration == "paper":
+        return amplify(groups, budget.epsilon, budget.delta, "printed")
+    routes: tuple[Route, ...] = ("numerical", "closed")
+    found = [amplify(groups, budget.epsilon, budget.delta, route) for route in routes]
+    better = [a for a in found if a is not None and a.rho_group > rho]
+    return max(better, key=lambda a: a.rho_group, default=None)

@@ -1,0 +1,80 @@
+"""Coordinate-wise median of means: the robust non-private baseline."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import KAMATH_2022, MethodCard
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, Release, check_rows, sum_of_rows
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOfMeansPlan:
+    """`blocks` consecutive blocks of `block_size` records each."""
+
+    blocks: int
+    block_size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOfMeans:
+    r"""Split into m blocks, average each, take the median in every coordinate; not private.
+
+    Parameters
+    ----------
+    blocks : int, optional
+        Number m of blocks; :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05 if not given, at
+        most n.
+    """
+
+    blocks: int | None = None
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="mean.median-of-means",
+        name="Median of means",
+        paper=KAMATH_2022,
+        statement="Algorithm 3 without clipping",
+        summary="Averages the records in blocks and takes the median of the averages in every "
+        "coordinate, so that few wild records cannot move it far. Not private.",
+        privacy="none",
+        rate="upper.mean.median-of-means",
+    )
+
+    def __post_init__(self) -> None:
+        ok = self.blocks is None or (isinstance(self.blocks, int) and self.blocks >= 1)
+        require(ok, "blocks", "a positive integer", self.blocks)
+
+    def plan(self, setting: Setting) -> MedianOfMeansPlan:
+        """Return the number and the size of the blocks."""
+        blocks = self.blocks
+        if blocks is None:
+            blocks = min(setting.n, math.ceil(4 * math.log(2 * setting.d / FAILURE_PROBABILITY)))
+        if setting.n < blocks:
+            raise NotApplicable(
+                f"{blocks} blocks need at least as many records, and n={setting.n}.",
+                nearest=f"set n={blocks}",
+                changes=(("n", blocks),),
+            )
+        return MedianOfMeansPlan(blocks=blocks, block_size=setting.n // blocks)
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Return the median of the block means; nothing is spent and nothing is protected."""
+        check_rows(rows, setting)
+        plan = self.plan(setting)
+        size = plan.block_size
+        means = np.stack(
+            [sum_of_rows(rows, i * size, (i + 1) * size) / size for i in range(plan.blocks)]
+        )
+        return Release(
+            value=np.median(means, axis=0), ledger=ledger, diagnostics={"blocks": plan.blocks}
+        )

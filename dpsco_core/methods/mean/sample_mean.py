@@ -1,0 +1,44 @@
+"""The sample mean: the non-private baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import FOLKLORE, MethodCard
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.mean.base import Release, sum_of_rows
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleMeanPlan:
+    """The sample mean has no parameters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleMean:
+    r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="mean.sample",
+        name="Sample mean",
+        paper=FOLKLORE,
+        statement="arithmetic mean",
+        summary="The plain average of the records. Not private: it shows what privacy costs.",
+        privacy="none",
+        rate="upper.mean.sample",
+    )
+
+    def plan(self, setting: Setting) -> SampleMeanPlan:
+        """Return the (empty) parameters."""
+        return SampleMeanPlan()
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Return the average; nothing is spent and nothing is protected."""
+        return Release(value=sum_of_rows(rows, 0, rows.n) / rows.n, ledger=ledger)

@@ -1,0 +1,1 @@
+"""Accelerated user-level ERM."""

@@ -1,0 +1,160 @@
+r"""Filtered means of secret random batches of users: Mode B.
+
+Each of T iterations draws K of the n users of a phase without replacement, tests the batch's score
+against a fixed threshold, and releases its filtered mean: a single-test release of its own, whose
+guarantee the secret batch amplifies. AboveThreshold is not used; iterations compose. With K = n
+nothing is amplified, and for a few steps it still needs less noise than AboveThreshold does.
+
+See theory/lowy-liu-asi.md, 2.2, item 4. By Lemma A.7 (advanced composition) the steps would compose
+too; here epsilon and delta add up, which is smaller for :math:`T \le 2\ln(1/\delta')` and is what a
+ledger does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.checks import check_count
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy.filter.plan import FilterPlan, Tuning
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import (
+    SCORE_SENSITIVITY,
+    sharp_weights_sensitivity,
+    weight_floor,
+    weights_sensitivity,
+)
+from dpsco_core.privacy.mechanisms import laplace_noise_scale
+from dpsco_core.privacy.subsampling import subsample
+
+LARGEST_STEP = 20.0  # epsilon of one iteration on its batch; beyond, amplification is no gain
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeparateTests(NoisyTest):
+    r"""T single tests in a row, each of its own batch: continue iff :math:`s_t + v_t \ge \theta`.
+
+    :math:`v_t \sim Lap(D/\varepsilon_a)`, the threshold without noise. `epsilon` is the share
+    :math:`\varepsilon_a` of one test; `failure` is that of all, a T-th of it for each.
+    """
+
+    @property
+    def score_scale(self) -> float:
+        """Scale of the Laplace noise of every score."""
+        return laplace_noise_scale(self.sensitivity, self.epsilon)
+
+    @property
+    def threshold_scale(self) -> float:
+        """The threshold has no noise."""
+        return 0.0
+
+    def reach(self, probability: float) -> float:
+        """Return what any of the noises exceeds with this probability at most, on one side."""
+        require(0 < probability <= 0.5, "probability", "above 0 and at most 1/2", probability)
+        return -self.score_scale * math.log(2 * probability / self.steps)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchGaussian(TestedGaussian):
+    r"""Certificate of T single-test releases, each of a fresh secret batch.
+
+    One iteration on its batch is :math:`(\varepsilon_a+\varepsilon_b, \zeta/T+\delta_b)`-DP
+    (theory/lowy-liu-asi.md, 2.0, the single-test release), by amplification :math:`(\ln(1+\frac
+    Kn(e^{\varepsilon_0}-1)), \frac Kn\delta_0)`-DP on the n users, and T of them T times that. The
+    batch must be uniform without replacement, fresh, and never released.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        :math:`\varepsilon_b` and :math:`\delta_b`, of the Gaussian noise of one iteration.
+    drawn, population : int
+        K and n.
+    """
+
+    drawn: int
+    population: int
+
+    @property
+    def noise_std(self) -> float:
+        r"""Per-coordinate standard deviation :math:`\Delta g(\varepsilon_b,\delta_b)`."""
+        return self.l2_sensitivity * self.noise_multiplier
+
+    @property
+    def iteration(self) -> ApproxDP:
+        """What one iteration guarantees on all users."""
+        test = self.test
+        base = ApproxDP(
+            epsilon=test.epsilon + self.epsilon, delta=test.failure / test.steps + self.delta
+        )
+        return subsample(base, drawn=self.drawn, count=self.population)
+
+    @property
+    def total_epsilon(self) -> float:
+        """What the whole transcript costs."""
+        return self.test.steps * self.iteration.epsilon
+
+    @property
+    def total_delta(self) -> float:
+        """What the whole transcript costs."""
+        return self.test.steps * self.iteration.delta
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """Amplification is of a test and its release together: all is in the second entry."""
+        return 0.0, self.total_epsilon
+
+
+def batch_plan(
+    population: int,
+    drawn: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    *,
+    keep: RobustFilter,
+    tuning: Tuning,
+) -> FilterPlan | None:
+    r"""Return the plan of T releases of batches, by weights; None where there is none.
+
+    :math:`\varepsilon_0 = \ln(1+\frac nK(e^{\varepsilon/T}-1))` and
+    :math:`\delta_0 = \frac nK\frac\delta T`, so that the whole costs the budget; of these the test
+    has `test_share` and half.
+    """
+    check_count("steps", steps)
+    check_count("drawn", drawn)
+    require(drawn <= population, "drawn", f"at most {population}", drawn)
+    require(keep.inclusion == "weights", "inclusion", "weights", keep.inclusion)
+    ratio = population / drawn
+    if epsilon / steps > LARGEST_STEP:  # and the exponential may leave the range of a float
+        return None
+    step_epsilon = math.log1p(ratio * math.expm1(epsilon / steps))
+    step_delta = ratio * delta / steps
+    if step_epsilon > LARGEST_STEP or step_delta >= 0.5 or drawn < 2:
+        return None
+    test = SeparateTests(
+        kind="sequence",
+        steps=steps,
+        threshold=0.0,
+        epsilon=tuning.test_share * step_epsilon,
+        failure=min(0.5, steps * step_delta / 2),
+        sensitivity=SCORE_SENSITIVITY,
+    )
+    threshold = drawn - test.reach(tuning.false_halt)
+    floor = threshold + test.score_floor
+    kept = weight_floor(keep, drawn, floor)
+    proven = sharp_weights_sensitivity if tuning.sharp else weights_sensitivity
+    sensitivity = proven(keep, drawn, floor)
+    if kept < tuning.least_kept * drawn or math.isinf(sensitivity):
+        return None
+    release = BatchGaussian(
+        test=replace(test, threshold=threshold),
+        l2_sensitivity=sensitivity,
+        epsilon=step_epsilon - test.epsilon,
+        delta=step_delta - test.failure / steps,
+        drawn=drawn,
+        population=population,
+    )
+    return FilterPlan(keep=keep, count=drawn, kept=kept, release=release)

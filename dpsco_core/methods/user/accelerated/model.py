@@ -1,0 +1,194 @@
+r"""Data-independent tuning of phased accelerated descent: a model of its risk, minimised.
+
+Near its minimiser the risk is a quadratic whose curvature h lies between the smallest and the
+largest of `sco.tuning.curvatures`, and the start is at distance D. AC-SA is linear on a quadratic,
+so that a phase of T steps with regulariser :math:`\lambda` turns a mean square distance E into
+
+.. math:: b^2E + Tvs_T^2 + o^2\frac V{nm},
+
+where b is the response of a coordinate to its start, v that to independent unit noise in every
+gradient (per coordinate and summed over d), o that to a constant error of all gradients, which
+sampling causes; b, v and o are exact recursions. :math:`s_T^2` is the noise of a release over T,
+nearly the same for every T. The modelled risk is :math:`\frac h2E` after the last phase at the
+worst h. An assumption of accuracy only: privacy holds for all parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.search import smallest, smallest_index
+from dpsco_core.methods.euclidean.tuning import curvatures
+from dpsco_core.problems.base import Setting
+
+Table = NDArray[np.float64]
+
+STEP_COUNTS = (1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64)
+DECAY = 3  # p: regularisers of later phases are 2^p times as large
+EXPONENTS = range(-12, 13)  # of the regulariser over the largest curvature, base 2
+SPARED = 0.03  # of the risk; steps that buy less are not worth their time
+STEEPER = 1.25  # the empirical risk may be steeper than the population's
+
+
+@dataclass(frozen=True, kw_only=True)
+class Landscape:
+    """What the model knows of the risk.
+
+    Parameters
+    ----------
+    smallest, largest : float
+        Curvatures of the risk, and `largest` at most the smoothness that AC-SA uses.
+    smoothness : float
+        What AC-SA takes for the smoothness of the risk, without the regulariser.
+    strong_convexity : float
+        What is certified of every loss.
+    distance : float
+        D, of the start from the minimiser.
+    sampling : float
+        V/m: the mean square error of one user's gradient.
+    d : int
+    """
+
+    smallest: float
+    largest: float
+    smoothness: float
+    strong_convexity: float
+    distance: float
+    sampling: float
+    d: int
+
+    @property
+    def curvatures(self) -> Table:
+        """The curvatures that are tried, shape (3,)."""
+        middle = (self.smallest * self.largest) ** 0.5
+        return np.array([self.smallest, middle, self.largest])
+
+    @property
+    def start_risk(self) -> float:
+        """The modelled risk of the start."""
+        return self.largest / 2 * self.distance**2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Users of each phase, and the exponent (base 2) of its regulariser over the first one's."""
+
+    users: tuple[int, ...]
+    exponents: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """A layout, the steps of each phase, the first regulariser, and the modelled risk."""
+
+    layout: Layout
+    steps: int
+    regulariser: float
+    risk: float
+
+
+def landscape(
+    setting: Setting, lipschitz: float, smoothness: float, *, strongly: bool = False
+) -> Landscape:
+    r"""Return the model's landscape for losses with these constants.
+
+    The smoothness is that of the population risk with a margin where one is certified: the mean of
+    all items' losses is much smoother than the worst item's, which `smoothness` is.
+
+    Parameters
+    ----------
+    strongly : bool
+        Whether AC-SA may use the certified strong convexity.
+    """
+    constants = setting.constants
+    low, largest = curvatures(setting)
+    if smoothness > 0:
+        largest = min(largest, smoothness)
+    low = min(low, largest)
+    steepest = min(smoothness, STEEPER * largest) if smoothness > 0 else STEEPER * largest
+    variance = min(constants.variance_trace, lipschitz**2)
+    return Landscape(
+        smallest=low,
+        largest=largest,
+        smoothness=steepest,
+        strong_convexity=min(constants.sample_strong_convexity, steepest) if strongly else 0.0,
+        distance=constants.diameter / 2,
+        sampling=variance / setting.m,
+        d=setting.d,
+    )
+
+
+def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, Table, Table]:
+    """Return b, v and o after 0 to `steps` steps, each of shape (steps + 1, regularisers, 3)."""
+    pull = regularisers[:, None]
+    curve = land.curvatures[None, :]
+    mu, whole = pull + land.strong_convexity, pull + land.smoothness
+    shape = np.broadcast_shapes(pull.shape, curve.shape)
+    start, start_mean = np.ones(shape), np.ones(shape)
+    error, error_mean = np.zeros(shape), np.zeros(shape)
+    var, cov, var_mean = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    tables = np.zeros((3, steps + 1, *shape))
+    tables[0, 0] = 1.0
+    for t in range(1, steps + 1):
+        alpha, gamma = 2 / (t + 1), 4 * whole / (t * (t + 1))
+        scale = gamma + (1 - alpha**2) * mu
+        of_mean = (1 - alpha) * (mu + gamma) / scale
+        of_point = alpha * ((1 - alpha) * mu + gamma) / scale
+        asked = alpha * (mu - curve - pull) / (mu + gamma)
+        p = asked * of_point + ((1 - alpha) * mu + gamma) / (mu + gamma)
+        q, unit = asked * of_mean, alpha / (mu + gamma)
+        start = p * start + q * start_mean + unit * pull
+        error = p * error + q * error_mean + unit
+        crossed = p * cov + q * var_mean
+        var = p**2 * var + 2 * p * q * cov + q**2 * var_mean + unit**2
+        cov = alpha * var + (1 - alpha) * crossed
+        var_mean = alpha**2 * var + 2 * alpha * (1 - alpha) * crossed + (1 - alpha) ** 2 * var_mean
+        start_mean = alpha * start + (1 - alpha) * start_mean
+        error_mean = alpha * error + (1 - alpha) * error_mean
+        tables[:, t] = start_mean, var_mean, error_mean
+    return tables[0], tables[1], tables[2]
+
+
+def choose(
+    land: Landscape, layouts: Sequence[Layout], noise: Callable[[int, int], float]
+) -> Choice:
+    r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.
+
+    Parameters
+    ----------
+    noise : callable
+        Takes users and steps, and returns the noise of a release of so many steps per coordinate,
+        infinite where there is none.
+
+    Raises
+    ------
+    NotApplicable
+        Where no layout has a finite modelled risk: one without enough users for its tests has not.
+    """
+    size = len(EXPONENTS)
+    farthest = max((max(layout.exponents) for layout in layouts), default=0)
+    powers = np.arange(EXPONENTS[0], EXPONENTS[-1] + farthest + 1, dtype=float)
+    b, v, o = responses(land, land.largest * 2.0**powers, max(STEP_COUNTS))
+    found: list[Choice] = []
+    for layout in layouts:
+        for steps in STEP_COUNTS:
+            energy = np.full((size, 3), land.distance**2)
+            for users, exponent in zip(layout.users, layout.exponents, strict=True):
+                rows = slice(exponent, exponent + size)
+                private = land.d * noise(users, steps) ** 2
+                energy = b[steps, rows] ** 2 * energy + private * v[steps, rows]
+                energy += land.sampling / users * o[steps, rows] ** 2
+            risks = (land.curvatures / 2 * energy).max(axis=1)
+            best = int(smallest_index(risks))
+            if best >= 0:
+                regulariser = float(land.largest * 2.0 ** EXPONENTS[best])
+                risk = float(risks[best])
+                found.append(Choice(layout=layout, steps=steps, regulariser=regulariser, risk=risk))
+    least = smallest(found, lambda c: c.risk, of="schedule").risk
+    enough = (1 + SPARED) * least
+    good = [c for c in found if c.risk <= enough]
+    return min(good, key=lambda c: (c.steps * sum(c.layout.users), c.risk))

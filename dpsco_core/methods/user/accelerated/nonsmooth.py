@@ -1,0 +1,128 @@
+"""User-level accelerated ERM for losses with kinks: Lowy, Liu and Asi (2024), Theorem 4.1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.methods.user.accelerated.model import landscape
+from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
+from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
+from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoothing_radius
+from dpsco_core.methods.user.smoothing import smoothed_user_gradients
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+Vector = NDArray[np.float64]
+
+SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothedPlan:
+    """The parameters of one run, and the radius r of the ball that losses are averaged over."""
+
+    phases: AcceleratedPlan
+    radius: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserAcceleratedNonsmooth:
+    r"""Accelerated user-level ERM on losses averaged over a small ball.
+
+    :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
+    :math:`L\sqrt d/r`-smooth and at most Lr above f (Lemma D.1, with its sandwich put right). Every
+    item's gradient is taken at a move of its own, fresh in every step: its error averages over the
+    items of a user and over the users. The moves do not depend on data; privacy is that of
+    `UserAccelerated`.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        As for `UserAccelerated`.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`r = \frac{\sqrt d}{\varepsilon n\sqrt m}R` of Theorem D.3 with the
+        :math:`\lambda` of Theorem C.3, which means thousands of steps. ``"practical"``:
+        :math:`r = c_rR`, where :math:`c_rLR` is the modelled risk, between 0.01 and 0.05.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.accelerated-nonsmooth",
+        name="Accelerated user-level ERM, smoothed",
+        paper=LOWY_2024,
+        statement="Theorem 4.1, Algorithms 2 to 4",
+        summary="As accelerated user-level ERM, with every item's gradient taken at a randomly "
+        "moved point, which makes a loss with kinks smooth.",
+        privacy="approx",
+        level="user",
+        problems=SCO_PROBLEMS,
+        rate="upper.user.accelerated-nonsmooth",
+        caveat="A phase needs some thousand users at epsilon = 1 for its test. The theorem's "
+        "radius means thousands of passes over all items. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> SmoothedPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        budget = approximate_budget(setting)
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        at = user_level(setting, budget, losses)
+        if self.tuning == "theory":
+            radius = smoothing_radius(at)
+            smoothed = smoothed_losses(setting, losses, at, radius)
+            where = user_level(setting, budget, smoothed)
+            return SmoothedPlan(
+                phases=theory_plan(where, smoothed, self.calibration), radius=radius
+            )
+        radius = LARGEST_RATIO * at.diameter
+        for _ in range(2):  # the risk that is modelled at the largest radius sets the radius
+            smoothed = smoothed_losses(setting, losses, at, radius)
+            found = practical_plan(
+                user_level(setting, budget, smoothed),
+                landscape(setting, smoothed.lipschitz, smoothed.smoothness),
+                smoothed,
+                self.calibration,
+                halving_layouts(setting.n),
+            )
+            used = radius
+            ratio = found.modelled_risk / at.unit
+            radius = min(max(ratio, SMALLEST_RATIO), LARGEST_RATIO) * at.diameter
+        return SmoothedPlan(phases=found, radius=used)
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 3 on the smoothed losses."""
+        check_users(sample, setting)
+        plan = self.plan(setting)
+
+        def gradients(users: UserSample, w: Vector, rng: np.random.Generator) -> Vector:
+            return smoothed_user_gradients(users, w, plan.radius, rng)
+
+        found = run_phases(plan.phases, sample, ledger, rng, gradients)
+        shown = {**found.diagnostics, "smoothing_radius": plan.radius}
+        return replace(found, diagnostics=shown)
+
+
+def smoothed_losses(setting: Setting, losses: Losses, at: UserLevel, radius: float) -> Losses:
+    r"""Return the constants of the losses averaged over a ball of radius r.
+
+    The smoothness is at most that of f, and :math:`L\sqrt d/r`. Half the squared distance is
+    steeper by r beyond the set; other losses are Lipschitz everywhere.
+    """
+    beyond = radius if setting.constants.structure == "mean" else 0.0
+    lipschitz = losses.lipschitz + beyond
+    smooth = smoothed_smoothness(replace(at, lipschitz=lipschitz), radius)
+    return replace(losses, lipschitz=lipschitz, smoothness=min(losses.smoothness, smooth))

@@ -1,0 +1,95 @@
+"""User-level accelerated phased ERM: Lowy, Liu and Asi (2024), Algorithms 2 to 4."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.methods.user.accelerated.model import landscape
+from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
+from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
+from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserAccelerated:
+    r"""Accelerated descent on regularised risks of halving groups of users.
+
+    Phase i has users of its own, and minimises their mean loss plus
+    :math:`\frac{\lambda_i}2\|x-x_{i-1}\|^2` by AC-SA. In every step each user's mean gradient is a
+    point. A noisy test asks whether the points are concentrated, points with few neighbours are
+    left out of the mean, and the mean gets Gaussian noise: of the size of the spread of a mean of m
+    items, :math:`\tau \approx L/\sqrt m`, not of L.
+
+    A replaced user moves the score by at most 2 and, where the score is above the floor of the
+    test, the filtered mean by `sharp_weights_sensitivity`. All steps of a phase share the budget
+    (`TestedGaussian`), and phases look at disjoint users. The items of the replaced user may be
+    anything: privacy uses no property of the loss.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: form B, weights and b = 1, the test that needs the least noise, sensitivity and
+        Gaussian multiplier exact. ``"paper"``: the printed test, coins and noise, refused where
+        they are not proven, with all users of a phase in every step.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`\tau` of (R1), and the recommended schedule of 2 to 4 phases (the most
+        whose tests can hide a user); with ``calibration="paper"`` the printed schedule.
+        ``"practical"``: :math:`\tau = 3L/\sqrt m`, and the phases, steps and regulariser that
+        minimise the model of `dpsco_core.methods.user.accelerated.model`.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.accelerated",
+        name="Accelerated user-level ERM",
+        paper=LOWY_2024,
+        statement="Algorithms 2 to 4, Theorem 3.2",
+        summary="Accelerated descent in phases on disjoint users; each step tests that the users' "
+        "mean gradients agree, leaves out those that do not, and adds noise as small as their "
+        "spread.",
+        privacy="approx",
+        level="user",
+        problems=SCO_PROBLEMS,
+        rate="upper.user.accelerated",
+        caveat="A phase needs some thousand users at epsilon = 1 for its test; with fewer it does "
+        "not run. Its noise falls with m; below about a thousand items per user clipped means have "
+        "less. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> AcceleratedPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        budget = approximate_budget(setting)
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        if math.isinf(losses.smoothness):
+            raise NotApplicable(
+                "Accelerated steps need a smooth loss, and this one has kinks.",
+                nearest="choose user.accelerated-nonsmooth, which smooths it, or the problem huber",
+                changes=(("problem", "huber"),),
+            )
+        at = user_level(setting, budget, losses)
+        if self.tuning == "practical":
+            land = landscape(setting, losses.lipschitz, losses.smoothness)
+            layouts = halving_layouts(setting.n)
+            return practical_plan(at, land, losses, self.calibration, layouts)
+        return theory_plan(at, losses, self.calibration)
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 3."""
+        check_users(sample, setting)
+        return run_phases(self.plan(setting), sample, ledger, rng)

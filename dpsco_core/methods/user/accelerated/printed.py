@@ -1,0 +1,157 @@
+r"""Algorithms 2 and 3 with the printed constants: test, noise, schedule, and who can run them.
+
+The test has its threshold at :math:`\frac45K` and Laplace noise of scales :math:`8/\varepsilon` and
+:math:`16/\varepsilon`, points enter by coins, and
+:math:`\sigma_i = 1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)/(\varepsilon n_i)`. The printed
+:math:`K_i` exceeds :math:`n_i` at every practical size, and a subsampled run of these constants has
+no proof (theory/lowy-liu-asi.md, 2.2, items 4 and 8): every step uses all users of its phase. That
+is private where the printed noise is at least what F5 requires at the floor of the printed test,
+which is checked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.user.accelerated.schedule import Phase
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_schedules import (
+    ErmSchedule,
+    printed_batch,
+    printed_erm,
+    printed_noise,
+)
+from dpsco_core.methods.user.requirements import best_decay, erm_condition, least_users
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY, coins_sensitivity, member_floor
+
+MOST_EPSILON = 10.0
+
+
+def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+    r"""Return the printed test and noise of a phase; None where they are not proven private.
+
+    Half of epsilon for the tests, half for the noise. Delta goes in quarters to the floor of the
+    tests, the noise, the coins' changes and their number. The certificate's sensitivity is the one
+    that makes its noise the printed one: at least the one that F5 proves.
+    """
+    if users < 2:
+        return None
+    keep = RobustFilter(score_radius=2 * tau, filter_radius=2 * tau, upper=2 / 3, inclusion="coins")
+    part = at.delta / 4
+    test = NoisyTest(
+        kind="sequence",
+        steps=steps,
+        threshold=0.8 * users,
+        epsilon=at.epsilon / 2,
+        failure=part,
+        sensitivity=SCORE_SENSITIVITY,
+    )
+    size_failure = part / steps / 2
+    floor = test.score_floor
+    proven = coins_sensitivity(keep, users, floor, failure=part / steps, size_failure=size_failure)
+    if math.isinf(proven):
+        return None
+    needed = TestedGaussian(
+        test=test, l2_sensitivity=proven, epsilon=at.epsilon / 2, delta=part, failure=2 * part
+    )
+    room = printed_noise(at, tau, users, steps) / needed.noise_std
+    if room < 1:
+        return None
+    return FilterPlan(
+        keep=keep,
+        count=users,
+        kept=member_floor(keep, users, floor, size_failure),
+        release=replace(needed, l2_sensitivity=room * proven),
+    )
+
+
+def printed_phases(at: UserLevel) -> tuple[Phase, ...]:
+    r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
+
+    q is the one with the most users in the last phase, and users, steps are rounded down and up.
+
+    Raises
+    ------
+    NotApplicable
+        Where Theorems C.1 and C.3 do not hold, or their proof does not cover a phase; with the
+        number of users that it would need.
+    """
+    if at.epsilon > MOST_EPSILON:
+        raise NotApplicable(
+            f"The printed constants are for epsilon of at most 10, and epsilon={at.epsilon:g}.",
+            nearest="set epsilon=10, or calibration=tight",
+            changes=(("epsilon", MOST_EPSILON),),
+        )
+    if at.delta * at.total >= 1:
+        raise NotApplicable(
+            f"The theorem needs delta below 1/(nm), and delta={at.delta:g} with nm={at.total}.",
+            nearest="set calibration=tight",
+            changes=(("calibration", "tight"),),
+        )
+    if at.n < 2:
+        raise NotApplicable(
+            f"The phases are log2(n) in number, and n={at.n}.",
+            nearest="set n=2, or calibration=tight",
+            changes=(("n", 2),),
+        )
+    schedule = printed_erm(at, best_decay(at.n))
+    phases = _phases(at, schedule)
+    left, right = erm_condition(at, best_decay(at.n))
+    if left <= right or phases is None:
+        enough = least_users(lambda n: _runs(at.with_users(n)))
+        if enough * at.m * at.delta >= 1:
+            enough = math.inf
+        more = (
+            f"set n={enough:.0f}, or calibration=tight"
+            if math.isfinite(enough)
+            else "set calibration=tight"
+        )
+        raise NotApplicable(
+            f"Theorem C.1 needs n^(1-q) above {right:.4g}, and it is {left:.4g} at n={at.n}; the "
+            f"first phase would draw K={schedule.phases[0].batch:.4g} of its "
+            f"{schedule.phases[0].users:.4g} users.",
+            nearest=more,
+            changes=(("n", int(enough)),) if math.isfinite(enough) else (("calibration", "tight"),),
+        )
+    return phases
+
+
+def _runs(at: UserLevel) -> bool:
+    """Whether Theorem C.1 holds and every phase is proven private."""
+    q = best_decay(at.n)
+    left, right = erm_condition(at, q)
+    return left > right and _phases(at, printed_erm(at, q)) is not None
+
+
+def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[Phase, ...] | None:
+    found, start = [], 0
+    for phase in schedule.phases:
+        users, steps = math.floor(phase.users), math.ceil(phase.steps)
+        chosen = printed_filter(at, schedule.tau, users, steps)
+        if chosen is None:
+            return None
+        found.append(
+            Phase(
+                start=start,
+                stop=start + users,
+                regulariser=phase.regulariser,
+                stages=(steps,),
+                filter=chosen,
+            )
+        )
+        start += users
+    return tuple(found)
+
+
+def capped_note(at: UserLevel, phase: Phase) -> str:
+    """Return the sentence on the printed batch, which is larger than a phase."""
+    wanted = printed_batch(at, phase.users, phase.steps)
+    return (
+        f"As printed a step draws K={wanted:.3g} users, and the first phase has {phase.users}: "
+        "every step uses all users of its phase, which needs no subsampling."
+    )

@@ -1,0 +1,133 @@
+"""The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.methods.user.accelerated.batches import BatchGaussian
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, Phase
+from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
+from dpsco_core.methods.user.base import bounded_users
+from dpsco_core.methods.user.release import open_releases
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.samples.users import UserSample
+
+Vector = NDArray[np.float64]
+
+# Takes the users of a phase and a point; returns their mean gradients there, shape (users, d).
+Gradients = Callable[[UserSample, Vector, np.random.Generator], Vector]
+
+
+def plain_gradients(users: UserSample, w: Vector, rng: np.random.Generator) -> Vector:
+    """Return the users' mean gradients at `w`, shape (users, d); nothing is drawn."""
+    return users.user_gradients(w)
+
+
+def run_phases(
+    plan: AcceleratedPlan,
+    sample: UserSample,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    gradients: Gradients = plain_gradients,
+) -> Release:
+    """Run Algorithm 3 with the phases of `plan`, from the centre of the constraint set.
+
+    A failed test ends the whole run, at the last private point. All points at which gradients are
+    asked for are functions of what was released, and so private.
+    """
+    users = bounded_users(sample, plan.losses)
+    w = users.constraint.centre
+    path = Path(w, plan.steps)
+    blocks = ledger.disjoint(len(plan.phases))
+    done, calls, halted = 0, 0, 0
+    for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+        part = users.part(phase.start, phase.stop)
+        end = run_phase(plan, phase, part, w, block, rng, gradients, path, done, f"phase {i}")
+        w, done = end.value, done + end.steps
+        # A step that halts has asked for its gradients too.
+        calls += (end.steps + end.halted) * phase.users * plan.items
+        if end.halted:
+            halted = i
+            break
+    path.add(plan.steps, w)
+    return Release(
+        value=w,
+        ledger=ledger,
+        diagnostics=diagnostics(plan)
+        | {
+            "steps": float(done),
+            "gradient_calls": float(calls),
+            "halted_phase": float(halted),
+        },
+        notes=plan.notes + halting_note(halted, len(plan.phases)),
+        iterates=path.points,
+        iterate_steps=path.steps,
+    )
+
+
+def run_phase(
+    plan: AcceleratedPlan,
+    phase: Phase,
+    users: UserSample,
+    start: Vector,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    gradients: Gradients,
+    path: Path,
+    done: int,
+    label: str,
+) -> Accelerated:
+    r"""Run Algorithm 2 on the users of one phase from `start`, which must not depend on them.
+
+    A step asks for the users' gradients at :math:`x^{md}_t`, tests and filters them (or those of a
+    fresh batch), and adds the gradient of the regulariser to the noisy mean.
+    """
+    means = open_releases(phase.filter, users.d, ledger, rng, f"{label}: mean gradients")
+    release = phase.filter.release
+    drawn = release.drawn if isinstance(release, BatchGaussian) else phase.users
+
+    def oracle(query: Vector, step: int) -> Vector | None:
+        if done + step:
+            path.add(done + step, query)
+        rows = gradients(users, query, rng)
+        if drawn < phase.users:
+            chosen = rng.choice(phase.users, size=drawn, replace=False)
+            rows = rows[chosen.astype(np.intp, copy=False)]
+        found = means.next(rows)
+        return None if found is None else found + phase.regulariser * (query - start)
+
+    objective = plan.objective(phase)
+    return staged_descent(start, phase.stages, objective, users.constraint, oracle)
+
+
+def diagnostics(plan: AcceleratedPlan) -> dict[str, float]:
+    """Return what is worth showing of a plan; noise, threshold and batch are of the first phase."""
+    first = plan.phases[0]
+    release = first.filter.release
+    shown = plan.losses.diagnostics | {
+        "phases": float(len(plan.phases)),
+        "filter_radius": first.filter.keep.filter_radius,
+        "score_threshold": release.test.threshold,
+        "noise_std": first.noise_std,
+        "regulariser": first.regulariser,
+        "batch_size": float(first.filter.count),
+    }
+    if math.isfinite(plan.modelled_risk):
+        shown["modelled_risk"] = plan.modelled_risk
+    return shown
+
+
+def halting_note(phase: int, phases: int) -> tuple[str, ...]:
+    """Return the sentence on a run that has ended early; nothing for phase 0, which is none."""
+    if not phase:
+        return ()
+    return (
+        f"The users' gradients were too far apart for the test of phase {phase} of {phases}: the "
+        "run ended there, and its result is the last private point.",
+    )

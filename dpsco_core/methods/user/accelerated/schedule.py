@@ -1,0 +1,308 @@
+r"""The phases of user-level accelerated descent: users, regulariser, steps, filter and noise.
+
+Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theory/lowy-liu-asi.md,
+2.3: :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase takes the rest), :math:`\lambda_i =
+\lambda2^{p(i-1)}` at p = 3, full batches. None of it looks at data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest_or
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.user.accelerated.batches import batch_plan
+from dpsco_core.methods.user.accelerated.gap import Objective, stage_lengths
+from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
+from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.level import UserLevel, gradient_spread
+from dpsco_core.methods.user.printed_schedules import erm_steps, printed_regulariser
+from dpsco_core.privacy.filter.plan import FilterPlan, Tuning, phase_plan
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+
+SHARES = (0.2, 0.3, 0.4, 0.5)  # of epsilon for the tests; the best of them is taken
+FALSE_HALT = 0.01  # of a phase, on perfectly concentrated gradients
+SPREAD_FAILURE = 0.01  # gamma_0 of (R1)
+PRACTICAL_RADIUS = 3.0  # tau, in units of L/sqrt(m)
+ROOM = 1e-9
+MOST_PHASES = 4
+MOST_USERS = 1 << 30  # beyond, no number of users is looked for
+MOST_SEPARATE = 8  # steps; beyond, AboveThreshold has less noise than tests of their own
+
+# Takes users and steps; returns the filter of a phase, None where there is none.
+Filters = Callable[[int, int], FilterPlan | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phase:
+    r"""One phase: a run of Algorithm 2.
+
+    Parameters
+    ----------
+    start, stop : int
+        Its users, by index.
+    regulariser : float
+        :math:`\lambda_i`.
+    stages : tuple of int
+        Steps of each restart of AC-SA.
+    filter : FilterPlan
+        Test, filter and noise of all its steps.
+    """
+
+    start: int
+    stop: int
+    regulariser: float
+    stages: tuple[int, ...]
+    filter: FilterPlan
+
+    @property
+    def users(self) -> int:
+        """Number of its users."""
+        return self.stop - self.start
+
+    @property
+    def steps(self) -> int:
+        """All steps, which is what privacy counts."""
+        return sum(self.stages)
+
+    @property
+    def noise_std(self) -> float:
+        """Of every coordinate of every gradient."""
+        return self.filter.release.noise_std
+
+
+@dataclass(frozen=True, kw_only=True)
+class AcceleratedPlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    losses : Losses
+        The constants of the losses, and the bound on the records.
+    smoothness, strong_convexity : float
+        What AC-SA takes for those of the risk, without the regulariser.
+    tau : float
+        Half the radius of the scores and of the filter.
+    items : int
+        m.
+    phases : tuple of Phase
+    modelled_risk : float
+        What the model of the practical tuning predicts; NaN for others.
+    notes : tuple of str
+    """
+
+    losses: Losses
+    smoothness: float
+    strong_convexity: float
+    tau: float
+    items: int
+    phases: tuple[Phase, ...]
+    modelled_risk: float = math.nan
+    notes: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> int:
+        """Steps of all phases."""
+        return sum(phase.steps for phase in self.phases)
+
+    def objective(self, phase: Phase) -> Objective:
+        """Return what AC-SA knows of the regularised risk of a phase."""
+        mu = phase.regulariser + self.strong_convexity
+        smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
+        return Objective(strong_convexity=mu, smoothness=smoothness)
+
+
+def halving_layouts(n: int) -> tuple[Layout, ...]:
+    """Return one to four phases that halve, with regularisers that grow 2^p-fold."""
+    most = min(MOST_PHASES, n.bit_length() - 1)
+    return tuple(
+        Layout(users=halving(n, count), exponents=tuple(DECAY * i for i in range(count)))
+        for count in range(1, most + 1)
+    )
+
+
+def theory_radius(at: UserLevel, steps: int) -> float:
+    r"""Return :math:`\tau`: (R1) at :math:`\gamma = \gamma_0/(nT)`, at most `widest_radius`."""
+    proven = gradient_spread(at.m, at.lipschitz, SPREAD_FAILURE / (at.n * steps))
+    return min(proven, widest_radius(at))
+
+
+def practical_tau(at: UserLevel) -> float:
+    r"""Return :math:`\tau = 3L/\sqrt m`, at most `widest_radius`."""
+    return min(PRACTICAL_RADIUS * at.lipschitz / math.sqrt(at.m), widest_radius(at))
+
+
+def widest_radius(at: UserLevel) -> float:
+    r"""Return L, with room for rounding: gradients of norm L are never more than 2 tau = 2L apart.
+
+    It is at most :math:`3L/\sqrt m` (theory/lowy-liu-asi.md, 2.2, item 7) for up to nine items per
+    user.
+    """
+    return at.lipschitz * (1 + ROOM)
+
+
+def gradient_filter(tau: float) -> RobustFilter:
+    r"""Return the filter of the tight calibration: form B, weights, b = 1, radii 2 tau."""
+    return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
+
+
+def calibrated_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterPlan | None:
+    """Return the test, filter and noise of a phase with the least noise; None without any.
+
+    AboveThreshold over full batches (Mode A), or tests of their own on batches of all, half or a
+    quarter of the users (Mode B), at the best of some divisions of epsilon.
+    """
+    chosen = _best(users, steps, at.epsilon, at.delta)
+    if chosen is None:
+        return None
+    share, drawn = chosen
+    return _planned(users, steps, at.epsilon, at.delta, share, drawn, gradient_filter(tau))
+
+
+@lru_cache(maxsize=65536)
+def _best(users: int, steps: int, epsilon: float, delta: float) -> tuple[float, int] | None:
+    """Return the share of the tests and the batch; 0 stands for Mode A."""
+    if users < 2:
+        return None
+    found: list[tuple[float, float, int]] = []
+    batches = {users, users // 2, users // 4} if steps <= MOST_SEPARATE else set()
+    for share in SHARES:
+        for drawn in (0, *sorted(batches)):
+            plan = _planned(users, steps, epsilon, delta, share, drawn, gradient_filter(0.5))
+            if plan is not None:
+                found.append((plan.release.noise_std, share, drawn))
+    chosen = smallest_or(found, lambda one: one[0], None)
+    return None if chosen is None else (chosen[1], chosen[2])
+
+
+def _planned(
+    users: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    share: float,
+    drawn: int,
+    keep: RobustFilter,
+) -> FilterPlan | None:
+    tuning = Tuning(test_share=share, false_halt=FALSE_HALT, sharp=True)
+    if drawn:
+        return batch_plan(users, drawn, steps, epsilon, delta, keep=keep, tuning=tuning)
+    try:
+        return phase_plan(users, steps, epsilon, delta, keep=keep, tuning=tuning)
+    except NotApplicable:
+        return None
+
+
+def least_users(filters: Filters, steps: int) -> int | None:
+    """Return the least users of a phase for which there is a filter; None beyond `MOST_USERS`."""
+    high = 2
+    while filters(high, steps) is None:
+        high *= 2
+        if high > MOST_USERS:
+            return None
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if filters(middle, steps) else (middle, high)
+    return high
+
+
+def too_few(n: int, needed: int | None) -> NotApplicable:
+    """Return the refusal where no test can hide one of `n` users; `needed` of them would do."""
+    if needed is None:
+        return NotApplicable(
+            f"A test that hides one of {n} users leaves too few sure to be in the mean, and so "
+            "does one of a billion.",
+            nearest="raise epsilon or delta",
+        )
+    return NotApplicable(
+        f"A test that hides one of {n} users leaves too few sure to be in the mean; it needs "
+        f"{needed}.",
+        nearest=f"set n={needed}, or raise epsilon",
+        changes=(("n", needed),),
+    )
+
+
+def recommended_phases(
+    at: UserLevel,
+    filters: Callable[[float, int, int], FilterPlan | None],
+    phases: int,
+    *,
+    distance: float | None = None,
+    first: int = 0,
+) -> tuple[Phase, ...] | None:
+    r"""Return `phases` phases with the recommended schedule; None where one has no filter.
+
+    .. math:: \lambda = \frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}, \qquad
+        T_i = \Big\lceil\Big(1+\sqrt{\tfrac{\beta+\lambda_i}{\lambda_i}}\Big)\ln(ndm)\Big\rceil
+
+    and stages of `stage_lengths` at :math:`V_0 = LR`, :math:`V^2 = d\sigma_i^2`. The radius of a
+    phase is (R1) at its own T.
+
+    Parameters
+    ----------
+    filters : callable
+        Takes tau, users and steps.
+    distance : float, optional
+        D; by default the diameter R.
+    first : int
+        Index of the first user.
+    """
+    reach = at.diameter if distance is None else distance
+    split = halving(at.n, phases)
+    base = printed_regulariser(at) * at.diameter / reach
+    guess = _steps(at, base)
+    opening = filters(theory_radius(at, guess), split[0], guess)
+    if opening is None:
+        return None
+    private = at.d * opening.release.noise_std**2 / guess
+    base = math.sqrt(at.lipschitz**2 / at.total + private) / reach
+    found, start = [], first
+    for i, users in enumerate(split):
+        regulariser = base * 2.0 ** (DECAY * i)
+        steps = _steps(at, regulariser)
+        chosen = filters(theory_radius(at, steps), users, steps)
+        if chosen is None:
+            return None
+        mu = regulariser + at.strong_convexity
+        objective = Objective(strong_convexity=mu, smoothness=max(mu, regulariser + at.smoothness))
+        variance = at.d * chosen.release.noise_std**2
+        found.append(
+            Phase(
+                start=start,
+                stop=start + users,
+                regulariser=regulariser,
+                stages=stage_lengths(steps, objective, at.unit, variance),
+                filter=chosen,
+            )
+        )
+        start += users
+    return tuple(found)
+
+
+def _steps(at: UserLevel, regulariser: float) -> int:
+    """Return T of the regularised risk, whose smoothness is that of the losses and lambda."""
+    return erm_steps(replace(at, smoothness=at.smoothness + regulariser), regulariser)
+
+
+def chosen_phases(choice: Choice, filters: Filters) -> tuple[Phase, ...]:
+    """Return the phases of the practical tuning's choice, one stage each."""
+    found, start = [], 0
+    for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
+        chosen = filters(users, choice.steps)
+        assert chosen is not None
+        found.append(
+            Phase(
+                start=start,
+                stop=start + users,
+                regulariser=choice.regulariser * 2.0**exponent,
+                stages=(choice.steps,),
+                filter=chosen,
+            )
+        )
+        start += users
+    return tuple(found)

@@ -1,0 +1,119 @@
+r"""Accelerated stochastic gradient descent: AC-SA, and its restarts in stages.
+
+Ghadimi and Lan (2012), for a strongly convex and smooth objective on a convex set, with a noisy
+gradient oracle; the step that Algorithm 2 of Lowy, Liu and Asi (2024) calls
+(theory/lowy-liu-asi.md, 2.2). Pure functions: what is private here is the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.user.accelerated.gap import Objective
+from dpsco_core.privacy.checks import check_count
+
+Vector = NDArray[np.float64]
+# Takes the point and the number of the step, from 0; None ends the run.
+Oracle = Callable[[Vector, int], Vector | None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class State:
+    """The two sequences of AC-SA, shape (d,) each, and the number of steps since the start."""
+
+    point: Vector
+    aggregate: Vector
+    steps: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Accelerated:
+    """The result of a run: the aggregate, shape (d,), the steps done, and whether it halted."""
+
+    value: Vector
+    steps: int
+    halted: bool
+
+
+def query_weights(objective: Objective, t: int) -> tuple[float, float]:
+    r"""Return the weights of aggregate and point in :math:`x^{md}_t`, t from 1; they sum to 1."""
+    mu, alpha, gamma = _parameters(objective, t)
+    whole = gamma + (1 - alpha**2) * mu
+    return (1 - alpha) * (mu + gamma) / whole, alpha * ((1 - alpha) * mu + gamma) / whole
+
+
+def query_point(state: State, objective: Objective) -> Vector:
+    r"""Return :math:`x^{md}_t`, where the next gradient is asked for; shape (d,)."""
+    aggregate, point = query_weights(objective, state.steps + 1)
+    found: Vector = aggregate * state.aggregate + point * state.point
+    return found
+
+
+def accelerated_step(
+    state: State, gradient: Vector, objective: Objective, constraint: ConstraintSet
+) -> State:
+    r"""Return the state after a step with `gradient`, the noisy gradient at `query_point`.
+
+    With :math:`\alpha_t = 2/(t+1)` and :math:`\gamma_t = 4L_F/(t(t+1))`,
+
+    .. math:: x_t = \Pi\Big(\frac{\alpha_t\mu x^{md}_t + [(1-\alpha_t)\mu+\gamma_t]x_{t-1}
+        - \alpha_tG_t}{\mu+\gamma_t}\Big), \qquad
+        x^{ag}_t = \alpha_tx_t + (1-\alpha_t)x^{ag}_{t-1}.
+    """
+    t = state.steps + 1
+    mu, alpha, gamma = _parameters(objective, t)
+    queried = query_point(state, objective)
+    target = alpha * mu * queried + ((1 - alpha) * mu + gamma) * state.point - alpha * gradient
+    point = constraint.project(target / (mu + gamma))
+    return State(point=point, aggregate=alpha * point + (1 - alpha) * state.aggregate, steps=t)
+
+
+def accelerated_descent(
+    start: Vector, steps: int, objective: Objective, constraint: ConstraintSet, oracle: Oracle
+) -> Accelerated:
+    r"""Run AC-SA for `steps` steps from `start`, or until the oracle ends it.
+
+    If :math:`G_t` is unbiased, given the past, of variance at most :math:`V^2`,
+
+    .. math:: E[F(x^{ag}_T) - F^*] \le \frac{2L_F\|x_0-x^*\|^2}{T(T+1)} + \frac{8V^2}{\mu(T+1)},
+
+    which is `accelerated_gap` of `dpsco_core.methods.user.accelerated.gap`. A run that the oracle
+    ends returns the aggregate so far: a function of the start and of the gradients that were
+    released.
+    """
+    return staged_descent(start, (steps,), objective, constraint, oracle)
+
+
+def staged_descent(
+    start: Vector,
+    lengths: tuple[int, ...],
+    objective: Objective,
+    constraint: ConstraintSet,
+    oracle: Oracle,
+) -> Accelerated:
+    """Run AC-SA in stages, each from the last one's aggregate; the guarantee is `staged_gap`.
+
+    The oracle sees the number of the step over all stages: privacy counts them all.
+    """
+    for length in lengths:
+        check_count("steps", length)
+    done, value = 0, start
+    for length in lengths:
+        state = State(point=value, aggregate=value)
+        for _ in range(length):
+            gradient = oracle(query_point(state, objective), done)
+            if gradient is None:
+                return Accelerated(value=state.aggregate, steps=done, halted=True)
+            state = accelerated_step(state, gradient, objective, constraint)
+            done += 1
+        value = state.aggregate
+    return Accelerated(value=value, steps=done, halted=False)
+
+
+def _parameters(objective: Objective, t: int) -> tuple[float, float, float]:
+    return objective.strong_convexity, 2 / (t + 1), 4 * objective.smoothness / (t * (t + 1))

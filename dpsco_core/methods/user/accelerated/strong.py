@@ -1,0 +1,259 @@
+"""User-level accelerated ERM for strongly convex losses: Lowy, Liu and Asi (2024), Remark 3.6."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import LOWY_2024, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.methods.user.accelerated.model import Layout, landscape
+from dpsco_core.methods.user.accelerated.plans import practical_plan
+from dpsco_core.methods.user.accelerated.printed import capped_note, printed_phases
+from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.schedule import (
+    MOST_USERS,
+    AcceleratedPlan,
+    Phase,
+    calibrated_filter,
+    halving_layouts,
+    recommended_phases,
+    theory_radius,
+    too_few,
+)
+from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+STAGE_PHASES = 2  # of each stage of the theory tuning
+MOST_STAGES = 3  # of the practical tuning
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserAcceleratedStrong:
+    r"""Accelerated user-level ERM in stages, for losses that are strongly convex.
+
+    Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
+    :math:`D_j` in the place of R in the choice of :math:`\lambda`:
+    :math:`D_1 = \min(R, 2L/\mu)`, :math:`D_{j+1} = \min\{D_j, \sqrt{D_*D_j}\}` and
+    :math:`D_* = 4L\rho/\mu`, where :math:`\rho LR` is the error of a stage (theory/lowy-liu-asi.md,
+    2.6, after Feldman, Koren and Talwar 2020, section 5.1). The final error is of the order of
+    :math:`L^2\rho^2/\mu`. The set is not shrunk: :math:`D_j` bounds a mean square only.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        As for `UserAccelerated`.
+    tuning : {"practical", "theory"}
+        ``"theory"``: :math:`k = \max(1, \lceil\log_2\log_2\frac{D_1}{D_*}\rceil+1)` stages of two
+        phases, with the rho that the actual noise gives. ``"practical"``: the stages, phases, steps
+        and regulariser of the least modelled risk, whether AC-SA knows :math:`\mu` or not (its
+        larger steps let more noise in).
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.accelerated-strong",
+        name="Accelerated user-level ERM, strongly convex",
+        paper=LOWY_2024,
+        statement="Remark 3.6, Algorithms 2 to 4",
+        summary="Accelerated user-level ERM in stages that trust their start more and more, for "
+        "strongly convex losses.",
+        privacy="approx",
+        level="user",
+        problems=("quadratic",),
+        rate="upper.user.accelerated-strong",
+        caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> AcceleratedPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        budget = approximate_budget(setting)
+        if not setting.constants.sample_strong_convexity > 0:
+            raise NotApplicable(
+                "The stages need a strongly convex loss for every item, and this one is not.",
+                nearest="choose user.accelerated, or the problem quadratic",
+                changes=(("problem", "quadratic"),),
+            )
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        at = user_level(setting, budget, losses)
+        if self.tuning == "practical":
+            layouts = staged_layouts(setting.n)
+            lands = [
+                landscape(setting, losses.lipschitz, losses.smoothness, strongly=strongly)
+                for strongly in (True, False)
+            ]
+            plans = [practical_plan(at, land, losses, self.calibration, layouts) for land in lands]
+            return smallest(plans, lambda plan: plan.modelled_risk, of="schedule")
+        try:
+            return strong_plan(at, losses, self.calibration)
+        except NotApplicable as refusal:
+            if self.calibration == "tight":
+                raise
+            # A stage has a part of the users: the number that it names is not that of all.
+            raise NotApplicable(
+                f"Of one of the stages: {refusal.reason}",
+                nearest="set calibration=tight",
+                changes=(("calibration", "tight"),),
+            ) from refusal
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the stages."""
+        check_users(sample, setting)
+        return run_phases(self.plan(setting), sample, ledger, rng)
+
+
+def staged_layouts(n: int) -> tuple[Layout, ...]:
+    """Return the layouts of one to three stages; each doubles the regulariser that it starts at."""
+    found = list(halving_layouts(n))
+    for stages in range(2, MOST_STAGES + 1):
+        users = n // stages
+        for inner in halving_layouts(users):
+            exponents = [j + e for j in range(stages) for e in inner.exponents]
+            found.append(Layout(users=inner.users * stages, exponents=tuple(exponents)))
+    return tuple(found)
+
+
+def strong_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> AcceleratedPlan:
+    """Return the plan of the theory tuning.
+
+    Raises
+    ------
+    NotApplicable
+        Where a phase of a stage cannot have a test, with the number of users that it needs.
+    """
+    stages = stage_count(at)
+    part = at.with_users(max(1, at.n // stages))
+    phases = _paper_stages(part, stages) if calibration == "paper" else _stages(part, stages)
+    if phases is None:
+        raise _refusal(at)
+    return AcceleratedPlan(
+        losses=losses,
+        smoothness=at.smoothness,
+        strong_convexity=0.0,
+        tau=max(phase.filter.keep.score_radius for phase in phases) / 2,
+        items=at.m,
+        phases=phases,
+        notes=(capped_note(at, phases[0]),) if calibration == "paper" else (),
+    )
+
+
+def actual_rate(at: UserLevel) -> float | None:
+    r"""Return :math:`\rho = \sqrt{\frac1{nm}+\frac{d\sigma_1^2}{L^2T_1}}` of a run on n users."""
+    users = halving(at.n, STAGE_PHASES)[0] if at.n >= 1 << STAGE_PHASES else 0
+    found = calibrated_filter(at, theory_radius(at, 16), users, 16) if users else None
+    if found is None:
+        return None
+    private = at.d * found.release.noise_std**2 / 16 / at.lipschitz**2
+    return math.sqrt(1 / at.total + private)
+
+
+def stage_count(at: UserLevel) -> int:
+    r"""Return :math:`k = \max(1, \lceil\log_2\log_2\frac{\mu D_1}{4L\rho}\rceil+1)`."""
+    rate = actual_rate(at)
+    if rate is None:
+        return 1
+    ratio = max(2.0, first_distance(at) / limit_distance(at, rate))
+    return max(1, math.ceil(math.log2(math.log2(ratio))) + 1)
+
+
+def first_distance(at: UserLevel) -> float:
+    r"""Return :math:`D_1 = \min(R, 2L/\mu)`."""
+    return min(at.diameter, 2 * at.lipschitz / at.strong_convexity)
+
+
+def limit_distance(at: UserLevel, rate: float) -> float:
+    r"""Return :math:`D_* = 4L\rho/\mu`."""
+    return 4 * at.lipschitz * rate / at.strong_convexity
+
+
+def distances(first: float, limit: float, stages: int) -> tuple[float, ...]:
+    r"""Return :math:`D_1, \ldots, D_k`: square roots of the last one's multiple of :math:`D_*`.
+
+    Examples
+    --------
+    >>> distances(16.0, 1.0, 4)
+    (16.0, 4.0, 2.0, 1.4142135623730951)
+    """
+    found = [first]
+    for _ in range(stages - 1):
+        found.append(min(found[-1], math.sqrt(limit * found[-1])))
+    return tuple(found)
+
+
+def _stages(part: UserLevel, stages: int) -> tuple[Phase, ...] | None:
+    rate = actual_rate(part)
+    if rate is None:
+        return None
+    convex, found = replace(part, strong_convexity=0.0), list[Phase]()
+    reach = distances(first_distance(part), limit_distance(part, rate), stages)
+    for j, distance in enumerate(reach):
+        inner = recommended_phases(
+            convex,
+            lambda *a: calibrated_filter(part, *a),
+            STAGE_PHASES,
+            distance=distance,
+            first=j * part.n,
+        )
+        if inner is None:
+            return None
+        found += inner
+    return tuple(found)
+
+
+def _paper_stages(part: UserLevel, stages: int) -> tuple[Phase, ...]:
+    """Return the printed phases of every stage, with the regularisers of its distance."""
+    inner = printed_phases(part)
+    rate = actual_rate(part)
+    limit = part.diameter if rate is None else limit_distance(part, rate)
+    found: list[Phase] = []
+    for j, distance in enumerate(distances(first_distance(part), limit, stages)):
+        scale, shift = part.diameter / distance, j * part.n
+        found += [
+            replace(
+                phase,
+                start=phase.start + shift,
+                stop=phase.stop + shift,
+                regulariser=phase.regulariser * scale,
+            )
+            for phase in inner
+        ]
+    return tuple(found)
+
+
+def _refusal(at: UserLevel) -> NotApplicable:
+    """Return the refusal of the stages, with the users that they need."""
+
+    def runs(n: int) -> bool:
+        where = at.with_users(n)
+        stages = stage_count(where)
+        return n >= 4 * stages and _stages(where.with_users(n // stages), stages) is not None
+
+    low, high = at.n, 2 * at.n + 8
+    while not runs(high):
+        low, high = high, 2 * high
+        if high > MOST_USERS:
+            return too_few(at.n, None)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if runs(middle) else (middle, high)
+    stages = stage_count(at.with_users(high))
+    return NotApplicable(
+        f"{stages} stages of {STAGE_PHASES} phases, each with a test that hides a user, need "
+        f"{high} users, and n={at.n}.",
+        nearest=f"set n={high}, or tuning=practical",
+        changes=(("n", high),),
+    )

@@ -1,0 +1,126 @@
+"""What the user-level optimisers share: the protocol, the losses, and who may run."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from dpsco_core.base.cards import LOWY_2024, MethodCard
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.euclidean.lipschitz import Losses, refuse_pure
+from dpsco_core.methods.mean.base import Release, check_kind
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+__all__ = [
+    "LOWY_2024",
+    "Boundable",
+    "UserOptimiser",
+    "approximate_budget",
+    "bounded_users",
+    "check_smooth",
+    "check_users",
+    "user_level",
+]
+
+
+class UserOptimiser(Protocol):
+    """A user-level optimiser: a frozen object with its parameters, and one method.
+
+    Neighbours replace one user's whole block of m items; ``setting.n`` counts users.
+    """
+
+    card: ClassVar[MethodCard]
+
+    def plan(self, setting: Setting) -> object:
+        """Return the parameters of a run at `setting`, chosen without any data.
+
+        Raises
+        ------
+        NotApplicable
+            Where the method cannot run at the setting.
+        """
+        ...
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Minimise the risk, all noise through `ledger`, all randomness from `rng`."""
+        ...
+
+
+@runtime_checkable
+class Boundable(Protocol):
+    """Users whose items can be shrunk into a ball, one user at a time."""
+
+    def bounded(self, radius: float) -> UserSample:
+        """Return the sample with every item (or every user's mean) shrunk to norm `radius`."""
+        ...
+
+
+def check_users(sample: UserSample, setting: Setting) -> None:
+    """Check that `sample` has the setting's size: a plan's sensitivity holds for that n, m, d."""
+    check_kind("sample", sample, "user_gradients", "ItemSample or MeanSample")
+    require(sample.users == setting.n, "n", f"the number of users, {sample.users}", setting.n)
+    require(sample.items == setting.m, "m", f"the items of a user, {sample.items}", setting.m)
+    require(sample.d == setting.d, "d", f"the dimension of the sample, {sample.d}", setting.d)
+
+
+def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
+    """Return the users whose items' losses have the certified constants of `losses`."""
+    if math.isinf(losses.feature_bound):
+        return sample
+    require(isinstance(sample, Boundable), "sample", "one whose items can be shrunk", type(sample))
+    assert isinstance(sample, Boundable)
+    return sample.bounded(losses.feature_bound)
+
+
+def approximate_budget(setting: Setting) -> ApproxDP:
+    """Return the (epsilon, delta) budget that a method with a noisy test needs.
+
+    Raises
+    ------
+    NotApplicable
+        Under a pure or a zCDP budget: the test fails with a small probability, which only delta
+        covers.
+    """
+    refuse_pure(setting)
+    budget = setting.budget
+    if not isinstance(budget, ApproxDP):
+        raise NotApplicable(
+            "The test before each release is private up to a small failure, which a zCDP budget "
+            "does not allow.",
+            nearest="set epsilon=1, delta=1e-06, or choose user.clipped-means",
+            changes=(("rho", None), ("epsilon", 1.0), ("delta", 1e-6)),
+        )
+    return budget
+
+
+def user_level(setting: Setting, budget: ApproxDP, losses: Losses) -> UserLevel:
+    """Return what the formulas of schedules look at: sizes, budget and the losses' constants."""
+    return UserLevel(
+        n=setting.n,
+        m=setting.m,
+        d=setting.d,
+        epsilon=budget.epsilon,
+        delta=budget.delta,
+        lipschitz=losses.lipschitz,
+        diameter=setting.constants.diameter,
+        smoothness=losses.smoothness,
+        strong_convexity=setting.constants.sample_strong_convexity,
+    )
+
+
+def check_smooth(losses: Losses, name: str) -> None:
+    """Raise `NotApplicable` where some record's loss has kinks, or no certified smoothness."""
+    if math.isinf(losses.smoothness):
+        raise NotApplicable(
+            f"{name} is private for smooth losses only, and this one has kinks.",
+            nearest="choose user.clipped-means, which allows them, or the problem huber",
+            changes=(("problem", "huber"),),
+        )

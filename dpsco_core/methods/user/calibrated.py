@@ -1,0 +1,316 @@
+r"""The recommended schedules at user level: calibrated Algorithms 1 and 3, and two baselines.
+
+They halve the users from phase to phase, start with the full step size, and take their noise from
+`dpsco_core.privacy.filter.plan` (theory/lowy-liu-asi.md, 2.1 to 2.3). The baselines spend no budget
+on a test: N1 is phased SGD with one chain, N2 phased ERM with full batches, each with the
+sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter looks at data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.user.level import (
+    UserLevel,
+    gaussian_multiplier,
+    group_spread,
+    uniform_gradient_spread,
+)
+from dpsco_core.methods.user.printed_schedules import (
+    ErmPhase,
+    ErmSchedule,
+    SgdPhase,
+    SgdSchedule,
+    erm_steps,
+    printed_regulariser,
+    printed_step,
+)
+from dpsco_core.privacy.filter.plan import (
+    Tuning,
+    least_phase_count,
+    phase_plan,
+    recommended_count,
+    single_test_plan,
+)
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+
+# "proven": no point is removed but with a stated probability. "typical": enough in practice.
+Radius = Literal["proven", "typical"]
+# What the radius of a phase, and its test on perfectly concentrated points, may fail with.
+SPREAD_FAILURE = 0.01
+GROUPS_HALT = 0.005
+USERS_HALT = 0.01
+# In units of its radius; any share of the points may be left as long as a sensitivity is proven.
+UNIT_FILTER = RobustFilter(score_radius=1.0, filter_radius=1.0)
+ANY_SHARE = 1e-9
+
+
+def halving(n: int, phases: int) -> tuple[int, ...]:
+    r"""Return :math:`n_i=\lfloor n2^{-i}\rfloor` users of phase i, the last with all that remain.
+
+    Examples
+    --------
+    >>> halving(100, 3), halving(5, 1)
+    ((50, 25, 25), (5,))
+    """
+    require(phases >= 1, "phases", "a positive integer", phases)
+    if n < 1 << (phases - 1):
+        raise NotApplicable(
+            f"Every phase needs a user: {phases} phases that halve need {1 << (phases - 1)} users.",
+            changes=(("n", 1 << (phases - 1)),),
+        )
+    early = [n >> i for i in range(1, phases)]
+    return (*early, n - sum(early))
+
+
+def sgd_radius(
+    at: UserLevel,
+    step: float,
+    steps: float,
+    groups: int,
+    radius: Radius,
+    failure: float = SPREAD_FAILURE,
+) -> float:
+    r"""Return :math:`\tau_i`: twice (R2) for C groups, or :math:`2.5\,\eta_iL\sqrt{T_i}`."""
+    if radius == "typical":
+        return 2.5 * step * at.lipschitz * math.sqrt(steps)
+    return group_spread(step, at.lipschitz, steps, groups, failure)
+
+
+def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
+    r"""Return :math:`\min(R,2\eta_iLm)/C`: of a plain average of C averages of iterates.
+
+    A user owns m of the steps of one group, and all others do not expand distances, for
+    :math:`\eta_i\le2/\beta`.
+    """
+    return min(at.diameter, 2 * step * at.lipschitz * at.m) / groups
+
+
+def calibrated_sgd(
+    at: UserLevel,
+    *,
+    phases: int = 3,
+    decay: float = 1.25,
+    step: float | None = None,
+    radius: Radius = "proven",
+    keep: RobustFilter = UNIT_FILTER,
+    halt: float = GROUPS_HALT,
+    spread_failure: float = SPREAD_FAILURE,
+) -> SgdSchedule:
+    r"""Calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
+
+    :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, and
+    :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
+
+    Parameters
+    ----------
+    at : UserLevel
+    phases, decay : int, float
+        Number of phases l and p.
+    step : float, optional
+        :math:`\eta`, at most :math:`2/\beta`; None for
+        :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
+    radius : "proven" or "typical"
+        See `sgd_radius`.
+    keep : RobustFilter
+        With a score radius of 1: it is scaled to the phase's.
+    halt, spread_failure : float
+        What the test and the proven radius of a phase may fail with.
+
+    Raises
+    ------
+    NotApplicable
+        If a phase has fewer users than groups.
+    """
+    tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
+    groups = recommended_count(at.epsilon, at.delta, tuning)
+    plan = single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=tuning)
+    size = _step(at, step)
+    found = []
+    for i, users in enumerate(halving(at.n, phases)):
+        members = users // groups
+        if members < 1:
+            least = groups << (phases - 1)
+            raise NotApplicable(
+                f"Phase {i + 1} has {users} users for C={groups} groups.",
+                nearest=f"set n={least}",
+                changes=(("n", least),),
+            )
+        eta, steps = size * math.pow(2, -decay * i), members * at.m
+        tau = sgd_radius(at, eta, steps, groups, radius, spread_failure)
+        found.append(_sgd_phase(users, members, steps, eta, tau, plan.release.noise_std * tau))
+    return SgdSchedule(groups=groups, items=at.m, phases=tuple(found))
+
+
+def one_chain(
+    at: UserLevel, *, phases: int = 3, decay: float = 1.25, step: float | None = None
+) -> SgdSchedule:
+    r"""N1: one-pass SGD on all users of a phase, :math:`\sigma_i=\min(R,2\eta_iLm)\,g`."""
+    size, multiplier = _step(at, step), gaussian_multiplier(at.epsilon, at.delta)
+    found = []
+    for i, users in enumerate(halving(at.n, phases)):
+        eta = size * math.pow(2, -decay * i)
+        noise = plain_sensitivity(at, eta, 1) * multiplier
+        found.append(_sgd_phase(users, users, users * at.m, eta, math.inf, noise))
+    return SgdSchedule(groups=1, items=at.m, phases=tuple(found))
+
+
+def _step(at: UserLevel, step: float | None) -> float:
+    if step is None:
+        step = printed_step(at)
+        return min(step, 1 / at.smoothness) if at.smoothness > 0 else step
+    require(step > 0, "step", "positive", step)
+    require(step * at.smoothness <= 2 * (1 + 1e-9), "step", "at most 2/beta", step)
+    return step
+
+
+def _sgd_phase(
+    users: int, members: int, steps: int, eta: float, tau: float, noise: float
+) -> SgdPhase:
+    return SgdPhase(
+        users=users,
+        group_users=members,
+        steps=steps,
+        step_size=eta,
+        score_radius=tau,
+        noise_std=noise,
+    )
+
+
+def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -> float:
+    r"""Return :math:`\tau`: (R1) for all users and points at once, or :math:`3L/\sqrt m`."""
+    if radius == "typical":
+        return 3 * at.lipschitz / math.sqrt(at.m)
+    return uniform_gradient_spread(at, failure)
+
+
+def full_batch(
+    at: UserLevel,
+    *,
+    phases: int = 3,
+    decay: float = 3.0,
+    regulariser: float | None = None,
+    steps_factor: float = 1.0,
+    radius: Radius | None = "typical",
+    keep: RobustFilter = UNIT_FILTER,
+    halt: float = USERS_HALT,
+    spread_failure: float = SPREAD_FAILURE,
+    advice: bool = True,
+) -> ErmSchedule:
+    r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
+
+    :math:`K_i=n_i`, :math:`\lambda_i=\lambda2^{p(i-1)}` and
+    :math:`\sigma_i=2\tau\Delta\sqrt{T_i}g` from `phase_plan`; without a filter
+    :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (theory/lowy-liu-asi.md, 2.2
+    and 2.7).
+
+    Parameters
+    ----------
+    at : UserLevel
+        With a finite smoothness.
+    phases, decay : int, float
+        Number of phases l and p, which must exceed 2.
+    regulariser : float, optional
+        :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
+    steps_factor : float
+        :math:`c_T`.
+    radius : "proven", "typical" or None
+        See `erm_radius`; None is the baseline without a filter.
+    keep : RobustFilter
+        With a score radius of 1: it is scaled to the phase's.
+    halt, spread_failure : float
+        What the test of a phase, and the proven radius of all of them, may fail with.
+    advice : bool
+        Whether a refusal says how many users would do, which takes a search.
+
+    Raises
+    ------
+    NotApplicable
+        If the loss is not smooth, or a phase has too few users for the test.
+    """
+    if not math.isfinite(at.smoothness):
+        raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")
+    require(decay > 2, "decay", "above 2", decay)
+    tau = math.inf if radius is None else erm_radius(at, radius, spread_failure)
+
+    def noise_of(users: int, steps: int) -> float:
+        r""":math:`\sigma_i/\sqrt{T_i}`."""
+        if radius is None:
+            multiplier = gaussian_multiplier(at.epsilon, at.delta)
+            return 2 * at.lipschitz / users * multiplier
+        if users < 2:
+            raise NotApplicable("A test of one user alone hides nothing.")
+        tuning = phase_tuning(halt)
+        plan = phase_plan(
+            users, steps, at.epsilon, at.delta, keep=keep, tuning=tuning, advice=advice
+        )
+        return 2 * tau * plan.release.noise_std / math.sqrt(steps)
+
+    split = halving(at.n, phases)
+    try:
+        return _full_batch(at, split, decay, regulariser, steps_factor, tau, noise_of)
+    except NotApplicable as refused:
+        if radius is None or not advice:
+            raise
+        base = printed_regulariser(at) if regulariser is None else regulariser
+        steps = erm_steps(at, base, steps_factor)
+        least = full_batch_users(at, phases=phases, steps=2 * steps, keep=keep, halt=halt)
+        raise NotApplicable(
+            refused.reason, nearest=f"set n={least}", changes=(("n", least),)
+        ) from refused
+
+
+def _full_batch(
+    at: UserLevel,
+    split: tuple[int, ...],
+    decay: float,
+    regulariser: float | None,
+    steps_factor: float,
+    tau: float,
+    noise_of: Callable[[int, int], float],
+) -> ErmSchedule:
+    base = printed_regulariser(at) if regulariser is None else regulariser
+    if regulariser is None:
+        first = noise_of(split[0], erm_steps(at, base, steps_factor))
+        sampling = at.lipschitz**2 / at.total
+        base = math.sqrt(sampling + at.d * first**2) / at.diameter
+    found = []
+    for i, users in enumerate(split):
+        weight = base * math.pow(2, decay * i)
+        total = replace(at, smoothness=at.smoothness + weight)
+        steps = erm_steps(total, weight, steps_factor)
+        found.append(
+            ErmPhase(
+                users=users,
+                regulariser=weight,
+                steps=steps,
+                batch=users,
+                noise_std=noise_of(users, steps) * math.sqrt(steps),
+            )
+        )
+    return ErmSchedule(tau=tau, items=at.m, phases=tuple(found))
+
+
+def full_batch_users(
+    at: UserLevel,
+    *,
+    phases: int,
+    steps: int,
+    keep: RobustFilter = UNIT_FILTER,
+    halt: float = USERS_HALT,
+) -> int:
+    """Return the users with which every phase of `full_batch` passes its test, at `steps`."""
+
+    least = least_phase_count(steps, at.epsilon, at.delta, keep=keep, tuning=phase_tuning(halt))
+    if least is None:
+        raise NotApplicable("The filter needs more than a billion users a phase.")
+    return least << (phases - 1)
+
+
+def phase_tuning(halt: float) -> Tuning:
+    """Return how the test of a phase is set: 0.3 of epsilon, and that it halts so rarely."""
+    return Tuning(test_share=0.3, false_halt=halt, least_kept=ANY_SHARE)

@@ -1,0 +1,212 @@
+"""One-pass SGD of many groups at once: C chains, each over its own records, on a (C, d) array."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.arrays import real_array
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.mean.base import clip_to_ball
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.protocol import Sample
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, fits, pooled
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+# Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
+Gradients = Callable[[Matrix, int, int], Matrix]
+
+MOST_STEPS = 20_000  # of a run; beyond, several items make a step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pass:
+    r"""One pass of C chains over consecutive records.
+
+    Chain j has records ``first + j length`` to ``first + (j + 1) length``.
+
+    Parameters
+    ----------
+    first, groups, length : int
+        The first record, C, and the records of a chain.
+    step_size : float
+        :math:`\eta`, of a record. A step on b records is b times as large, on their mean gradient.
+    batch : int
+        b.
+    """
+
+    first: int
+    groups: int
+    length: int
+    step_size: float
+    batch: int
+
+
+def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> Matrix:
+    r"""Return the average of the queried points of every chain, shape (C, d).
+
+    .. math:: w_{t+1} = \Pi\Big(w_t - \eta\sum_{z\in B_t} clip_L(\nabla f(w_t, z))\Big),
+        \qquad \tilde x = \frac1T\sum_t |B_t|w_t
+
+    A user who owns m records of one chain, replaced by any other, moves its average by at most
+    :math:`\min(R, 2\eta Lm)`, and no other chain's. *Proof.* :math:`\tilde x` lies in the set. A
+    step of size :math:`b\eta \le 2/\beta` on a convex smooth loss does not move two points apart,
+    nor does the projection; each of the user's records adds at most :math:`2\eta L` to their
+    distance, once. The step size is checked against the smoothness of every possible loss.
+
+    Parameters
+    ----------
+    sample : Sample
+        Records whose losses have the constants of `losses`; any records.
+    start : array of shape (d,)
+        Where all chains start, a point of the set.
+    """
+    largest = run.batch * run.step_size
+    small = largest * losses.smoothness <= 2 * (1 + 1e-12)
+    require(small, "step_size", f"at most {2 / run.batch}/smoothness", run.step_size)
+    known = isinstance(sample, LinearSample | PointSample)
+    require(known, "sample", "a sample of points or of a linear model", type(sample))
+    assert isinstance(sample, LinearSample | PointSample)
+    gradients = _linear(sample, run) if isinstance(sample, LinearSample) else _points(sample, run)
+    w = np.repeat(start[None, :], run.groups, axis=0)
+    total = np.zeros_like(w)
+    with np.errstate(over="ignore", invalid="ignore"):  # a record may be anything
+        for low in range(0, run.length, run.batch):
+            high = min(low + run.batch, run.length)
+            total += (high - low) * w
+            rows, weights = clip_to_ball(gradients(w, low, high), losses.lipschitz)
+            clipped = weights[:, None] * rows
+            if high - low > 1:
+                clipped = clipped.reshape(run.groups, high - low, -1).sum(axis=1)
+            w = project_rows(sample.constraint, w - run.step_size * clipped)
+    total /= run.length
+    return total
+
+
+def project_rows(constraint: ConstraintSet, w: Matrix) -> Matrix:
+    """Return the projections of the rows of `w`, shape (C, d), on the set."""
+    if isinstance(constraint, Ball):
+        norms = np.sqrt(np.vecdot(w, w))
+        if norms.max() <= constraint.radius:
+            return w
+        shrunk: Matrix = w * (constraint.radius / np.maximum(norms, constraint.radius))[:, None]
+        return shrunk
+    return np.array([constraint.project(row) for row in w])
+
+
+def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothness: float) -> int:
+    r"""Return b: the items of a step, which keep a run near `MOST_STEPS` steps.
+
+    As far as :math:`b\eta_1 \le 1/\beta` allows. Where the items of all users are not held, whole
+    users: a multiple of m.
+
+    Parameters
+    ----------
+    steps : int
+        One-pass steps of a chain, over all phases.
+    largest_step : float
+        :math:`\eta_1`.
+    """
+    wanted = math.ceil(steps / MOST_STEPS)
+    slope = smoothness * largest_step
+    room = math.inf if slope <= 0 else (1 + 1e-12) / slope
+    if fits(n, m, d):
+        return max(1, min(wanted, math.floor(room) if math.isfinite(room) else wanted))
+    users = math.ceil(wanted / m)
+    if math.isfinite(room):
+        users = min(users, math.floor(room / m))
+    return m * max(1, users)
+
+
+def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
+    r"""Return the largest step size of an item: :math:`1/\beta`, or :math:`1/(m\beta)`.
+
+    The latter where items are not held, so that a step is on whole users.
+    """
+    if smoothness <= 0:
+        return math.inf
+    return 1 / smoothness / (1 if fits(n, m, d) else m)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Records:
+    """Users' items in a row, as the chains read them.
+
+    Parameters
+    ----------
+    sample : Sample
+        n m items, or n users' means.
+    each : int
+        Items that a record stands for: 1, or m.
+    """
+
+    sample: Sample
+    each: int
+
+
+def records_of(sample: UserSample, batch: int) -> Records:
+    """Return the items in a row; of users of whom only means are held, a record a user.
+
+    Raises
+    ------
+    NotApplicable
+        If only means are held, and a step would take a part of a user's items.
+    """
+    known = isinstance(sample, ItemSample | MeanSample)
+    require(known, "sample", "items or means of users", type(sample))
+    assert isinstance(sample, ItemSample | MeanSample)
+    if isinstance(sample, ItemSample):
+        return Records(sample=pooled(sample), each=1)
+    if batch % sample.items:
+        raise NotApplicable(
+            f"One-pass steps on {batch} items need the items, and only users' means are held.",
+            nearest="choose user.clipped-means",
+        )
+    return Records(sample=pooled(sample), each=sample.items)
+
+
+def _linear(sample: LinearSample, run: Pass) -> Gradients:
+    """Gradients of a generalised linear model: slopes times features."""
+    x, y = _split(sample.features.x, run), _split(sample.targets, run)
+    shrink = None if sample.shrink is None else _split(sample.shrink, run)
+
+    def gradients(w: Matrix, low: int, high: int) -> Matrix:
+        part = real_array("features", x[:, low:high])
+        margins = np.vecdot(part, w[:, None, :])
+        if shrink is None:
+            slopes = sample.link.slope(margins, y[:, low:high])
+        else:
+            factors = shrink[:, low:high]
+            slopes = factors * sample.link.slope(factors * margins, y[:, low:high])
+        found: Matrix = slopes.reshape(-1, 1) * part.reshape(-1, part.shape[2])
+        return found
+
+    return gradients
+
+
+def _points(sample: PointSample, run: Pass) -> Gradients:
+    """Gradients of points: those of the rows of a block, each at its own row of parameters."""
+    x = _split(sample.points.x, run)
+
+    def gradients(w: Matrix, low: int, high: int) -> Matrix:
+        at = w if high - low == 1 else np.repeat(w, high - low, axis=0)
+        points = real_array("points", x[:, low:high])
+        return sample.gradients(at).function(points.reshape(len(at), -1))
+
+    return gradients
+
+
+def _split(x: NDArray[np.float64], run: Pass) -> NDArray[np.float64]:
+    """Return a view of the records of the chains, shape (C, length, ...)."""
+    stop = run.first + run.groups * run.length
+    return x[run.first : stop].reshape(run.groups, run.length, *x.shape[1:])

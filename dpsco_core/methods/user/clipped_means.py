@@ -1,0 +1,298 @@
+r"""Full-batch descent on users' clipped mean gradients: the baseline without a filter.
+
+Two ways to step are compared by the model of `dpsco_core.methods.euclidean.tuning`: plain projected
+gradient steps, and AC-SA. Near its minimiser the risk is a quadratic of curvature h between
+:math:`\lambda` and :math:`\beta`; both ways are then linear in the start and in the noise, so that
+their excess risk is exact (`accelerated_risk`). What they cost in privacy is the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.search import smallest
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.euclidean.descent import Descended, descend
+from dpsco_core.methods.euclidean.lipschitz import (
+    BOUNDED_CAVEAT,
+    Losses,
+    lipschitz_losses,
+    sco_share,
+)
+from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
+from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning, clip_to_ball
+from dpsco_core.methods.user.accelerated.gap import Objective
+from dpsco_core.methods.user.accelerated.sgd import accelerated_descent, query_weights
+from dpsco_core.methods.user.base import bounded_users, check_users
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+Vector = NDArray[np.float64]
+
+ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
+MODULI = (1.0, 0.3, 0.1)  # of the model's smallest curvature
+SMOOTHNESSES = (1.0, 2.0, 4.0)  # of its largest
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accelerated:
+    """AC-SA: its number of steps, what it assumes of the risk, and what the model predicts."""
+
+    steps: int
+    objective: Objective
+    modelled_risk: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeansPlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    losses : Losses
+    rho, noise_std : float
+        The whole budget, and the noise of one step.
+    choice : Descent or Accelerated
+        How it steps.
+    """
+
+    losses: Losses
+    rho: float
+    noise_std: float
+    choice: Descent | Accelerated
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserClippedMeans:
+    r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
+
+    .. math:: g_t = \frac1n\sum_i clip_L\big(\nabla\hat F(w_t, Z_i)\big)
+        + N\Big(0, \frac{2L^2T}{\rho n^2}I_d\Big)
+
+    **Sensitivity.** Every user's term is in the ball of radius L, whatever its items are (one that
+    is not finite counts as 0), and depends on no other user. Replacing a user therefore moves the
+    mean by at most 2L/n. T adaptive steps at rho/T are rho-zCDP. It needs no smoothness. At m = 1
+    it is `NoisyGradientDescent`.
+
+    Parameters
+    ----------
+    method : {"descent", "accelerated"}, optional
+        Plain projected steps or AC-SA. If None, what the model says is better.
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
+        Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"theory"``: plain steps as in Bassily et al. (2014), `theorem_descent`. ``"practical"``:
+        see the module.
+    """
+
+    method: Literal["descent", "accelerated"] | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.clipped-means",
+        name="Clipped user gradients",
+        paper=LOWY_2024,
+        statement="Footnote 3 (baseline, full batch)",
+        summary="Gradient descent on the mean of users' clipped gradients, with noise that hides "
+        "what one user could do.",
+        privacy="zcdp",
+        level="user",
+        problems=SCO_PROBLEMS,
+        rate="upper.user.clipped-means",
+        caveat=BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> MeansPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        rho = sco_share(setting, self.calibration)
+        losses = lipschitz_losses(setting, self.tuning, rho)
+        energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)
+        choice = self._choice(setting, rho, losses, energy)
+        steps = choice.steps
+        return MeansPlan(
+            losses=losses,
+            rho=rho,
+            noise_std=2 * losses.lipschitz / setting.n * math.sqrt(steps / (2 * rho)),
+            choice=choice,
+        )
+
+    def _choice(
+        self, setting: Setting, rho: float, losses: Losses, energy: float
+    ) -> Descent | Accelerated:
+        """Return the way to step."""
+        items = replace(setting, n=setting.n * setting.m)  # whose sampling error is the model's
+        if self.method == "accelerated":
+            return accelerated_choice(items, energy)
+        if self.tuning == "theory":
+            return theorem_descent(setting, rho, losses.lipschitz)
+        plain = practical_descent(items, energy)
+        if self.method == "descent":
+            return plain
+        accelerated = accelerated_choice(items, energy)
+        return (
+            accelerated if accelerated.modelled_risk < (1 - SPARED) * plain.modelled_risk else plain
+        )
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the descent."""
+        check_users(sample, setting)
+        plan = self.plan(setting)
+        users, steps = bounded_users(sample, plan.losses), plan.choice.steps
+
+        def noisy_gradient(w: Vector, t: int) -> Vector:
+            return ledger.gaussian(
+                clipped_user_mean(users, w, plan.losses.lipschitz),
+                l2_sensitivity=2 * plan.losses.lipschitz / setting.n,
+                rho=plan.rho / steps,
+                rng=rng,
+                label=f"mean gradient of step {t + 1}",
+            )
+
+        found = run_choice(plan.choice, sample.constraint, noisy_gradient)
+        return Release(
+            value=found.value,
+            ledger=ledger,
+            diagnostics=plan.losses.diagnostics
+            | {
+                "noise_std": plan.noise_std,
+                "steps": float(steps),
+                "accelerated": float(isinstance(plan.choice, Accelerated)),
+                "rho_step": plan.rho / steps,
+                "gradient_calls": float(steps * setting.n * setting.m),
+            },
+            iterates=found.path.points,
+            iterate_steps=found.path.steps,
+        )
+
+
+def run_choice(
+    choice: Descent | Accelerated,
+    constraint: ConstraintSet,
+    oracle: Callable[[Vector, int], Vector],
+) -> Descended:
+    """Run the steps from the centre; AC-SA's path has the points where gradients were asked."""
+    if isinstance(choice, Descent):
+        return descend(constraint, choice, oracle)
+    path = Path(constraint.centre, choice.steps)
+
+    def followed(w: Vector, t: int) -> Vector:
+        if t:
+            path.add(t, w)
+        return oracle(w, t)
+
+    found = accelerated_descent(
+        constraint.centre, choice.steps, choice.objective, constraint, followed
+    )
+    path.add(choice.steps, found.value)
+    return Descended(value=found.value, path=path)
+
+
+def clipped_user_mean(users: UserSample, w: Vector, lipschitz: float) -> Vector:
+    r"""Return :math:`\frac1n\sum_i clip_L(\nabla\hat F(w, Z_i))`, shape (d,).
+
+    It moves by at most 2L/n if one user is replaced by any other.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):  # an item may be anything
+        rows, weights = clip_to_ball(users.user_gradients(w), lipschitz)
+        total: Vector = weights @ rows
+    return total / users.users
+
+
+def accelerated_risk(
+    objective: Objective, steps: int, curvature: float, distance: float, noise_energy: float
+) -> float:
+    r"""Return the excess risk of AC-SA on a quadratic of one curvature, exactly.
+
+    .. math:: \frac h2\Big[B_T^2D^2 + Tv\sum_sc_s^2\Big]
+
+    with :math:`B_T` and :math:`c_s` the weights of the start and of the noise of step s in
+    :math:`x^{ag}_T`, found by running the recursion of `accelerated_step` on means and covariances.
+
+    Parameters
+    ----------
+    curvature : float
+        h, at most the objective's smoothness.
+    distance : float
+        D, of the start from the minimiser.
+    noise_energy : float
+        v, of a step with the whole budget: a step of T has T v.
+
+    Examples
+    --------
+    >>> one = Objective(strong_convexity=1.0, smoothness=1.0)
+    >>> round(accelerated_risk(one, 1, 1.0, 2.0, 0.5), 12)  # a step of size 1/3
+    0.916666666667
+    """
+    mu, noise = objective.strong_convexity, steps * noise_energy
+    # Means, variances and the covariance of point and aggregate: plain numbers, as a plan takes
+    # thousands of these steps and 2x2 arrays are ten times slower.
+    point, aggregate = 1.0, 1.0
+    of_point, joint, of_aggregate = 0.0, 0.0, 0.0
+    for t in range(1, steps + 1):
+        alpha, gamma = 2 / (t + 1), 4 * objective.smoothness / (t * (t + 1))
+        at_aggregate, at_point = query_weights(objective, t)
+        pull, whole = alpha * (mu - curvature), mu + gamma
+        a, b = (pull * at_point + (1 - alpha) * mu + gamma) / whole, pull * at_aggregate / whole
+        c, d = alpha * a, alpha * b + 1 - alpha  # (a b; c d) moves the two
+        kick = alpha / whole
+        added = noise * kick**2
+        point, aggregate = a * point + b * aggregate, c * point + d * aggregate
+        of_point, joint, of_aggregate = (
+            a * a * of_point + 2 * a * b * joint + b * b * of_aggregate + added,
+            a * c * of_point + (a * d + b * c) * joint + b * d * of_aggregate + alpha * added,
+            c * c * of_point + 2 * c * d * joint + d * d * of_aggregate + alpha**2 * added,
+        )
+    return curvature / 2 * (aggregate**2 * distance**2 + of_aggregate)
+
+
+@lru_cache(maxsize=4096)
+def accelerated_choice(setting: Setting, noise_energy: float) -> Accelerated:
+    """Return the AC-SA that the model recommends.
+
+    The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
+    error, as for `practical_descent`, the fewest steps.
+
+    Parameters
+    ----------
+    setting : Setting
+        With n the number of items.
+    noise_energy : float
+        See `accelerated_risk`.
+
+    Raises
+    ------
+    NotApplicable
+        Where no candidate has a finite predicted risk.
+    """
+    low, largest = curvatures(setting)
+    middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2
+    found = []
+    for steps in ACCELERATED_STEPS:
+        for modulus in MODULI:
+            for factor in SMOOTHNESSES:
+                objective = Objective(strong_convexity=modulus * low, smoothness=factor * largest)
+                risk = max(
+                    accelerated_risk(objective, steps, h, distance, noise_energy)
+                    for h in (low, middle, largest)
+                )
+                found.append(Accelerated(steps=steps, objective=objective, modelled_risk=risk))
+    least = smallest(found, lambda one: one.modelled_risk, of="number of steps").modelled_risk
+    sampling = setting.constants.variance_trace / (2 * low * setting.n)
+    enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
+    good = [choice for choice in found if choice.modelled_risk <= enough]
+    return min(good, key=lambda choice: (choice.steps, choice.modelled_risk))

@@ -1,0 +1,253 @@
+"""Group privacy: phased SGD with the noise of a user's whole block, and no filter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.lipschitz import (
+    BOUNDED_CAVEAT,
+    Losses,
+    lipschitz_losses,
+    sco_share,
+)
+from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average, resolved
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
+from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
+from dpsco_core.methods.user.phased_risk import best_phases
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainPhase:
+    r"""One phase.
+
+    Parameters
+    ----------
+    start, stop : int
+        Its users, by index.
+    step_size : float
+        :math:`\eta_i`, of an item.
+    sensitivity : float
+        :math:`\min(R, 2\eta_iLm)`, of the average.
+    noise_std : float
+        :math:`\sigma_i`.
+    """
+
+    start: int
+    stop: int
+    step_size: float
+    sensitivity: float
+    noise_std: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainPlan:
+    """The parameters of one run; none of them depends on the data."""
+
+    losses: Losses
+    rho: float
+    batch: int
+    phases: tuple[ChainPhase, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserGroupPrivacy:
+    r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
+
+    Phase i averages the points of one chain of :math:`T_i = n_im` steps, of size :math:`\eta_i` an
+    item, and adds :math:`N(0, \sigma_i^2I_d)`,
+    :math:`\sigma_i = \min(R, 2\eta_iLm)/\sqrt{2\rho}`.
+
+    **Sensitivity.** The average lies in the set, of diameter R. A step of size at most
+    :math:`2/\beta` on a convex :math:`\beta`-smooth loss moves two points no further apart, nor
+    does the projection. Each of the m items of a user who is replaced moves them apart by at most
+    :math:`2L\eta_i`, once; so the average moves by at most :math:`2\eta_iLm`. A step on b items of
+    size :math:`b\eta_i \le 2/\beta` with k of that user's moves them by at most :math:`2L\eta_ik`:
+    the same sum. It fails for losses with kinks. Phases look at disjoint users, each at the whole
+    budget. At m = 1 it is phased SGD at item level.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: rho from the exact Gaussian curve, or from Bun and
+        Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"theory"``: Feldman, Koren and Talwar (2020), Theorem 4.4, on nm records at
+        :math:`\rho/m^2`: :math:`\eta = \frac RL\min\{4/\sqrt{nm}, \sqrt{2\rho}/(2m\sqrt d)\}`,
+        :math:`\eta_i = 4^{-i}\eta` and :math:`n_i = \lfloor n2^{-i}\rfloor`; refused where
+        :math:`\eta_1 > 2/\beta`. ``"practical"``: the phases, decay and :math:`\eta \le 1/\beta`
+        with the least `phased_terms`.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.group-privacy",
+        name="Group privacy",
+        paper=LOWY_2024,
+        statement="Footnote 3 (baseline)",
+        summary="One pass of SGD over all items in phases, with noise that hides a whole user's "
+        "pull on each phase's average.",
+        privacy="zcdp",
+        level="user",
+        problems=SCO_PROBLEMS,
+        rate="upper.user.group-privacy",
+        caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> ChainPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        rho = sco_share(setting, self.calibration)
+        losses = lipschitz_losses(setting, self.tuning, rho)
+        check_smooth(losses, "One-pass SGD")
+        shape = _theorem_phases if self.tuning == "theory" else _practical_phases
+        phases = shape(setting, rho, losses)
+        total, first = phases[-1].stop * setting.m, phases[0].step_size
+        batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
+        kept = _resolved_phases(setting, losses, phases, batch)
+        return ChainPlan(losses=losses, rho=rho, batch=batch, phases=kept)
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the phases."""
+        check_users(sample, setting)
+        plan = self.plan(setting)
+        records = records_of(bounded_users(sample, plan.losses), plan.batch)
+        per_user, each = setting.m // records.each, records.each
+        w = sample.constraint.centre
+        points, ends = [w], [0]  # the points inside a phase are not private
+        blocks = ledger.disjoint(len(plan.phases))
+        for i, (phase, block) in enumerate(zip(plan.phases, blocks, strict=True), start=1):
+            run = Phase(
+                start=phase.start * per_user,
+                stop=phase.stop * per_user,
+                step_size=phase.step_size * each,
+                noise_std=phase.noise_std,
+            )
+            noisy = block.gaussian(
+                phase_average(records.sample, w, run, plan.batch // each, plan.losses),
+                l2_sensitivity=phase.sensitivity,
+                rho=plan.rho,
+                rng=rng,
+                label=f"average of phase {i}",
+            )
+            w = sample.constraint.project(noisy)
+            points.append(w)
+            ends.append(phase.stop)
+        first, last = plan.phases[0], plan.phases[-1]
+        steps = sum(math.ceil((p.stop - p.start) * setting.m / plan.batch) for p in plan.phases)
+        return Release(
+            value=w,
+            ledger=ledger,
+            diagnostics=plan.losses.diagnostics
+            | {
+                "noise_std": last.noise_std,
+                "steps": float(steps),
+                "step_size": first.step_size,
+                "phases": float(len(plan.phases)),
+                "batch_size": float(plan.batch),
+                "gradient_calls": float(last.stop * setting.m),
+            },
+            iterates=np.array(points),
+            iterate_steps=np.array(ends, dtype=np.int64),
+        )
+
+
+def user_pull(setting: Setting, losses: Losses, step_size: float) -> float:
+    r"""Return :math:`\min(R, 2\eta Lm)`: the sensitivity of a chain's average; see the class."""
+    return min(setting.constants.diameter, 2 * step_size * losses.lipschitz * setting.m)
+
+
+def _phases(
+    setting: Setting, rho: float, losses: Losses, found: list[tuple[int, float]]
+) -> tuple[ChainPhase, ...]:
+    """Return phases of so many users and such step sizes, one after the other."""
+    phases, start = [], 0
+    for users, size in found:
+        sensitivity = user_pull(setting, losses, size)
+        phases.append(
+            ChainPhase(
+                start=start,
+                stop=start + users,
+                step_size=size,
+                sensitivity=sensitivity,
+                noise_std=gaussian_noise_std(sensitivity, rho),
+            )
+        )
+        start += users
+    return tuple(phases)
+
+
+@lru_cache(maxsize=4096)
+def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
+    """Return the phases with the least `phased_terms`."""
+    found = best_phases(
+        setting.n,
+        setting.m,
+        1,
+        lipschitz=losses.lipschitz,
+        diameter=setting.constants.diameter,
+        d=setting.d,
+        largest_step=step_limit(setting.n, setting.m, setting.d, losses.smoothness),
+        noise=lambda size, steps: gaussian_noise_std(user_pull(setting, losses, size), rho),
+    )
+    return _phases(setting, rho, losses, [(int(p.users), p.step_size) for p in found])
+
+
+def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
+    """Return the phases of Theorem 4.4 by group privacy; see the class.
+
+    Raises
+    ------
+    NotApplicable
+        If there is no first half of the users, or the first step is too long.
+    """
+    n, m, d = setting.n, setting.m, setting.d
+    if n < 2:
+        raise NotApplicable(
+            "The first phase takes n/2 users, and there is only one.",
+            nearest="set n=2",
+            changes=(("n", 2),),
+        )
+    unit = setting.constants.diameter / losses.lipschitz
+    step = unit * min(4 / math.sqrt(n * m), math.sqrt(2 * rho / d) / (2 * m))
+    limit = 2 * step_limit(n, m, d, losses.smoothness)
+    if step / 4 > limit:
+        enough = math.ceil((unit / limit) ** 2 / m)
+        raise NotApplicable(
+            f"The theorem's step size is {step / 4:.3g}, above {limit:.3g}, beyond which steps may "
+            "move points apart.",
+            nearest=f"set n={enough}, or tuning=practical",
+            changes=(("n", enough),),
+        )
+    count = math.ceil(math.log2(n))
+    found = [(n >> i, step * 4.0**-i) for i in range(1, count + 1) if n >> i]
+    return _phases(setting, rho, losses, found)
+
+
+def _resolved_phases(
+    setting: Setting, losses: Losses, phases: tuple[ChainPhase, ...], batch: int
+) -> tuple[ChainPhase, ...]:
+    """Return the first phases in which a user's pull stands out from the rounding of the points."""
+    reach = setting.constants.diameter / 2
+    kept = 1
+    while kept < len(phases):
+        phase = phases[kept]
+        steps = math.ceil((phase.stop - phase.start) * setting.m / batch)
+        if not resolved(reach, losses, steps, phase.sensitivity / (2 * losses.lipschitz)):
+            break
+        kept += 1
+    return phases[:kept]

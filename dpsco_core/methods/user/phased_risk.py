@@ -1,0 +1,148 @@
+r"""The explicit bound on phased one-pass SGD, and the parameters that minimise it.
+
+What the practical tunings of Algorithm 1 and of N1 at user level minimise: the bound of
+`dpsco_core.bounds.user.explicit_formulas` (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for
+any noise. It looks at sizes and constants only, never at data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from dpsco_core.base.search import smallest
+from dpsco_core.methods.user.calibrated import halving
+from dpsco_core.methods.user.printed_schedules import SgdPhase
+
+# Noise per coordinate of a phase's release, from its step size and its number of steps.
+Noise = Callable[[float, int], float]
+Phases = tuple[SgdPhase, ...]
+
+MOST_PHASES = 12
+DECAYS = (1.0, 1.25, 1.5, 2.0)
+STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
+
+
+def phased_terms(
+    phases: Sequence[SgdPhase], *, lipschitz: float, diameter: float, d: int, distance: float
+) -> tuple[float, float, float, float]:
+    r"""Return start, sampling, noise between phases and last noise of the bound on the risk.
+
+    .. math::
+        \frac{D^2}{2\eta_1T_1},\quad\sum_i\frac{\eta_iL^2}2,\quad
+        \sum_{i\ge2}\frac{\min(d\sigma_{i-1}^2,R^2)}{2\eta_iT_i},\quad L\min(\sqrt d\,\sigma_l,R)
+
+    *Proof.* One-pass projected SGD has :math:`E[F(\bar x_i)-F(y)] \le E\|y-x_{i-1}\|^2/(2\eta_iT_i)
+    + \eta_iL^2/2` against any y that does not depend on phase i's users: :math:`x^*` at i = 1,
+    the averages' mean of the phase before at i > 1. Projection brings the noisy point no farther
+    than the noise, and the last step to :math:`x_l` costs L times the last noise.
+
+    Parameters
+    ----------
+    phases : sequence of SgdPhase
+    lipschitz, diameter : float
+        L, and the diameter R of the set.
+    d : int
+    distance : float
+        D, at least the distance of the start from a minimiser.
+    """
+    first, last = phases[0], phases[-1]
+    start = distance**2 / (2 * first.step_size * first.steps)
+    sampling = math.fsum(p.step_size for p in phases) * lipschitz**2 / 2
+    between = math.fsum(
+        min(d * before.noise_std**2, diameter**2) / (2 * p.step_size * p.steps)
+        for before, p in pairwise(phases)
+    )
+    return start, sampling, between, lipschitz * min(math.sqrt(d) * last.noise_std, diameter)
+
+
+def halving_phases(
+    n: int, m: int, groups: int, count: int, decay: float, step: float, noise: Noise
+) -> Phases | None:
+    r"""Return `count` phases of halving users; None where one has fewer users than groups.
+
+    :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase: all that remain) in C groups of
+    :math:`N_i = \lfloor n_i/C\rfloor`, :math:`T_i = N_im` steps of size
+    :math:`\eta_i = \eta2^{-p(i-1)}`.
+
+    Parameters
+    ----------
+    n, m, groups : int
+        Users, items of each, and C.
+    count : int
+    decay, step : float
+        p and :math:`\eta`.
+    noise : callable
+        Takes :math:`\eta_i` and :math:`T_i`, returns :math:`\sigma_i`.
+    """
+    if n < 1 << (count - 1):
+        return None
+    found = []
+    for i, users in enumerate(halving(n, count)):
+        members = users // groups
+        if members < 1:
+            return None
+        size, steps = step * math.pow(2, -decay * i), members * m
+        found.append(
+            SgdPhase(
+                users=users,
+                group_users=members,
+                steps=steps,
+                step_size=size,
+                score_radius=math.inf,
+                noise_std=noise(size, steps),
+            )
+        )
+    return tuple(found)
+
+
+def best_phases(
+    n: int,
+    m: int,
+    groups: int,
+    *,
+    lipschitz: float,
+    diameter: float,
+    d: int,
+    largest_step: float,
+    noise: Noise,
+) -> Phases:
+    """Return the halving phases with the least sum of `phased_terms`, the start at R/2.
+
+    Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
+    `largest_step`.
+
+    Parameters
+    ----------
+    n, m, groups : int
+        With n >= groups.
+    largest_step : float
+        Positive, infinite if there is no limit.
+    noise : callable
+        See `halving_phases`.
+
+    Raises
+    ------
+    NotApplicable
+        Where the sum is finite for none of them.
+    """
+    unit = diameter / lipschitz
+    sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})
+
+    def candidates() -> Iterator[Phases]:
+        for count in range(1, MOST_PHASES + 1):
+            for decay in DECAYS if count > 1 else DECAYS[:1]:
+                for size in sizes:
+                    phases = halving_phases(n, m, groups, count, decay, size, noise)
+                    if phases is None:
+                        return
+                    yield phases
+
+    def risk(phases: Phases) -> float:
+        terms = phased_terms(
+            phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=diameter / 2
+        )
+        return math.fsum(terms)
+
+    return smallest(candidates(), risk, of="step size")

@@ -1,0 +1,369 @@
+"""User-level phased SGD with outlier iterate removal: Lowy, Liu and Asi (2024), Algorithm 1."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.mean.base import Calibration, Release, Tuning
+from dpsco_core.methods.user.base import (
+    approximate_budget,
+    bounded_users,
+    check_smooth,
+    check_users,
+    user_level,
+)
+from dpsco_core.methods.user.calibrated import plain_sensitivity
+from dpsco_core.methods.user.chains import Pass, batch_size, chain_averages, records_of, step_limit
+from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, group_spread
+from dpsco_core.methods.user.phased_risk import best_phases
+from dpsco_core.methods.user.printed_groups import printed_count, printed_plan
+from dpsco_core.methods.user.printed_schedules import (
+    phase_count,
+    phase_users,
+    printed_decay,
+    printed_step,
+)
+from dpsco_core.methods.user.release import release_mean
+from dpsco_core.methods.user.requirements import best_decay, least_users
+from dpsco_core.privacy.filter.plan import FilterPlan, recommended_count, single_test_plan
+from dpsco_core.privacy.filter.plan import Tuning as TestTuning
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import UserSample
+
+Vector = NDArray[np.float64]
+
+SHARP = TestTuning(sharp=True)
+TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps
+SPREAD_FAILURE = 0.01  # of the proven radius, a phase
+FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25  # where the printed noise meets practical tuning
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupPhase:
+    r"""One phase of Algorithm 1.
+
+    Parameters
+    ----------
+    start, members : int
+        Its first user, by index, and :math:`N_i`, the users of a group; C groups follow each other.
+    step_size : float
+        :math:`\eta_i`, of an item.
+    filter : FilterPlan
+        The test, the filter with its radius :math:`\tau_i`, and the noise.
+    """
+
+    start: int
+    members: int
+    step_size: float
+    filter: FilterPlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsPlan:
+    """The parameters of one run; none of them depends on the data."""
+
+    losses: Losses
+    at: UserLevel
+    groups: int
+    batch: int
+    phases: tuple[GroupPhase, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserPhasedSgd:
+    r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
+
+    In phase i every one of C disjoint groups of :math:`N_i` users makes :math:`T_i = N_im` steps of
+    size :math:`\eta_i` from the same point and averages them, :math:`\tilde x_{ij}`. If a noisy
+    test finds these close together (`single_test_plan`), their robust mean is released with
+    Gaussian noise, projected, and is where the next phase starts. If not, the run ends with the
+    point of the phase before.
+
+    **Privacy.** A user is in one group of one phase. Replaced by any other, it changes one of the C
+    points of that phase's filter to anything at all: nothing is assumed of the gradients, and
+    `dpsco_core.privacy.filter.sensitivity` says by how much the filtered mean moves. The start is
+    what earlier phases released. Phases on disjoint users each have the whole budget; projecting
+    after the noise, and ending at the last point, only process what was released.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        ``"tight"``: the single-test release with C of `recommended_count`, equal radii, weights
+        and the sharper of their proven sensitivities. ``"paper"``: what is printed,
+        :math:`\tau_i = 1000\eta_iL\sqrt{T_i}\log(ndm)` and
+        :math:`\sigma_i = 100\tau_i\log^2(n/\delta)/(\varepsilon C)`, coins, the filter's radius
+        twice the score's, with C repaired (theory/lowy-liu-asi.md, 2.1 and 8, item 3); it leaves
+        more than half of epsilon unspent.
+    tuning : {"practical", "theory"}
+        ``"theory"``: p, q and :math:`\eta` of Theorem B.1 in the phases that fill all groups, and
+        the proven radius of Lemma 2.3 (`group_spread`). ``"practical"``: halving users from the
+        full step size on, :math:`\tau_i = 2.5\,\eta_i s\sqrt{T_i}` with s the root of the
+        gradients' variance, at most L, and the phases, p and :math:`\eta \le 1/\beta` with the
+        least `phased_terms`. With the printed noise, whose minimum is not to move at all: up to
+        three phases, p = 5/4, and the printed :math:`\eta`.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="user.phased-sgd",
+        name="Phased SGD with outlier removal",
+        paper=LOWY_2024,
+        statement="Algorithm 1, Theorem 2.1",
+        summary="Groups of users run SGD; a test and a filter make sure that their averages agree, "
+        "and noise hides one user's pull on the mean.",
+        privacy="approx",
+        level="user",
+        problems=SCO_PROBLEMS,
+        rate="upper.user.phased-sgd",
+        caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
+    )
+
+    def plan(self, setting: Setting) -> GroupsPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
+        budget = approximate_budget(setting)
+        losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
+        check_smooth(losses, "SGD of groups")
+        at = user_level(setting, budget, losses)
+        paper = self.calibration == "paper"
+        groups = printed_count(at) if paper else recommended_count(at.epsilon, at.delta)
+        if self.tuning == "theory":
+            shape = _theorem_shape(at, groups)
+        elif paper:
+            shape = _recommended_shape(at, groups)
+        else:
+            shape = practical_shape(at, groups, _noise_scale(setting, losses))
+        _check_shape(at, groups, shape, self)
+        total = sum(members for _, members, _ in shape) * at.m
+        first = shape[0][2]
+        batch = batch_size(at.n, at.m, at.d, total, first, losses.smoothness)
+        phases = []
+        for start, members, step in shape:
+            steps = members * at.m
+            if paper:
+                filter_plan = printed_plan(at, groups, step, steps)
+            elif self.tuning == "theory":
+                radius = group_spread(step, at.lipschitz, steps, groups, SPREAD_FAILURE)
+                filter_plan = _tight_plan(at, groups, radius)
+            else:
+                radius = TYPICAL_RADIUS * step * _noise_scale(setting, losses) * math.sqrt(steps)
+                filter_plan = _tight_plan(at, groups, radius)
+            phases.append(
+                GroupPhase(start=start, members=members, step_size=step, filter=filter_plan)
+            )
+        return GroupsPlan(losses=losses, at=at, groups=groups, batch=batch, phases=tuple(phases))
+
+    def release(
+        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 1."""
+        check_users(sample, setting)
+        plan = self.plan(setting)
+        records = records_of(bounded_users(sample, plan.losses), plan.batch)
+        per_user, each = setting.m // records.each, records.each
+        w = sample.constraint.centre
+        points, ends = [w], [0]  # the points inside a phase are not private
+        halted = 0
+        for i, (phase, block) in enumerate(
+            zip(plan.phases, ledger.disjoint(len(plan.phases)), strict=True), start=1
+        ):
+            run = Pass(
+                first=phase.start * per_user,
+                groups=plan.groups,
+                length=phase.members * per_user,
+                step_size=phase.step_size * each,
+                batch=plan.batch // each,
+            )
+            averages = chain_averages(records.sample, w, run, plan.losses)
+            found = release_mean(
+                averages, phase.filter, block, rng, last=w, label=f"mean of phase {i}"
+            )
+            if found.halted:
+                halted = i
+                break
+            w = sample.constraint.project(found.value)
+            points.append(w)
+            ends.append(phase.start + plan.groups * phase.members)
+        done = plan.phases[: halted or len(plan.phases)]
+        return Release(
+            value=w,
+            ledger=ledger,
+            diagnostics=plan.losses.diagnostics | _diagnostics(plan, done, halted),
+            notes=_notes(plan, halted),
+            iterates=np.array(points),
+            iterate_steps=np.array(ends, dtype=np.int64),
+        )
+
+
+# Of each phase its first user, the users of a group, and the step size.
+Shape = tuple[tuple[int, int, float], ...]
+
+
+@lru_cache(maxsize=4096)
+def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
+    """Return the shape with the least `phased_terms`, empty where a group has no user.
+
+    Raises
+    ------
+    NotApplicable
+        Where they are finite for none.
+    """
+    if at.n < groups:
+        return ()
+    per_radius = _tight_plan(at, groups, 1.0).release.noise_std
+
+    def noise(step: float, steps: int) -> float:
+        return per_radius * TYPICAL_RADIUS * step * noise_scale * math.sqrt(steps)
+
+    phases = best_phases(
+        at.n,
+        at.m,
+        groups,
+        lipschitz=at.lipschitz,
+        diameter=at.diameter,
+        d=at.d,
+        largest_step=step_limit(at.n, at.m, at.d, at.smoothness),
+        noise=noise,
+    )
+    return _placed(groups, [(int(p.group_users), p.step_size) for p in phases])
+
+
+def _recommended_shape(at: UserLevel, groups: int) -> Shape:
+    """Return up to three phases of halving users, with the printed step size, at most 1/beta."""
+    step = min(printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness))
+    found = [
+        ((at.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
+        for i in range(1, FEWEST_PRINTED_PHASES + 1)
+    ]
+    return _placed(groups, [(members, size) for members, size in found if members])
+
+
+def _theorem_shape(at: UserLevel, groups: int) -> Shape:
+    r"""Return the phases of Theorem B.1 that fill all groups.
+
+    :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
+    phase; :math:`n_i = (1-2^{-q})n2^{-iq}`, :math:`\eta_i = \eta2^{-pi}`.
+
+    Raises
+    ------
+    NotApplicable
+        If :math:`\eta > 1/\beta`.
+    """
+    if at.n < 2:
+        return ()
+    step, limit = printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness)
+    if step > limit * (1 + 1e-12):
+        enough = math.ceil(at.n * (step / limit) ** 2)
+        raise NotApplicable(
+            f"The theorem's step size is {step:.3g}, and steps above {limit:.3g} may move points "
+            "apart.",
+            nearest=f"set n={enough}, or tuning=practical",
+            changes=(("n", enough),),
+        )
+    q, decay = best_decay(at.n), printed_decay(at)
+    found = []
+    for i in range(1, phase_count(at.n) + 1):
+        members = math.floor(phase_users(at.n, i, q)) // groups
+        if members < 1:
+            break
+        found.append((members, step * math.pow(2, -decay * i)))
+    return _placed(groups, found)
+
+
+def _placed(groups: int, found: list[tuple[int, float]]) -> Shape:
+    """Return the phases with their first users, one after the other."""
+    shape, start = [], 0
+    for members, step in found:
+        shape.append((start, members, step))
+        start += groups * members
+    return tuple(shape)
+
+
+def _check_shape(at: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
+    """Refuse a run without a phase, and say how many users would have one."""
+    if shape:
+        return
+
+    def works(n: int) -> bool:
+        where = at.with_users(n)
+        count = printed_count(where) if method.calibration == "paper" else groups
+        if method.tuning == "theory":
+            return phase_users(n, 1, best_decay(n)) >= count
+        return n >= (2 * count if method.calibration == "paper" else count)
+
+    needed = least_users(works)
+    why = (
+        f"Algorithm 1 as printed makes C={groups} groups (its C, repaired for delta)"
+        if method.calibration == "paper"
+        else f"The test needs C={groups} groups"
+    )
+    other = "" if method.calibration == "tight" else ", or calibration=tight"
+    raise NotApplicable(
+        f"{why}, and the first phase of {at.n} users does not fill them: it takes n={needed:.0f}.",
+        nearest=f"set n={needed:.0f}{other}",
+        changes=(("n", int(needed)),),
+    )
+
+
+def _noise_scale(setting: Setting, losses: Losses) -> float:
+    """Return the root mean square distance of a gradient from its mean, as far as certified."""
+    variance = setting.constants.variance_trace
+    return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
+
+
+@lru_cache(maxsize=4096)
+def _tight_plan(at: UserLevel, groups: int, radius: float) -> FilterPlan:
+    keep = RobustFilter(score_radius=radius, filter_radius=radius)
+    return single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=SHARP)
+
+
+def _diagnostics(plan: GroupsPlan, done: tuple[GroupPhase, ...], halted: int) -> dict[str, float]:
+    """Describe the phases that ran; `halted_phase` is 0 where none halted."""
+    first, last, at = plan.phases[0], done[-1], plan.at
+    users = plan.groups * sum(p.members for p in done)
+    steps = sum(math.ceil(p.members * at.m / plan.batch) for p in done)
+    plain = plain_sensitivity(at, last.step_size, plan.groups)
+    return {
+        "noise_std": last.filter.release.noise_std,
+        "plain_noise_std": plain * gaussian_multiplier(at.epsilon, at.delta),
+        "steps": float(steps),
+        "step_size": first.step_size,
+        "phases": float(len(plan.phases)),
+        "halted_phase": float(halted),
+        "groups": float(plan.groups),
+        "batch_size": float(plan.batch),
+        "filter_radius": last.filter.keep.filter_radius,
+        "score_threshold": last.filter.release.test.threshold,
+        "gradient_calls": float(users * at.m),
+    }
+
+
+def _notes(plan: GroupsPlan, halted: int) -> tuple[str, ...]:
+    """Say where the run halted, and where a plain mean of the groups would have less noise."""
+    notes = []
+    if halted:
+        notes.append(
+            f"The groups' averages of phase {halted} failed the test: the run ended with the point "
+            "of the phase before."
+        )
+    at, first = plan.at, plan.phases[0]
+    plain = plain_sensitivity(at, first.step_size, plan.groups)
+    ratio = first.filter.release.noise_std / plain / gaussian_multiplier(at.epsilon, at.delta)
+    if ratio > 1:
+        notes.append(
+            f"A plain mean of the groups, without test and filter, would need {ratio:.3g} times "
+            "less noise here: a user owns too few of a group's steps for the filter to pay."
+        )
+    return tuple(notes)

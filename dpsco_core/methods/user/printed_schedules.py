@@ -1,0 +1,306 @@
+r"""The schedules of Lowy, Liu and Asi (2024), as printed: Algorithms 1 to 3 and Theorem D.3.
+
+Real-valued, as the paper has them (theory/lowy-liu-asi.md, 2.1, 2.3 and 2.5); `rounded` makes
+Algorithm 1 one that can be run. What is recommended instead is in `user_calibrated`, what the
+printed ones need in `user_requirements`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.user.level import UserLevel
+
+
+@dataclass(frozen=True, kw_only=True)
+class SgdPhase:
+    r"""One phase of Algorithm 1.
+
+    Parameters
+    ----------
+    users, group_users, steps : float
+        :math:`n_i`, :math:`N_i` of each group, and :math:`T_i=N_im` one-pass steps.
+    step_size : float
+        :math:`\eta_i`.
+    score_radius : float
+        :math:`\tau_i`.
+    noise_std : float
+        :math:`\sigma_i` per coordinate.
+    """
+
+    users: float
+    group_users: float
+    steps: float
+    step_size: float
+    score_radius: float
+    noise_std: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SgdSchedule:
+    r"""Algorithm 1: C groups a phase, and the phases.
+
+    Parameters
+    ----------
+    groups : float
+        C; 1 without a filter.
+    items : int
+        m.
+    phases : tuple of SgdPhase
+    """
+
+    groups: float
+    items: int
+    phases: tuple[SgdPhase, ...]
+
+    @property
+    def users(self) -> float:
+        r""":math:`\sum_iCN_i`, the users whose items are looked at."""
+        return math.fsum(self.groups * phase.group_users for phase in self.phases)
+
+    @property
+    def gradients(self) -> float:
+        r"""The exact number of item gradients, :math:`m\sum_iCN_i`."""
+        return self.items * self.users
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErmPhase:
+    r"""One phase of Algorithm 3, which is a run of Algorithm 2.
+
+    Parameters
+    ----------
+    users : float
+        :math:`n_i`.
+    regulariser : float
+        :math:`\lambda_i`.
+    steps : float
+        :math:`T_i`.
+    batch : float
+        :math:`K_i`, users a step.
+    noise_std : float
+        :math:`\sigma_i` per coordinate and step.
+    """
+
+    users: float
+    regulariser: float
+    steps: float
+    batch: float
+    noise_std: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ErmSchedule:
+    r"""Algorithm 3: the radius that it filters with, and the phases.
+
+    Parameters
+    ----------
+    tau : float
+        :math:`\tau`: scores and filter use :math:`2\tau`; infinite without a filter.
+    items : int
+        m.
+    phases : tuple of ErmPhase
+    """
+
+    tau: float
+    items: int
+    phases: tuple[ErmPhase, ...]
+
+    @property
+    def gradients(self) -> float:
+        r"""The exact number of item gradients when it does not halt, :math:`m\sum_iT_iK_i`."""
+        return self.items * math.fsum(phase.steps * phase.batch for phase in self.phases)
+
+
+def phase_count(n: int) -> int:
+    r"""Return :math:`l=\lfloor\log_2n\rfloor`."""
+    require(n >= 2, "n", "at least 2", n)
+    return n.bit_length() - 1
+
+
+def phase_users(n: int, phase: int, q: float) -> float:
+    r"""Return :math:`n_i=(1-2^{-q})\,n\,2^{-iq}`; they add up to :math:`n2^{-q}(1-2^{-ql})`."""
+    require(q > 0, "q", "positive", q)
+    return -math.expm1(-q * math.log(2)) * n * math.pow(2, -phase * q)
+
+
+def printed_groups(at: UserLevel) -> float:
+    r"""Return :math:`C=\frac{100\ln(20nme^\varepsilon/\delta)}\varepsilon` of Algorithm 1, line 2.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> round(printed_groups(at), 3)
+    4313.968
+    """
+    return 100 * (math.log(20 * at.total) + at.log_delta + at.epsilon) / at.epsilon
+
+
+def printed_decay(at: UserLevel) -> float:
+    r"""Return :math:`p=J+\frac32` of Theorem B.1, for the J with :math:`m=n^J`."""
+    return math.log(at.m) / math.log(at.n) + 1.5
+
+
+def printed_step(at: UserLevel) -> float:
+    r"""Return :math:`\eta=\frac R{L\sqrt{dmn\varepsilon}}` of Theorem B.1."""
+    size = math.sqrt(at.d) * math.sqrt(at.total) * math.sqrt(at.epsilon)
+    return at.diameter / (at.lipschitz * size)
+
+
+def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedule:
+    r"""Return the schedule of Algorithm 1 with the parameters of Theorem B.1.
+
+    .. math::
+        \eta_i=\eta2^{-pi},\quad N_i=\frac{n_i}C,\quad
+        \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
+        \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
+
+    Parameters
+    ----------
+    at : UserLevel
+    q : float
+        Decay of the numbers of users, positive.
+    rounded : bool
+        Round C up and :math:`N_i` down, and stop at the last phase with a user in every group.
+
+    Raises
+    ------
+    NotApplicable
+        If `rounded`, and the first phase has fewer users than groups.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    >>> first = printed_sgd(at, 0.1).phases[0]
+    >>> round(first.users, 1), round(first.score_radius, 5), round(first.noise_std, 2)
+    (62482.4, 6.99859, 193.53)
+    """
+    groups = printed_groups(at)
+    if rounded:
+        groups = float(math.ceil(groups))
+    decay, step = printed_decay(at), printed_step(at)
+    phases = []
+    for i in range(1, phase_count(at.n) + 1):
+        users = phase_users(at.n, i, q)
+        members: float = users / groups
+        if rounded and (members := math.floor(members)) < 1:
+            break
+        steps, size = members * at.m, step * math.pow(2, -decay * i)
+        radius = 1000 * size * at.lipschitz * math.sqrt(steps) * at.log_size
+        logarithm = math.log(at.n) + at.log_delta
+        noise = 100 * radius * logarithm**2 / (at.epsilon * groups)
+        phases.append(
+            SgdPhase(
+                users=users,
+                group_users=members,
+                steps=steps,
+                step_size=size,
+                score_radius=radius,
+                noise_std=noise,
+            )
+        )
+    if not phases:
+        raise NotApplicable(
+            f"Algorithm 1 as printed makes C={groups:.0f} groups, and its first phase has "
+            f"{phase_users(at.n, 1, q):.0f} users."
+        )
+    return SgdSchedule(groups=groups, items=at.m, phases=tuple(phases))
+
+
+def printed_radius(at: UserLevel) -> float:
+    r"""Return :math:`\tau=L\ln(ndm)/\sqrt m` of Algorithm 3, with the hidden constant 1."""
+    return at.lipschitz * at.log_size / math.sqrt(at.m)
+
+
+def printed_regulariser(at: UserLevel) -> float:
+    r"""Theorem C.3: :math:`\lambda=\frac LR\big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon
+    n\sqrt m}\big)`.
+    """
+    private = math.sqrt(at.d) / (at.epsilon * at.n * math.sqrt(at.m))
+    return at.lipschitz / at.diameter * (1 / math.sqrt(at.total) + private)
+
+
+def printed_batch(at: UserLevel, users: float, steps: float) -> float:
+    r"""Algorithm 3: :math:`K_i=500\ln\big(\frac{n_i^2m^2e^\varepsilon}\delta\big)\Big(\frac1
+    \varepsilon+\frac{n_i\varepsilon}{\sqrt{T_i\ln(1/\delta)}}\Big)`; not capped by :math:`n_i`.
+    """
+    logarithm = 2 * math.log(users * at.m) + at.epsilon + at.log_delta
+    share = users * at.epsilon / math.sqrt(steps * at.log_delta)
+    return 500 * logarithm * (1 / at.epsilon + share)
+
+
+def printed_noise(at: UserLevel, tau: float, users: float, steps: float) -> float:
+    r"""Algorithm 2, line 14: :math:`\sigma_i=\frac{1000\,\tau\sqrt{T_i}\ln(nde^\varepsilon/\delta)}
+    {\varepsilon n_i}`.
+    """
+    logarithm = math.log(at.n) + math.log(at.d) + at.epsilon + at.log_delta
+    return 1000 * tau * math.sqrt(steps) * logarithm / (at.epsilon * users)
+
+
+def erm_steps(at: UserLevel, regulariser: float, factor: float = 1.0) -> int:
+    r"""Return :math:`T_i=\lceil c_T(1+\sqrt{\beta/\lambda_i})\ln(ndm)\rceil`, at least 1."""
+    logarithm = max(1.0, at.log_size)
+    root = math.sqrt(at.smoothness / regulariser)
+    return math.ceil(factor * (1 + root) * logarithm)
+
+
+def printed_erm(at: UserLevel, q: float) -> ErmSchedule:
+    r"""Return the schedule of Algorithm 3 with the parameters of Theorem C.3.
+
+    :math:`\lambda_i=\lambda2^{pi}` with the least :math:`p=3q+2.5+\log_n\sqrt m`, the hidden
+    constants of :math:`\tau` and :math:`T_i` set to 1.
+
+    Raises
+    ------
+    NotApplicable
+        If the loss is not smooth.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
+    >>> first = printed_erm(at, 0.1).phases[0]
+    >>> first.steps, f"{first.batch:.6g}", round(first.noise_std, 4)
+    (761, '1.32163e+07', 34.6226)
+    """
+    if not math.isfinite(at.smoothness):
+        raise NotApplicable("Algorithm 3 needs a smooth loss; Theorem 4.1 smooths others first.")
+    tau, base = printed_radius(at), printed_regulariser(at)
+    decay = 3 * q + 2.5 + math.log(at.m) / (2 * math.log(at.n))
+    phases = []
+    for i in range(1, phase_count(at.n) + 1):
+        users, regulariser = phase_users(at.n, i, q), base * math.pow(2, decay * i)
+        steps = erm_steps(at, regulariser)
+        phases.append(
+            ErmPhase(
+                users=users,
+                regulariser=regulariser,
+                steps=steps,
+                batch=printed_batch(at, users, steps),
+                noise_std=printed_noise(at, tau, users, steps),
+            )
+        )
+    return ErmSchedule(tau=tau, items=at.m, phases=tuple(phases))
+
+
+def smoothing_radius(at: UserLevel) -> float:
+    r"""Theorem D.3: :math:`r=\frac{\sqrt d}{\varepsilon n\sqrt m}R`."""
+    return math.sqrt(at.d) / (at.epsilon * at.n * math.sqrt(at.m)) * at.diameter
+
+
+def smoothed_smoothness(at: UserLevel, radius: float) -> float:
+    r"""Lemma D.1: :math:`\beta=\frac{L\sqrt d}r` of the loss averaged over a ball of radius r.
+
+    At the radius of Theorem D.3 it is :math:`\frac LR\varepsilon n\sqrt m`.
+    """
+    require(radius > 0, "radius", "positive", radius)
+    return at.lipschitz * math.sqrt(at.d) / radius
+
+
+def smoothed_regulariser(at: UserLevel) -> float:
+    r"""Theorem D.3's proof: :math:`\lambda=\frac1{\sqrt{mn}}`, without unit and private term.
+
+    `printed_regulariser` is what the rate needs (theory/lowy-liu-asi.md, 2.5).
+    """
+    return 1 / math.sqrt(at.total)

@@ -1,0 +1,70 @@
+r"""Private means of concentrated points, released by a `FilterPlan` that was made without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.filter.noisy_test import TestedSteps
+from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.privacy.ledger import Ledger
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Released:
+    """A point, shape (d,), and whether the test failed; both are private outputs."""
+
+    value: Vector
+    halted: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FilteredMeans:
+    """An opened sequence of releases; make one with `open_releases`."""
+
+    plan: FilterPlan
+    steps: TestedSteps
+
+    def next(self, points: Matrix) -> Vector | None:
+        """Return the noisy filtered mean of the points, shape (K, d), or None: it has halted.
+
+        The same K users' points each time; they may depend on what was returned before.
+        """
+        rows = len(points)
+        require(rows == self.plan.count, "points", f"{self.plan.count} rows", rows)
+        found = self.plan.keep.examine(points)
+        if not self.steps.passes(found.score):
+            return None
+        mean = self.plan.keep.filtered_mean(points, found.inclusion, self.steps.rng)
+        return self.steps.noisy(mean)
+
+
+def open_releases(
+    plan: FilterPlan, d: int, ledger: Ledger, rng: np.random.Generator, label: str
+) -> FilteredMeans:
+    """Account for all releases of `plan`, of d coordinates each, before the first."""
+    steps = ledger.tested_gaussian(plan.release, size=d, rng=rng, label=label)
+    return FilteredMeans(plan=plan, steps=steps)
+
+
+def release_mean(
+    points: Matrix,
+    plan: FilterPlan,
+    ledger: Ledger,
+    rng: np.random.Generator,
+    *,
+    last: Vector,
+    label: str = "mean of concentrated points",
+) -> Released:
+    """Release the mean of `points`, shape (K, d), or, if the test fails, the point `last`.
+
+    `last` must not depend on these points: a fixed one, or what earlier phases released.
+    """
+    value = open_releases(plan, points.shape[1], ledger, rng, label).next(points)
+    return Released(value=last if value is None else value, halted=value is None)

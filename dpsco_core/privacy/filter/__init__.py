@@ -1,0 +1,1 @@
+"""The robust mean filter of user-level privacy."""

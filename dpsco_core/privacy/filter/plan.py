@@ -1,0 +1,261 @@
+r"""Plans of private means of concentrated points, made without the data.
+
+A single release (one group's average each) has a single test; a phase of T releases of the same
+users' points has AboveThreshold (theory/lowy-liu-asi.md, 2.0 and 2.2, Mode A).
+Neighbours replace one of the K points by anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.checks import check_count
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestKind
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import (
+    SCORE_SENSITIVITY,
+    check_size,
+    coins_sensitivity,
+    member_floor,
+    sharp_weights_sensitivity,
+    sure_members,
+    weight_floor,
+    weights_sensitivity,
+)
+
+MOST_POINTS = 10**9  # beyond it no number of points is looked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuning:
+    r"""What a plan may choose freely; private at any value.
+
+    Parameters
+    ----------
+    test_share : float
+        :math:`\varepsilon_1/\varepsilon`, in (0, 1).
+    false_halt : float
+        :math:`\gamma` in (0, 1/2]: with what probability perfectly concentrated points may fail.
+        It sets the threshold.
+    least_kept : float
+        In (0, 1]: a plan is refused unless at least this share of the points is in the mean, for
+        sure, whenever something is released. Lower values run on fewer points, with more noise.
+    sharp : bool
+        Whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which for many
+        points is half as much, instead of that of F6 (theory/lowy-liu-asi.md, 2.0).
+    """
+
+    test_share: float = 0.4
+    false_halt: float = 0.005
+    least_kept: float = 1 / 3
+    sharp: bool = False
+
+    def __post_init__(self) -> None:
+        ok = 0 < self.test_share < 1
+        require(ok, "test_share", "strictly between 0 and 1", self.test_share)
+        ok = 0 < self.false_halt <= 0.5
+        require(ok, "false_halt", "above 0 and at most 1/2", self.false_halt)
+        require(0 < self.least_kept <= 1, "least_kept", "above 0 and at most 1", self.least_kept)
+
+
+USUAL = Tuning()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FilterPlan:
+    """How K points are filtered, tested and released; none of it depends on them.
+
+    Parameters
+    ----------
+    keep : RobustFilter
+    count : int
+        K.
+    kept : float
+        The least total weight, or number of members, of a mean that is released.
+    release : TestedGaussian
+        What the ledger accounts for.
+    """
+
+    keep: RobustFilter
+    count: int
+    kept: float
+    release: TestedGaussian
+
+
+def single_test_plan(
+    count: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = USUAL
+) -> FilterPlan:
+    r"""Return the calibrated release with a single test.
+
+    Test: Laplace noise of scale :math:`b = 2/\varepsilon_1`, threshold
+    :math:`\theta = K - b\log\frac1{2\gamma}`, floor
+    :math:`s_{min} = \theta - b\log\frac1{2\zeta_E} - 2`. Release: :math:`\sigma = \Delta g`, with
+    :math:`\Delta` of F6 (weights) or F5 (coins) at that floor.
+
+    Delta is divided equally between :math:`\zeta_E`, :math:`\delta_2`, with coins
+    :math:`\zeta_B`, and with coins in form B :math:`2\zeta_S`.
+
+    Raises
+    ------
+    NotApplicable
+        Where so few points leave no floor, with the number that would do.
+
+    Examples
+    --------
+    >>> keep = RobustFilter(score_radius=1.0, filter_radius=1.0)
+    >>> plan = single_test_plan(302, 1.0, 1e-6, keep=keep)
+    >>> round(plan.release.noise_std * 302)
+    149
+    """
+    return _plan("single", count, 1, epsilon, delta, keep, tuning)
+
+
+def phase_plan(
+    count: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    *,
+    keep: RobustFilter,
+    tuning: Tuning = USUAL,
+    advice: bool = True,
+) -> FilterPlan:
+    r"""Return the plan of a phase of T full-batch releases: Mode A of theory/lowy-liu-asi.md, 2.2.
+
+    :math:`\xi \sim Lap(4/\varepsilon_1)` once, :math:`v_t \sim Lap(8/\varepsilon_1)`, threshold
+    :math:`\theta = K - \frac4{\varepsilon_1}\log\frac1\gamma -
+    \frac8{\varepsilon_1}\log\frac T\gamma`, and :math:`\sigma = \Delta\sqrt T g`. Coins fail at
+    every step, and their part of delta is shared among the steps. A refusal says how many points
+    would do unless `advice` is False: that takes a search.
+    """
+    return _plan("sequence", count, steps, epsilon, delta, keep, tuning, advice)
+
+
+def least_phase_count(
+    steps: int, epsilon: float, delta: float, *, keep: RobustFilter, tuning: Tuning = USUAL
+) -> int | None:
+    """Return the least number of points that `phase_plan` has a plan for; None beyond a billion."""
+
+    def at(points: int) -> FilterPlan | None:
+        return _attempt("sequence", points, steps, epsilon, delta, keep, tuning)
+
+    return _least(2, at)
+
+
+def recommended_count(epsilon: float, delta: float, tuning: Tuning = USUAL) -> int:
+    r"""Return the number of groups of calibrated Algorithm 1 (theory/lowy-liu-asi.md, 2.1).
+
+    :math:`C = \lceil3.2(sl + b\log\frac1{2\gamma} + 2)\rceil`, for form B by weights.
+
+    Examples
+    --------
+    >>> [recommended_count(epsilon, 1e-6) for epsilon in (1.0, 2.0, 4.0, 8.0)]
+    [302, 154, 81, 44]
+    """
+    ApproxDP(epsilon=epsilon, delta=delta)
+    test = NoisyTest(
+        kind="single",
+        steps=1,
+        threshold=0.0,
+        epsilon=tuning.test_share * epsilon,
+        failure=delta / 2,
+        sensitivity=SCORE_SENSITIVITY,
+    )
+    return math.ceil(3.2 * (test.reach(tuning.false_halt) - test.score_floor))
+
+
+def _plan(
+    kind: TestKind,
+    count: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    keep: RobustFilter,
+    tuning: Tuning,
+    advice: bool = True,
+) -> FilterPlan:
+    check_size(count)
+    check_count("steps", steps)
+    ApproxDP(epsilon=epsilon, delta=delta)
+
+    def at(points: int) -> FilterPlan | None:
+        return _attempt(kind, points, steps, epsilon, delta, keep, tuning)
+
+    found = at(count)
+    if found is None:
+        few = (
+            f"A test that hides one of {count} points leaves too few of them sure to be in the mean"
+        )
+        if not advice:
+            raise NotApplicable(f"{few}.")
+        needed = _least(count, at)
+        raise NotApplicable(
+            f"{few}; it needs {'more than a billion' if needed is None else needed}.",
+            nearest="" if needed is None else f"{needed} points, or a larger epsilon",
+        )
+    return found
+
+
+def _attempt(
+    kind: TestKind,
+    count: int,
+    steps: int,
+    epsilon: float,
+    delta: float,
+    keep: RobustFilter,
+    tuning: Tuning,
+) -> FilterPlan | None:
+    """Return the plan for so many points; None where F5 or F6 prove nothing, or too few remain."""
+    coins, form_b = keep.inclusion == "coins", keep.form == "B"
+    parts = 2 + coins + (coins and form_b)
+    failure = delta / parts  # of the test, the noise, the coins' changes, the coins' number
+    epsilon_test = tuning.test_share * epsilon
+    unshifted = NoisyTest(
+        kind=kind,
+        steps=steps,
+        threshold=0.0,
+        epsilon=epsilon_test,
+        failure=failure,
+        sensitivity=SCORE_SENSITIVITY,
+    )
+    threshold = count - unshifted.reach(tuning.false_halt)
+    floor = threshold + unshifted.score_floor
+    if coins:
+        if not form_b and not sure_members(keep, count, floor):
+            return None
+        size_failure = failure / steps / 2 if form_b else None
+        kept = member_floor(keep, count, floor, size_failure)
+        sensitivity = coins_sensitivity(
+            keep, count, floor, failure=failure / steps, size_failure=size_failure
+        )
+    else:
+        kept = weight_floor(keep, count, floor)
+        proven = sharp_weights_sensitivity if tuning.sharp else weights_sensitivity
+        sensitivity = proven(keep, count, floor)
+    if kept < tuning.least_kept * count or math.isinf(sensitivity):
+        return None
+    release = TestedGaussian(
+        test=replace(unshifted, threshold=threshold),
+        l2_sensitivity=sensitivity,
+        epsilon=epsilon - epsilon_test,
+        delta=failure,
+        failure=(parts - 2) * failure,
+    )
+    return FilterPlan(keep=keep, count=count, kept=kept, release=release)
+
+
+def _least(count: int, at: Callable[[int], FilterPlan | None]) -> int | None:
+    """Return the least number of points above `count` that has a plan; None beyond a billion."""
+    fails, holds = count, 2 * count
+    while at(holds) is None:
+        fails, holds = holds, 2 * holds
+        if holds > MOST_POINTS:
+            return None
+    while holds - fails > 1:
+        middle = (fails + holds) // 2
+        fails, holds = (fails, middle) if at(middle) else (middle, holds)
+    return holds

@@ -1,0 +1,1 @@
+"""Records with their loss: what an optimiser sees."""

@@ -1,0 +1,212 @@
+"""A sample that is drawn when it is read, for optimisers that read the records in order.
+
+It is the problem's own sample, to the last bit: records and targets of a block of
+`dpsco_core.data.blocks` follow from two keys. What is asked of a range of records is asked of the
+blocks that hold it, each of them a sample in memory, one after another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.blas import one_blas_thread
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.blocks import BlockStreams, Key
+from dpsco_core.data.generated import Range, Source
+from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
+from dpsco_core.data.spread import SpreadRows
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+
+
+class BlockProblem(Protocol):
+    """A problem whose sample is made block by block."""
+
+    @property
+    def law(self) -> Distribution:
+        """The law of the features, or of the records."""
+        ...
+
+    @property
+    def constraint(self) -> ConstraintSet:
+        """The constraint set."""
+        ...
+
+    def records(self, rows: DenseRows, rng: np.random.Generator) -> Sample:
+        """Return records with these features: targets, where there are any, are drawn."""
+        ...
+
+
+class SampleSource(Source[Sample]):
+    """The blocks of a problem's sample, bounded as they are asked to be.
+
+    Parameters
+    ----------
+    problem : BlockProblem
+    features, targets : pair of int
+        The two keys.
+    n : int
+        Records in all.
+    bounds : tuple of (radius, exponent)
+        See `Sample.bounded`; applied in turn.
+    """
+
+    def __init__(
+        self,
+        problem: BlockProblem,
+        features: Key,
+        targets: Key,
+        n: int,
+        bounds: tuple[tuple[float, float], ...] = (),
+    ) -> None:
+        super().__init__(n, problem.law.d)
+        self.problem, self.keys, self.bounds = problem, (features, targets), bounds
+        self._features, self._targets = BlockStreams(features), BlockStreams(targets)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
+
+    def again(self) -> SampleSource:
+        """Return a source of the same blocks with nothing kept."""
+        return self.bounded()
+
+    def bounded(self, *bounds: tuple[float, float]) -> SampleSource:
+        """Return a source of the same blocks with further bounds."""
+        return SampleSource(self.problem, *self.keys, self.n, (*self.bounds, *bounds))
+
+    def _draw(self, number: int, rows: int) -> Sample:
+        features = np.empty((rows, self.d))
+        self.problem.law.fill(features, self._features.at(number))
+        sample = self.problem.records(DenseRows(features), self._targets.at(number))
+        for radius, exponent in self.bounds:
+            sample = sample.bounded(radius, exponent)
+        return sample
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedSample(Range[SampleSource]):
+    """Records of a problem's sample that is never held; see `Sample`.
+
+    Parameters
+    ----------
+    source, start, stop
+        See `Range`.
+    executor : concurrent.futures.Executor, optional
+        Forms the sums over all records, piece by piece: see `SpreadRows`. None: here.
+    """
+
+    executor: Executor | None = None
+
+    @classmethod
+    def of(cls, problem: BlockProblem, features: Key, targets: Key, n: int) -> GeneratedSample:
+        """Return all n records of the sample of a problem with these keys."""
+        source = SampleSource(problem, features, targets, n)
+        return cls(source, 0, source.n)
+
+    @cached_property
+    def constraint(self) -> ConstraintSet:
+        """The constraint set."""
+        return self.source.problem.constraint
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
+        """Yield samples in memory that hold records `start` to `stop`, one at a time."""
+        for number, low, high in self._parts(start, stop):
+            block = self.source.block(number)
+            yield block if high - low == block.n else block.part(low, high)
+
+    def gradients(self, w: Vector) -> GeneratedGradients | SpreadRows:
+        """Return the per-sample gradients at `w`."""
+        gradients = GeneratedGradients(self, w)
+        return gradients if self.executor is None else SpreadRows(gradients, self.executor)
+
+    def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i` at `w`."""
+        number, place = divmod(self._within(i, i + 1)[0], self.source.size)
+        return self.source.block(number).gradient(w, place)
+
+    def mean_gradient(self, w: Vector) -> Vector:
+        """Return the gradient of the empirical risk at `w`, in one pass."""
+        return self.gradients(w).total(gradient_of) / self.n
+
+    def risk(self, w: Vector) -> float:
+        """Return the empirical risk at `w`, in one pass."""
+        return float(self.gradients(w).total(risk_of)[0]) / self.n
+
+    def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
+        """Return the sample with every record shrunk, where it is longer, to norm `radius`."""
+        return replace(self, source=self.source.bounded((radius, exponent)))
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedGradients:
+    """The per-sample gradients of a generated sample at one point; see `Rows`.
+
+    Parameters
+    ----------
+    sample : GeneratedSample
+    w : array of shape (d,)
+    """
+
+    sample: GeneratedSample
+    w: Vector
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.sample.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.sample.d
+
+    def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
+        """Yield consecutive arrays that cover rows `start` to `stop`, formed one at a time."""
+        for block in self.sample.blocks(start, stop):
+            yield from block.gradients(self.w).blocks()
+
+    def take(self, indices: NDArray[np.intp]) -> Vector:
+        """Return the rows at `indices`, shape (len(indices), d)."""
+        rows, source = np.empty((len(indices), self.d)), self.sample.source
+        for number, which, inside in source.chosen(self.sample.places(indices)):
+            rows[which] = source.block(number).gradients(self.w).take(inside)
+        return rows
+
+    def factors(self) -> Iterator[Factors]:
+        """Yield consecutive blocks as factors."""
+        for block in self.sample.blocks():
+            yield from block.gradients(self.w).factors()
+
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return the sum of ``part(piece)`` over pieces, each with a source of its own."""
+        with one_blas_thread():  # as where workers form it
+            return total_of(self.pieces(), part)
+
+    def pieces(self) -> Iterator[GeneratedGradients]:
+        """Yield consecutive pieces: the problem, its keys, a range and the point."""
+        for piece in replace(self.sample, executor=None).pieces():  # an executor cannot be sent
+            yield GeneratedGradients(piece, self.w)
+
+
+def gradient_of(piece: Rows) -> Vector:
+    """Return the sum of the gradients of a piece, shape (d,), none of them formed."""
+    assert isinstance(piece, GeneratedGradients)
+    total = np.zeros(piece.d)
+    for block in piece.sample.blocks():
+        total += block.n * block.mean_gradient(piece.w)
+    return total
+
+
+def risk_of(piece: Rows) -> Vector:
+    """Return the sum of the losses of a piece, shape (1,)."""
+    assert isinstance(piece, GeneratedGradients)
+    return np.array([sum(block.n * block.risk(piece.w) for block in piece.sample.blocks())])

@@ -1,0 +1,149 @@
+r"""Records that are points of the parameter's space, with a loss :math:`\ell(w, z)`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import require
+from dpsco_core.data.rows import DenseRows, MappedRows, row_norms
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.geometry.norms import row_norms as row_norms_in
+from dpsco_core.problems.links import FARTHEST
+
+Vector = NDArray[np.float64]
+
+
+class PointLoss(Protocol):
+    """A convex loss of the parameter and a point, vectorised over points."""
+
+    @property
+    def needs_only_the_mean(self) -> bool:
+        """Whether the mean gradient is the gradient at the mean record."""
+        ...
+
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses at `points`, shape (rows, d)."""
+        ...
+
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return the (sub)gradients in the parameter, a new array of shape (rows, d)."""
+        ...
+
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return `gradients` at one point, shape (d,)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PointSample:
+    """Points with a loss and a constraint set; see `Sample`.
+
+    Parameters
+    ----------
+    points : DenseRows
+        n rows of dimension d.
+    loss : PointLoss
+    constraint : ConstraintSet
+    limit : float
+        Points longer than this are shrunk to it; infinite by default.
+    limit_exponent : float
+        Of the norm in which they are measured.
+    """
+
+    points: DenseRows
+    loss: PointLoss
+    constraint: ConstraintSet
+    limit: float = math.inf
+    limit_exponent: float = 2.0
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.points.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.points.d
+
+    def gradients(self, w: Vector) -> MappedRows:
+        """Return the per-sample gradients at `w`, formed block by block."""
+
+        def gradients(block: Vector) -> Vector:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self.loss.gradients(w, self._within(block))
+
+        return MappedRows(self.points, gradients)
+
+    def gradient(self, w: Vector, i: int) -> Vector:
+        """Return the gradient of record `i` at `w`."""
+        point = self.points.read(i)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if math.isfinite(self.limit):
+                norm = float(self.points.norms()[i])
+                point = point if norm <= FARTHEST else np.zeros_like(point)
+                if self.limit_exponent != 2:
+                    norm = lq_norm(point, self.limit_exponent)
+                if norm > self.limit:
+                    point = point * (self.limit / norm)
+            return self.loss.gradient(w, point)
+
+    def mean_gradient(self, w: Vector) -> Vector:
+        """Return the gradient of the empirical risk at `w`, in one pass or, from the mean, none."""
+        if self.loss.needs_only_the_mean:
+            with np.errstate(over="ignore", invalid="ignore"):
+                return self.loss.gradient(w, self._mean)
+        total = np.zeros(self.d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for block in self.gradients(w).blocks():
+                total += np.ones(len(block)) @ block
+        return total / self.n
+
+    def risk(self, w: Vector) -> float:
+        """Return the empirical risk at `w`."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = (self.loss.value(w, self._within(b)).sum() for b in self.points.blocks())
+            return float(sum(losses)) / self.n
+
+    def part(self, start: int, stop: int) -> PointSample:
+        """Return records `start` to `stop` alone, without copying them."""
+        return replace(self, points=DenseRows(self.points.x[start:stop]))
+
+    def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:
+        """Return the sample with points shrunk to norm `radius`; broken ones become 0."""
+        require(0 < radius < math.inf, "radius", "finite and above 0", radius)
+        same = math.isinf(self.limit) or exponent == self.limit_exponent
+        require(same, "exponent", f"that of the first bound, {self.limit_exponent:g}", exponent)
+        return replace(self, limit=min(radius, self.limit), limit_exponent=exponent)
+
+    def _within(self, block: Vector) -> Vector:
+        """Return a block with the points beyond `limit` shrunk to it."""
+        if not math.isfinite(self.limit):
+            return block
+        norms = row_norms(block)
+        broken = ~(norms <= FARTHEST)
+        if broken.any():
+            block = np.where(broken[:, None], 0.0, block)
+        if self.limit_exponent != 2:
+            norms = row_norms_in(block, self.limit_exponent)
+        elif not broken.any() and norms.max() <= self.limit:
+            return block
+        factors = self.limit / np.maximum(norms, self.limit)
+        return factors[:, None] * block
+
+    @cached_property
+    def _mean(self) -> Vector:
+        """The mean of the points, shape (d,)."""
+        total = np.zeros(self.d)
+        for block in self.points.blocks():
+            kept = self._within(block)
+            total += np.ones(len(kept)) @ kept
+        total /= self.n
+        return total

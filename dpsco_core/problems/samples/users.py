@@ -1,0 +1,273 @@
+"""Users with several items each: what a user-level optimiser sees."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import ITEM_BLOCKS, Limits
+from dpsco_core.data.base import Distribution
+from dpsco_core.data.gaussian import Gaussian
+from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.problems.base import OptimisationProblem
+from dpsco_core.problems.laws import spike_of
+from dpsco_core.problems.links import FARTHEST
+from dpsco_core.problems.mean import MeanEstimation
+from dpsco_core.problems.points import PointProblem
+from dpsco_core.problems.samples.points import PointLoss, PointSample
+from dpsco_core.problems.samples.protocol import Sample
+
+Vector = NDArray[np.float64]
+MOST_ELEMENTS = 20_000_000  # n m d of the items that are held at once: 160 MB
+
+
+class UserSample(Protocol):
+    """n users of m items each, with their loss and their constraint set.
+
+    Neighbours replace one user's whole block. Nothing that a user's row holds depends on another
+    user's items.
+    """
+
+    @property
+    def users(self) -> int:
+        """Number n of users."""
+        ...
+
+    @property
+    def items(self) -> int:
+        """Number m of items per user."""
+        ...
+
+    @property
+    def d(self) -> int:
+        """Dimension of the parameter."""
+        ...
+
+    @property
+    def constraint(self) -> ConstraintSet:
+        """The constraint set; optimisers start at its centre."""
+        ...
+
+    def user_gradients(self, w: Vector) -> Vector:
+        """Return every user's mean (sub)gradient at `w`, shape (users, d)."""
+        ...
+
+    def part(self, start: int, stop: int) -> UserSample:
+        """Return users `start` to `stop` alone, without copying their items."""
+        ...
+
+    def bounded(self, radius: float) -> UserSample:
+        """Return the sample with every item, or every user's mean item, shrunk to norm `radius`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ItemSample:
+    """Users whose items are all at hand: records i m to (i + 1) m are those of user i.
+
+    Parameters
+    ----------
+    records : Sample
+        n m records.
+    items : int
+        m, at least 1.
+    """
+
+    records: Sample
+    items: int
+
+    def __post_init__(self) -> None:
+        whole = self.items >= 1 and self.records.n % self.items == 0
+        require(whole, "m", f"a divisor of the {self.records.n} records", self.items)
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return self.records.n // self.items
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.records.d
+
+    @property
+    def constraint(self) -> ConstraintSet:
+        """The constraint set."""
+        return self.records.constraint
+
+    def user_gradients(self, w: Vector) -> Vector:
+        """Return the users' mean gradients, blocks of whole users at a time.
+
+        The gradients of a generalised linear model are never formed: a user's mean is a product
+        of its slopes and its features.
+        """
+        rows, m, d = self.records.gradients(w), self.items, self.d
+        found = np.empty((self.users, d))
+        step = max(1, rows_per_block(d) // m)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for low in range(0, self.users, step):
+                high = min(low + step, self.users)
+                chosen = slice(low * m, high * m)
+                if isinstance(rows, ScaledRows):
+                    base = rows.x.read(chosen)
+                    slopes = rows.coefficients_of(base, chosen).reshape(-1, 1, m)
+                    sums = np.matmul(slopes, base.reshape(-1, m, d))[:, 0]
+                else:
+                    blocks = list(rows.blocks(low * m, high * m))
+                    items = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+                    sums = items.reshape(-1, m, d).sum(axis=1)
+                    del blocks, items  # before the next block is formed
+                found[low:high] = sums
+        found /= m
+        return found
+
+    def part(self, start: int, stop: int) -> ItemSample:
+        """Return users `start` to `stop` alone."""
+        return replace(self, records=self.records.part(start * self.items, stop * self.items))
+
+    def bounded(self, radius: float) -> ItemSample:
+        """Return the sample with every item shrunk to norm `radius`; see `Sample.bounded`."""
+        return replace(self, records=self.records.bounded(radius))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeanSample:
+    """Users of whom only the means of the items matter: a loss whose gradient is linear in them.
+
+    Half the squared distance and the linear loss; m may be a million.
+
+    Parameters
+    ----------
+    means : DenseRows
+        The users' mean items, shape (n, d).
+    items : int
+        m.
+    loss : PointLoss
+        With ``needs_only_the_mean``.
+    constraint : ConstraintSet
+    """
+
+    means: DenseRows
+    items: int
+    loss: PointLoss
+    constraint: ConstraintSet
+
+    def __post_init__(self) -> None:
+        linear = self.loss.needs_only_the_mean
+        require(linear, "loss", "one whose gradient is linear in the record", self.loss)
+        require(self.items >= 1, "m", "a positive integer", self.items)
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return self.means.n
+
+    @property
+    def d(self) -> int:
+        """Dimension."""
+        return self.means.d
+
+    def user_gradients(self, w: Vector) -> Vector:
+        """Return the users' mean gradients: those at their mean items."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.loss.gradients(w, self.means.read(slice(None)))
+
+    def part(self, start: int, stop: int) -> MeanSample:
+        """Return users `start` to `stop` alone."""
+        return replace(self, means=DenseRows(self.means.x[start:stop]))
+
+    def bounded(self, radius: float) -> MeanSample:
+        """Return the sample with the users' means shrunk to norm `radius`; broken ones become 0.
+
+        The mean of items in a ball is in it: users whose items are, stay as they are.
+        """
+        require(0 < radius < math.inf, "radius", "finite and above 0", radius)
+        norms = self.means.norms()
+        means = self.means.read(slice(None))
+        safe = np.where((norms <= FARTHEST)[:, None], means, 0.0)
+        factors = radius / np.maximum(np.where(norms <= FARTHEST, norms, 0.0), radius)
+        return replace(self, means=DenseRows(factors[:, None] * safe))
+
+
+def pooled(sample: Sample | ItemSample | MeanSample) -> Sample:
+    """Return all items as one sample of records; of users' means, a record a user."""
+    if isinstance(sample, ItemSample):
+        return sample.records
+    if isinstance(sample, MeanSample):
+        return PointSample(points=sample.means, loss=sample.loss, constraint=sample.constraint)
+    return sample
+
+
+def has_exact_means(problem: OptimisationProblem) -> bool:
+    """Whether the law of a user's mean item is known, and is all that the loss needs."""
+    if not isinstance(problem, PointProblem) or not problem.loss.needs_only_the_mean:
+        return False
+    return isinstance(problem.distribution, Gaussian | TwoPoint)
+
+
+def fits(n: int, m: int, d: int) -> bool:
+    """Whether all items of n users are held at once."""
+    return n * m * d <= MOST_ELEMENTS
+
+
+def check_size(
+    problem: OptimisationProblem | MeanEstimation, n: int, m: int, limits: Limits
+) -> None:
+    """Refuse samples that a place does not allow: all items, or the means where they have a law."""
+    d = problem.constraint.d
+    if m == 1:
+        if n * d > limits.most_elements:
+            raise InvalidInput(
+                f"n times d must be at most {limits.most_elements:,} for {limits.where}, "
+                f"got n={n:,} and d={d:,}."
+            )
+        return
+    most = min(ITEM_BLOCKS * limits.elements, MOST_ELEMENTS)
+    means = not isinstance(problem, MeanEstimation) and has_exact_means(problem)
+    if n * m * d > most and not (means and n * d <= limits.elements):
+        raise InvalidInput(
+            f"n times m times d must be at most {most:,} for {limits.where}, "
+            f"got n={n:,}, m={m:,} and d={d:,}."
+        )
+
+
+def sample_users(
+    problem: OptimisationProblem, n: int, m: int, rng: np.random.Generator
+) -> ItemSample | MeanSample:
+    """Return n users with m independent items each.
+
+    All items where they fit; otherwise the users' means, from their exact law: a normal mean has
+    a normal law, and the mean of m records of a hard instance is a binomial count times its spike.
+
+    Raises
+    ------
+    InvalidInput
+        If the items do not fit and their means have no such law.
+    """
+    if fits(n, m, problem.constraint.d):
+        return ItemSample(records=problem.sample(n * m, rng), items=m)
+    require(has_exact_means(problem), "m", "smaller, for n m d items to fit", m)
+    assert isinstance(problem, PointProblem)
+    return MeanSample(
+        means=DenseRows(_means(problem.distribution, n, m, rng)),
+        items=m,
+        loss=problem.loss,
+        constraint=problem.constraint,
+    )
+
+
+def _means(law: Distribution, n: int, m: int, rng: np.random.Generator) -> Vector:
+    """Draw the means of m independent records of `law`, shape (n, d)."""
+    if isinstance(law, TwoPoint):
+        counts = rng.binomial(m, law.spike_probability, size=n)
+        return (counts / m)[:, None] * spike_of(law)
+    assert isinstance(law, Gaussian)
+    means: Vector = law.mean + law.scale / math.sqrt(m) * rng.standard_normal((n, law.d))
+    return means

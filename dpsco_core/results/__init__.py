@@ -1,0 +1,1 @@
+"""Outcomes as tables, slopes, reports, scripts and notebooks."""

@@ -1,0 +1,194 @@
+"""Results as the plain objects that the command line prints and the dashboard exports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.base.parsing import to_plain
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound, bounds_for, problem_card
+from dpsco_core.data import DISTRIBUTIONS
+from dpsco_core.problems import Setting
+from dpsco_core.results.tables import QUANTILES, budget_fields
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """A bound at one point: its value, its terms, and the hypotheses that fail there.
+
+    `applies`: whether it is about methods for the problem's class of losses; of a lower bound of a
+    wider class, which does not bind them, it is false. See `BoundCard.applies_to`.
+    """
+
+    bound: Bound
+    x: float | None
+    value: float
+    terms: dict[str, float]
+    failures: tuple[str, ...]
+    applies: bool = True
+
+
+def bound_setting(point: Scenario, which: Bound) -> Setting:
+    """Return the setting at which `which` is evaluated at `point`.
+
+    On its own hard instance a lower bound is evaluated at the spike probability of that instance;
+    anywhere else at the one that makes it largest.
+    """
+    setting = point.setting
+    card = which.card
+    if (card.instance, card.instance_problem) == (point.distribution, point.problem):
+        return setting
+    return replace(setting, spike_probability=None)
+
+
+def evaluate(point: Scenario, which: Bound, x: float | None = None) -> Evaluation:
+    """Return `which` at `point`."""
+    setting = bound_setting(point, which)
+    terms = which.terms(setting)  # once: some take a search
+    return Evaluation(
+        bound=which,
+        x=x,
+        value=which.combined(terms),
+        terms=terms,
+        failures=which.failures(setting),
+        applies=which.card.applies_to(problem_card(point.problem).loss_class),
+    )
+
+
+def evaluate_all(scenario: Scenario, slugs: Sequence[str] | None = None) -> list[Evaluation]:
+    """Return every bound of the problem (or those in `slugs`) at every point of the scenario.
+
+    Those of the problem's smallest class of losses come first; see `bounds_for`.
+    """
+    own = bounds_for(scenario.problem, scenario.level)
+    chosen = own if slugs is None else tuple(bound(s) for s in slugs)
+    return [evaluate(point, b, x) for x, point in scenario.points() for b in chosen]
+
+
+def catalogue_json() -> dict[str, list[dict[str, Any]]]:
+    """Return the whole catalogue, row by row."""
+    methods = [
+        _common(m.card)
+        | {
+            "privacy": m.card.privacy,
+            "geometry": m.card.geometry,
+            "level": m.card.level,
+            "problems": list(m.card.problems),
+            "caveat": m.card.caveat,
+        }
+        for m in METHODS
+    ]
+    bounds = [
+        _common(b.card)
+        | {
+            "kind": b.card.kind,
+            "quantity": b.card.quantity,
+            "constant": b.card.constant,
+            "guarantee": b.card.guarantee,
+            "privacy": b.card.privacy,
+            "level": b.card.level,
+            "method": b.card.method or None,
+            "instance": b.card.instance or None,
+            "loss_class": str(b.card.loss_class),
+            "problems": list(b.card.problems),
+            "latex": b.card.latex,
+            "hypotheses": [h.text for h in b.hypotheses],
+        }
+        for b in BOUNDS
+    ]
+    return {
+        "methods": methods,
+        "problems": [_common(p.card) | {"loss_class": str(p.card.loss_class)} for p in PROBLEMS],
+        "distributions": [_common(d.card) for d in DISTRIBUTIONS],
+        "bounds": bounds,
+    }
+
+
+def _common(card: Any) -> dict[str, Any]:
+    return {
+        "slug": card.slug,
+        "name": card.name,
+        "paper": card.paper.key,
+        "statement": card.statement,
+        "summary": card.summary,
+    }
+
+
+def evaluation_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return a bound's value as a plain object."""
+    card = evaluation.bound.card
+    return {
+        "slug": card.slug,
+        "x": to_plain(evaluation.x),
+        "kind": card.kind,
+        "quantity": card.quantity,
+        "constant": card.constant,
+        "guarantee": card.guarantee,
+        "loss_class": str(card.loss_class),
+        "applies": evaluation.applies,
+        "value": plain(evaluation.value),
+        "terms": {name: plain(value) for name, value in evaluation.terms.items()},
+        "failures": list(evaluation.failures),
+    }
+
+
+def bounds_json(scenario: Scenario) -> dict[str, Any]:
+    """Return every bound at every point of the scenario."""
+    return {
+        "scenario": scenario.to_dict(),
+        "bounds": [evaluation_json(e) for e in evaluate_all(scenario)],
+    }
+
+
+def run_json(scenario: Scenario, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the results of a run, one object a (x, method), and every bound.
+
+    Neither the order nor the numbers depend on the order in which the outcomes came.
+    """
+    groups: dict[tuple[float | None, str], list[Outcome]] = {
+        (x, method): [] for x, _ in scenario.points() for method in scenario.methods
+    }
+    for outcome in sorted(outcomes, key=lambda o: o.trial):
+        groups[outcome.x, outcome.method].append(outcome)
+    whom = f"replace one {'user' if scenario.level == 'user' else 'record'}"
+    return bounds_json(scenario) | {
+        "results": [_result_json(group, whom) for group in groups.values() if group]
+    }
+
+
+def _result_json(group: list[Outcome], neighbours: str) -> dict[str, Any]:
+    first = group[0]
+    refused = first.not_applicable is not None
+    errors = np.array([o.error for o in group])
+    spread = float(np.std(errors, ddof=1)) if len(errors) > 1 else math.nan
+    quantiles = np.quantile(errors, QUANTILES)
+    return {
+        "method": first.method,
+        "x": to_plain(first.x),
+        "trials": 0 if refused else len(group),
+        "mean_error": plain(float(errors.mean())),
+        "median_error": plain(float(np.median(errors))),
+        "standard_error": plain(spread / math.sqrt(len(errors))),
+        "evaluation_standard_error": max(o.error_uncertainty for o in group),
+        "quantiles": {str(a): plain(float(b)) for a, b in zip(QUANTILES, quantiles, strict=True)},
+        "seconds": float(np.median([o.seconds for o in group])),
+        "spent": budget_fields(first.spent),
+        "neighbours": neighbours,
+        "bound_by": list(first.bound_by),
+        "diagnostics": {k: plain(float(v)) for k, v in first.diagnostics.items()},
+        "flaws": list(first.flaws),
+        "notes": list(first.notes),
+        "not_applicable": first.not_applicable,
+    }
+
+
+def plain(value: float) -> float | None:
+    """Return `value`, or None where JSON has no number for it."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Running a study: cells, the store, executors, cost and memory."""

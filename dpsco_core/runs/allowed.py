@@ -1,0 +1,189 @@
+"""What a place allows: one sentence where it refuses a scenario, and the nearest that it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from dpsco_core.base.cards import Level
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX, Limits
+from dpsco_core.catalogue import default_methods, methods_for
+from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
+from dpsco_core.runs.cost import cost, too_large
+from dpsco_core.scenario import Scenario
+
+# The scenarios that are run beside one, which may depend on it.
+Beside = Callable[[Scenario], Sequence[Scenario]]
+ENOUGH_TRIALS, ENOUGH_POINTS = 5, 3  # with fewer, a smaller size is the better way out
+
+
+def nobody(scenario: Scenario) -> tuple[Scenario, ...]:
+    """Return what is beside a scenario that stands alone."""
+    return ()
+
+
+def refusal(scenario: Scenario, limits: Limits, beside: Beside = nobody) -> str:
+    """Return why a place does not run a scenario, in one sentence; empty if it does.
+
+    Cells and seconds of the scenarios beside it count as well.
+    """
+    invalid = _invalid(scenario, limits, beside)
+    return invalid or too_large(scenario, limits, beside(scenario))
+
+
+def nearest_allowed(
+    scenario: Scenario, limits: Limits, beside: Beside = nobody
+) -> tuple[str, Any] | None:
+    """Return the smallest change of one field, as (field, value), that a place allows.
+
+    Values out of their range go to its nearest end. Otherwise come fewer trials, a shorter grid,
+    and smaller sizes, in this order, as long as trials and points remain that show anything; and
+    then anything that is allowed. None: nothing of the kind, or nothing is to be changed.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        That `refusal` refuses.
+    limits : Limits
+        The place's largest sizes. Its seconds are compared with an upper prediction, so that a
+        change that is found is never refused.
+    beside : callable, optional
+        The scenarios that are run beside it.
+
+    Examples
+    --------
+    >>> from dpsco_core.base.limits import DASHBOARD
+    >>> nearest_allowed(Scenario(n=1_000_000, d=20), DASHBOARD)
+    ('n', 100000)
+    """
+    if not refusal(scenario, limits, beside):
+        return None
+    for candidates in (_in_range, _gentle, _any):
+        for field, value in candidates(scenario, limits, beside):
+            if _fits(replace(scenario, **{field: value}), limits, beside):
+                return field, value
+    return None
+
+
+def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
+    """Return the scenario without the points of its grid that a place refuses.
+
+    As it is where that leaves none: then something else is wrong.
+
+    Examples
+    --------
+    >>> from dpsco_core.base.limits import DASHBOARD
+    >>> sweep = Scenario(d=50, axis="n", grid=(10_000, 40_000, 50_000))
+    >>> with_fitting_grid(sweep, DASHBOARD).grid
+    (10000, 40000)
+    """
+    good = _good_points(scenario, limits, nobody)
+    return replace(scenario, grid=good) if good else scenario
+
+
+def _invalid(scenario: Scenario, limits: Limits, beside: Beside) -> str:
+    try:
+        scenario.validate(limits)
+        others = beside(scenario)
+        for other in others:
+            other.validate(limits)
+        count = scenario.cells + sum(other.cells for other in others)
+        name = "the cells of both scenarios" if others else "the cells"
+        most = f"at most {limits.cells:,} for {limits.where}"
+        require(count <= limits.cells, name, most, f"{count:,}")
+    except InvalidInput as problem:
+        return str(problem)
+    return ""
+
+
+def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
+    """Whether a place runs a scenario for sure."""
+    if _invalid(scenario, limits, beside):
+        return False
+    every = (scenario, *beside(scenario))
+    return sum(cost(s, exact=False).seconds for s in every) <= limits.seconds
+
+
+def _in_range(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that are out of their range, at its nearest end."""
+    ends: dict[str, tuple[float, float]] = {
+        "offset": (0, scenario.diameter / 2),
+        "p": (2, P_MAX),
+        "n": (1, limits.n),
+        "d": (2 if scenario.distribution == "spike" else 1, limits.d),
+        "trials": (1, limits.trials),
+        "seed": (0, SEED_MAX),
+        "epsilon": (EPSILON_MIN, EPSILON_MAX),
+        "rho": (RHO_MIN, RHO_MAX),
+        "margin": (1e-6, 100),
+        "diameter": (1e-6, 1e6),
+    }
+    for field, (low, high) in ends.items():
+        value = getattr(scenario, field)
+        if value is not None and not low <= value <= high:
+            yield field, max(low, min(high, value)) if value == value else low
+    if any(s.geometry == "group-l1" for s in (scenario, *beside(scenario))):
+        yield "d", GROUP_SIZE * max(1, round(scenario.d / GROUP_SIZE))
+    level: Level = "user" if scenario.m > 1 else "item"
+    fitting = methods_for(scenario.problem, level)
+    kept = tuple(m for m in scenario.methods if m in fitting)
+    if kept != scenario.methods:
+        yield "methods", kept or default_methods(scenario.problem, level)
+
+
+def _gentle(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
+    """Yield what still shows something: enough trials, enough points, then smaller sizes."""
+    yield from _trials(scenario, ENOUGH_TRIALS, limits, beside)
+    yield from _grids(scenario, ENOUGH_POINTS, limits, beside)
+    for field in ("n", "m", "d"):
+        for value in _round_below(getattr(scenario, field)):
+            yield field, value
+
+
+def _any(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
+    yield from _trials(scenario, 1, limits, beside)
+    yield from _grids(scenario, 1, limits, beside)
+
+
+def _trials(
+    scenario: Scenario, fewest: int, limits: Limits, beside: Beside
+) -> Iterator[tuple[str, int]]:
+    """Yield the largest number of trials that is allowed, if any from `fewest` on is."""
+    low, high = fewest, min(scenario.trials - 1, limits.trials)
+    if low > high or not _fits(replace(scenario, trials=low), limits, beside):
+        return
+    while low < high:
+        middle = (low + high + 1) // 2
+        if _fits(replace(scenario, trials=middle), limits, beside):
+            low = middle
+        else:
+            high = middle - 1
+    yield "trials", low
+
+
+def _grids(
+    scenario: Scenario, fewest: int, limits: Limits, beside: Beside
+) -> Iterator[tuple[str, Any]]:
+    """Yield the grid without the points that are refused of themselves, then ever shorter ones."""
+    if scenario.axis is None:
+        return
+    good = _good_points(scenario, limits, beside)[: limits.grid]
+    while len(good) >= fewest:
+        yield "grid", good
+        good = good[:-1]
+
+
+def _good_points(scenario: Scenario, limits: Limits, beside: Beside) -> tuple[float, ...]:
+    """Return the points of the grid that are not refused of themselves."""
+    return tuple(
+        x for x in scenario.grid if not _invalid(replace(scenario, grid=(x,)), limits, beside)
+    )
+
+
+def _round_below(value: int) -> list[int]:
+    """Return the numbers 1, 2, 5, 10, ... below `value`, the largest first."""
+    found = [digit * 10**power for power in range(10) for digit in (1, 2, 5)]
+    return [x for x in reversed(found) if x < value]

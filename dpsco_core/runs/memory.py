@@ -1,0 +1,125 @@
+"""What a cell will hold in memory, and what this machine has free: compared before it allocates."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import streamed
+from dpsco_core.catalogue import method_card
+from dpsco_core.problems.samples.users import fits
+from dpsco_core.runs.passes import GROUPED_SLUGS
+from dpsco_core.scenario import Scenario
+
+NUMBER = 8  # bytes
+# Of a sample, measured as the peak of a process: the rows and a block of work on them, and vectors
+# with one entry a row (labels, norms, margins).
+WORK = 1.3
+VECTORS = 4
+USERS_MEANS = 3.4  # of the rows, by methods for users: means, bounded means, and gradients
+WORKER = 1.2e8  # bytes of a process of its own, with what it has imported
+STREAMED = 3e7  # bytes, for records that are drawn as they are read: some blocks of them
+GROUP = 4  # bytes, of a record's secret group
+OUTCOME = 2500  # bytes of one outcome in a list
+MEMINFO = Path("/proc/meminfo")
+# A container's own limit, what it holds already, and where its files in the cache are counted
+# among these, which make room when it is needed: control groups 2 and 1.
+GROUPS = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "total_inactive_file"),
+)
+FOLDER = Path("/sys/fs/cgroup")
+
+
+def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> int:
+    """Return the predicted peak of a study: a sample for each worker.
+
+    `listed`: and all outcomes, which whoever reads them keeps.
+
+    Examples
+    --------
+    >>> round(bytes_held(Scenario(n=10**6, d=20, trials=1)) / 1e6)
+    240
+    """
+    largest = 0.0
+    for _, point in scenario.points():
+        if streamed(point.n, point.m, point.d):
+            groups = GROUP * point.n if GROUPED_SLUGS & set(point.methods) else 0
+            largest = max(largest, STREAMED + groups)
+            continue
+        rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)
+        largest = max(largest, NUMBER * rows * (_work(point) * point.d + VECTORS))
+    processes = WORKER * workers if workers > 1 else 0.0
+    return math.ceil(workers * largest + processes) + (OUTCOME * scenario.cells if listed else 0)
+
+
+def _work(point: Scenario) -> float:
+    """Return the peak of the most demanding method over the rows of its sample."""
+    if not any(method_card(slug).level == "user" for slug in point.methods):
+        return WORK
+    # Of items: a user's mean gradients at a time, which are as large as the items where m is 1.
+    return WORK + 1 / point.m if fits(point.n, point.m, point.d) else USERS_MEANS
+
+
+def bytes_free() -> float:
+    """Return the bytes that this process may still take; infinite where nobody says."""
+    limits = [_machine()]
+    for most, held, cached in GROUPS:
+        limit, used = _number(_text(FOLDER / most)), _number(_text(FOLDER / held))
+        if limit < math.inf and used < math.inf:
+            stat = _text((FOLDER / held).with_name("memory.stat"))
+            counts = dict(line.split() for line in stat.splitlines())
+            used -= _number(counts.get(cached, "0"))
+            limits.append(max(limit - used, 0.0))
+    return min(limits)
+
+
+def memory_problem(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> str:
+    """Return one sentence if a study does not fit into the memory that is free, otherwise ""."""
+    needed, free = bytes_held(scenario, workers, listed=listed), bytes_free()
+    if needed <= free:
+        return ""
+    copies = f" for {workers} workers" if workers > 1 else ""
+    return (
+        f"The memory of this run must be at most the {_size(free)} that are free here, got "
+        f"about {_size(needed)}{copies}: use a smaller n, m or d, or fewer trials."
+    )
+
+
+def require_memory(scenario: Scenario, workers: int = 1, *, listed: bool = False) -> None:
+    """Raise `InvalidInput` if a study does not fit into the memory that is free."""
+    problem = memory_problem(scenario, workers, listed=listed)
+    if problem:
+        raise InvalidInput(problem)
+
+
+def _size(count: float) -> str:
+    """Return a number of bytes in GB, or below one in MB."""
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.0f} MB"
+
+
+def _machine() -> float:
+    """Return what the machine says is available: on Linux now, elsewhere what it has in all."""
+    if MEMINFO.exists():
+        for line in MEMINFO.read_text(encoding="ascii").splitlines():
+            name, _, rest = line.partition(":")
+            if name == "MemAvailable":
+                return 1024.0 * int(rest.split()[0])
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", ()):
+        return math.inf
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def _text(path: Path) -> str:
+    """Return what stands in a file of the system; nothing if there is none."""
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def _number(text: str) -> float:
+    """Return a number; infinite if the text is none, such as "max"."""
+    return float(text) if text.isdecimal() else math.inf

@@ -1,0 +1,317 @@
+"""Results kept in a file, so that a study that was stopped goes on where it was.
+
+One SQLite file (WAL mode), one row a cell, written as the cell finishes. The key of a row is the
+cell's canonical scenario, its method and its trial: what fixes its numbers. Several processes may
+write to one file. A file that is not a store of this program is refused and left as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.runs.study import Cell, Outcome, canonical, cells
+from dpsco_core.scenario import Scenario
+
+APPLICATION_ID = 0x44505343  # "DPSC", in the header of the file
+VERSION = 1  # of the tables
+PATIENCE = 60.0  # seconds that a writer waits for another one
+PAUSE = 0.01  # seconds
+SCHEMA = """
+CREATE TABLE cells (
+    key BLOB PRIMARY KEY,
+    point TEXT NOT NULL,
+    method TEXT NOT NULL,
+    trial INTEGER NOT NULL,
+    outcome TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE studies (scenario TEXT PRIMARY KEY) WITHOUT ROWID;
+"""
+NUMBERS = ("error", "seconds", "error_uncertainty")  # of an outcome
+# What reading a text raises that is no outcome.
+NOT_OURS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+KINDS = {"pure": PureDP, "zcdp": ZCDP, "approx": ApproxDP}
+
+
+class StoreError(InvalidInput):
+    """A results file cannot be opened, read or written: one sentence that names it."""
+
+
+class Store:
+    """The results in one file; use it as a context manager.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of the file; made if it is not there.
+    read_only : bool
+        Open a file that must exist, without changing it.
+
+    Raises
+    ------
+    StoreError
+        If the file is no store of this program, is damaged, or cannot be opened.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dpsco_core import study
+    >>> scenario = Scenario(methods=("mean.clipped",), n=200, trials=2)
+    >>> with tempfile.TemporaryDirectory() as folder, Store(f"{folder}/results.sqlite") as store:
+    ...     first = [o.error for o in study(scenario, store=store)]
+    ...     len(store), [o.error for o in study(scenario, store=store)] == first
+    (2, True)
+    """
+
+    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+        self.path = Path(path)
+        address = self._address(read_only=read_only)
+        with self._said("opened"):
+            self._base = sqlite3.connect(
+                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._said("read"):
+                self._prepare(read_only=read_only)
+        except StoreError:
+            self._base.close()
+            raise
+
+    def _address(self, *, read_only: bool) -> str:
+        """Return how SQLite is to open the file; raises `StoreError` if it may not."""
+        with self._said("opened"):
+            new = not self.path.exists() or self.path.stat().st_size == 0
+        there = "a file that exists and is not empty"
+        require(not (read_only and new), "store", there, self.path)
+        mode = "mode=ro" if read_only else "mode=rwc"
+        if not new and not self._writable():
+            if not read_only:
+                raise self._failed("written", "it or its folder is read only")
+            # SQLite wants to write a lock beside a file in WAL mode. Where it cannot, and no log
+            # of a writer is there, the file is all there is, and is read without one.
+            mode += "" if self._beside("-wal").exists() else "&immutable=1"
+        return f"{self.path.absolute().as_uri()}?{mode}"
+
+    def _prepare(self, *, read_only: bool) -> None:
+        """Check what the file is before anything is written to it; make the tables of a new one."""
+        self._check()
+        if read_only:
+            return
+        self._write_ahead()
+        self._base.execute("PRAGMA synchronous = NORMAL")  # a killed process loses nothing
+        with self._transaction("IMMEDIATE"):  # two processes may both have found it empty
+            if self._number("SELECT count(*) FROM sqlite_master"):
+                return
+            for statement in SCHEMA.split(";"):
+                self._base.execute(statement)
+            self._base.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._base.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _write_ahead(self) -> None:
+        """Set the WAL mode; here SQLite itself does not wait for one that is making the file."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self._base.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as problem:
+                if problem.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                    raise
+            time.sleep(PAUSE)
+
+    def _check(self) -> None:
+        """Raise `StoreError` unless the file is empty or a store that is whole."""
+        with self._transaction("DEFERRED"):  # another process may make it between two looks
+            mark = self._number("PRAGMA application_id")
+            version = self._number("PRAGMA user_version")
+            if not mark and not self._number("SELECT count(*) FROM sqlite_master"):
+                return
+            if mark != APPLICATION_ID:
+                raise self._foreign("holds another program's data")
+            if version != VERSION:
+                raise self._foreign(f"has the format {version}, and {VERSION} is known")
+            if self._base.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise self._foreign("is damaged")
+
+    @contextmanager
+    def _transaction(self, kind: str) -> Iterator[None]:
+        """Read and write as if alone; what an error breaks off is not written."""
+        with self._base:
+            self._base.execute(f"BEGIN {kind}")
+            yield
+
+    def _number(self, query: str) -> int:
+        return int(self._base.execute(query).fetchone()[0])
+
+    # -- cells ------------------------------------------------------------------------------
+
+    def get(self, cell: Cell) -> Outcome | None:
+        """Return the outcome of a cell; None if it is not there.
+
+        Raises
+        ------
+        StoreError
+            If what is there is no outcome of the cell.
+        """
+        with self._said("read"):
+            row = self._base.execute(
+                "SELECT outcome FROM cells WHERE key = ?", (key_of(cell),)
+            ).fetchone()
+        if row is None:
+            return None
+        try:
+            outcome = replace(outcome_from(row[0]), x=cell.x)
+        except NOT_OURS as problem:
+            raise self._foreign("is damaged") from problem
+        if (outcome.method, outcome.trial) != (cell.method, cell.trial):
+            raise self._foreign("is damaged")
+        return outcome
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a cell; the first one stays if two processes have run it."""
+        point = json.dumps(cell.point.to_dict(), sort_keys=True)
+        row = (key_of(cell), point, cell.method, cell.trial, outcome_text(outcome))
+        with self._said("written"):
+            self._base.execute("INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?)", row)
+
+    def __len__(self) -> int:
+        """The number of cells."""
+        with self._said("read"):
+            return self._number("SELECT count(*) FROM cells")
+
+    # -- studies ----------------------------------------------------------------------------
+
+    def begin(self, scenario: Scenario) -> None:
+        """Note that a study was begun, so that `scenarios` lists it."""
+        text = json.dumps(scenario.to_dict(), sort_keys=True)
+        with self._said("written"):
+            self._base.execute("INSERT OR IGNORE INTO studies VALUES (?)", (text,))
+
+    def scenarios(self) -> tuple[Scenario, ...]:
+        """Return the studies that were begun, finished or not, without those in `unknown`.
+
+        Raises
+        ------
+        InvalidInput
+            If not one of those that are there is known.
+        """
+        known, unknown = self._studies()
+        if unknown and not known:
+            raise unknown[0]
+        return known
+
+    def unknown(self) -> tuple[str, ...]:
+        """Return why studies cannot be read, one sentence each: another version has begun them."""
+        return tuple(str(problem) for problem in self._studies()[1])
+
+    def _studies(self) -> tuple[tuple[Scenario, ...], tuple[InvalidInput, ...]]:
+        with self._said("read"):
+            rows = self._base.execute("SELECT scenario FROM studies").fetchall()
+        known: dict[Scenario, None] = {}  # once each, in whatever form earlier versions wrote it
+        unknown = []
+        for (text,) in rows:
+            try:
+                known[Scenario.from_json(text)] = None
+            except InvalidInput as problem:
+                unknown.append(problem)
+        return tuple(known), tuple(unknown)
+
+    def outcomes(self, scenario: Scenario) -> list[Outcome]:
+        """Return what is there of a study, in the order of its cells."""
+        found = (self.get(cell) for cell in cells(scenario))
+        return [outcome for outcome in found if outcome is not None]
+
+    # -- the file ---------------------------------------------------------------------------
+
+    @contextmanager
+    def _said(self, done: str) -> Iterator[None]:
+        """Turn what SQLite or the system says into one sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as problem:
+            raise self._failed(done, str(problem).rstrip(".")) from problem
+        except OSError as problem:
+            raise self._failed(done, problem.strerror or str(problem)) from problem
+
+    def _failed(self, done: str, why: str) -> StoreError:
+        return StoreError(
+            f"store must be a results file that can be {done}, got store={self.path} ({why})."
+        )
+
+    def _foreign(self, why: str) -> StoreError:
+        return StoreError(
+            f"store must be a results file of this program, got store={self.path}, which {why}."
+        )
+
+    def _writable(self) -> bool:
+        """Whether the system lets this user write the file, and files beside it."""
+        effective = os.access in os.supports_effective_ids
+        places = (self.path, self.path.absolute().parent)
+        return all(os.access(place, os.W_OK, effective_ids=effective) for place in places)
+
+    def _beside(self, ending: str) -> Path:
+        return self.path.with_name(self.path.name + ending)
+
+    def close(self) -> None:
+        """Close the file; what was written stays."""
+        self._base.close()
+
+    def __enter__(self) -> Self:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the file."""
+        self.close()
+
+
+def key_of(cell: Cell) -> bytes:
+    """Return the key of a cell: a hash of all that fixes its numbers."""
+    point = canonical(cell.point).to_dict()
+    text = json.dumps([point, cell.method, cell.trial], sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=20).digest()
+
+
+def outcome_text(outcome: Outcome) -> str:
+    """Return an outcome as JSON, without its place on an axis."""
+    values = asdict(replace(outcome, x=None))
+    values["error"] = None if math.isnan(outcome.error) else outcome.error
+    values["spent"] = _spent_values(outcome.spent)
+    return json.dumps(values, default=lambda number: number.item())  # of numpy
+
+
+def outcome_from(text: str) -> Outcome:
+    """Return the outcome of `outcome_text`; one of `NOT_OURS` is raised if the text is not its."""
+    values: dict[str, Any] = json.loads(text)
+    values["error"] = math.nan if values["error"] is None else values["error"]
+    values |= {name: float(values[name]) for name in NUMBERS if name in values}
+    spent = values["spent"]
+    values["spent"] = None if spent is None else KINDS[spent.pop("kind")](**spent)
+    for name in ("bound_by", "flaws", "notes"):
+        values[name] = tuple(values[name])
+    values["changes"] = tuple(tuple(change) for change in values["changes"])
+    return Outcome(**values)
+
+
+def _spent_values(spent: Budget | None) -> dict[str, Any] | None:
+    if spent is None:
+        return None
+    kind = next(name for name, made in KINDS.items() if isinstance(spent, made))
+    return {"kind": kind, **asdict(spent)}

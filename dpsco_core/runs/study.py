@@ -1,0 +1,386 @@
+"""Studies: a scenario becomes cells, cells become outcomes, one at a time.
+
+A cell is one repetition of one method at one point of the grid. Its random streams follow from the
+seed, the point and the trial, never from the order of work, so that the same scenario gives the
+same numbers on one worker and on many: to the last bit on one machine with one linear algebra
+library. The data of a trial are the same for all methods.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from dpsco_core.base.blas import one_blas_thread
+from dpsco_core.base.cards import Privacy
+from dpsco_core.base.dispatch import in_groups
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.last import LastOfThread
+from dpsco_core.base.limits import LIBRARY, streamed
+from dpsco_core.base.parsing import to_text
+from dpsco_core.catalogue import (
+    make_estimator,
+    make_method,
+    make_optimiser,
+    make_user_optimiser,
+    method_card,
+)
+from dpsco_core.data import GeneratedRows, Rows
+from dpsco_core.data.spread import SpreadRows
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
+from dpsco_core.problems.samples.generated import GeneratedSample
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
+from dpsco_core.runs.memory import require_memory
+from dpsco_core.runs.passes import IN_ORDER_SLUGS, SUMMED_SLUGS
+from dpsco_core.scenario import Scenario
+
+Drawn = Sample | ItemSample | MeanSample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One repetition of one method at one point.
+
+    Parameters
+    ----------
+    point : Scenario
+        A single point (no axis, and only the fields that matter; see `cells`).
+    method : str
+        Slug.
+    x : float or None
+        The point's value on the axis of the study.
+    trial : int
+        From 0.
+    """
+
+    point: Scenario
+    method: str
+    x: float | None
+    trial: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a cell gave.
+
+    Parameters
+    ----------
+    method : str
+        Slug.
+    x : float or None
+        Value on the axis.
+    trial : int
+        From 0.
+    error : float
+        l2 error of the mean, or excess population risk; NaN where the method does not apply.
+    error_uncertainty : float
+        Standard error of the excess risk as an average over an evaluation sample; 0 where it is
+        exact.
+    seconds : float
+        Of the release alone, without the sampling; with it where records are drawn as they are
+        read.
+    spent : Budget or None
+        What the ledger spent; None for a method without privacy.
+    bound_by : tuple of {"pure", "zcdp"}
+        The classes of lower bounds that bind the run: see `Ledger.bound_by`.
+    flaws : tuple of str
+        Where the noise is smaller than proven private (``calibration="paper"`` only).
+    notes : tuple of str
+        Sentences that a reader of the result must see.
+    diagnostics : mapping of str to float
+        The parameters that were used.
+    not_applicable : str or None
+        Why the method could not run.
+    changes : tuple of (field, value) pairs
+        The nearest change of the scenario that would let it run.
+    """
+
+    method: str
+    x: float | None
+    trial: int
+    error: float
+    seconds: float
+    spent: Budget | None
+    bound_by: tuple[Privacy, ...] = ()
+    flaws: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    not_applicable: str | None = None
+    changes: tuple[tuple[str, float | str | None], ...] = ()
+    error_uncertainty: float = 0.0
+
+
+def cells(scenario: Scenario) -> Iterator[Cell]:
+    """Yield the cells of a study, trial by trial, so that every curve is whole early.
+
+    Fields that do not change a cell's numbers (other methods, grid, number of trials) are set to
+    one value in its `point`, so that equal cells of different studies are equal.
+    """
+    points = [(x, canonical(point)) for x, point in scenario.points()]
+    for trial in range(scenario.trials):
+        for x, point in points:
+            for method in scenario.methods:
+                yield Cell(point=point, method=method, x=x, trial=trial)
+
+
+def canonical(point: Scenario) -> Scenario:
+    """Return `point` without the fields that do not change a cell's numbers."""
+    return replace(point, methods=(), grid=(), axis=None, trials=1)
+
+
+def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
+    """Run one cell: sample, release through a ledger, measure the error.
+
+    `executor`: where sums over records that are not held are formed; see `spreads`.
+    """
+    return run_with_ledger(cell, executor)[0]
+
+
+def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outcome, Ledger]:
+    """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
+    with one_blas_thread():  # more of them would add in another order
+        return _run_with_ledger(cell, executor)
+
+
+def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Ledger]:
+    point = cell.point
+    method = make_method(cell.method, point.calibration, point.tuning)
+    setting = own_setting(point, cell.method)
+    ledger = Ledger(point.budget)
+    try:
+        require_held(point, cell.method)
+        method.plan(setting)  # before any sampling
+    except NotApplicable as refusal:
+        refused = Outcome(
+            method=cell.method,
+            x=cell.x,
+            trial=cell.trial,
+            error=np.nan,
+            seconds=0.0,
+            spent=None,
+            not_applicable=str(refusal),
+            changes=refusal.changes,
+        )
+        return refused, ledger
+    data_point = _data_point(point)
+    noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
+    if point.problem == MeanEstimation.card.slug:
+        mean, rows = _draw_data(data_point, cell.trial)
+        if executor is not None and isinstance(rows, GeneratedRows):
+            rows = SpreadRows(rows, executor)
+        estimator = make_estimator(cell.method, point.calibration, point.tuning)
+        started = time.perf_counter()
+        release = estimator.release(rows, setting, ledger, noise)
+        seconds = time.perf_counter() - started
+        found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
+    else:
+        problem, sample = _draw_sample(data_point, cell.trial)
+        if executor is not None and isinstance(sample, GeneratedSample):
+            sample = replace(sample, executor=executor)
+        started = time.perf_counter()
+        release = _optimise(cell, sample, setting, ledger, noise)
+        seconds = time.perf_counter() - started
+        found = problem.excess_risk(release.value)
+    outcome = Outcome(
+        method=cell.method,
+        x=cell.x,
+        trial=cell.trial,
+        error=found.value,
+        error_uncertainty=found.standard_error,
+        seconds=seconds,
+        spent=release.ledger.spent(),
+        bound_by=ledger.bound_by(),
+        flaws=ledger.flaws,
+        notes=release.notes,
+        diagnostics=release.diagnostics,
+    )
+    return outcome, ledger
+
+
+def require_held(point: Scenario, method: str) -> None:
+    """Raise `NotApplicable` where records are not held, and a method needs them more than once."""
+    if not streamed(point.n, point.m, point.d) or method in IN_ORDER_SLUGS:
+        return
+    enough = max(1, LIBRARY.elements // point.d)
+    raise NotApplicable(
+        f"{method_card(method).name} does not read the records in their order, and holds all of "
+        f"them: n times d must be at most {LIBRARY.elements:,}.",
+        nearest=f"set n={enough}, or choose a method that reads them in order",
+        changes=(("n", enough),),
+    )
+
+
+def own_setting(point: Scenario, method: str) -> Setting:
+    """Return the setting of a method: one without privacy pools the items of all users."""
+    setting = point.setting
+    if point.m == 1 or method_card(method).level == "user":
+        return setting
+    records = point.n * point.m if fits(point.n, point.m, point.d) else point.n
+    return replace(setting, n=records, m=1)
+
+
+def _optimise(
+    cell: Cell, sample: Drawn, setting: Setting, ledger: Ledger, noise: np.random.Generator
+) -> Release:
+    """Run an optimiser on records, or on users with their items."""
+    calibration, tuning = cell.point.calibration, cell.point.tuning
+    if method_card(cell.method).level == "item":
+        optimiser = make_optimiser(cell.method, calibration, tuning)
+        return optimiser.release(pooled(sample), setting, ledger, noise)
+    users = (
+        sample
+        if isinstance(sample, ItemSample | MeanSample)
+        else ItemSample(records=sample, items=1)
+    )
+    return make_user_optimiser(cell.method, calibration, tuning).release(
+        users, setting, ledger, noise
+    )
+
+
+class CellStore(Protocol):
+    """Where outcomes are kept: `dpsco_core.runs.store.Store`."""
+
+    def begin(self, scenario: Scenario) -> None:
+        """Note that a study was begun."""
+
+    def get(self, cell: Cell) -> Outcome | None:
+        """Return the outcome of a cell if it is there."""
+
+    def put(self, cell: Cell, outcome: Outcome) -> None:
+        """Keep the outcome of a cell."""
+
+
+def study(
+    scenario: Scenario, executor: Executor | None = None, store: CellStore | None = None
+) -> Iterator[Outcome]:
+    """Run a study and yield its outcomes as they finish.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        Validated here against the library's limits.
+    executor : concurrent.futures.Executor, optional
+        Where cells run; the same numbers come out, in the order in which they finish. (Machines
+        with other processors may differ in the last digits.) See
+        `dpsco_core.runs.executors.processes` and `dpsco_core.runs.dask_cluster.cluster`. None:
+        here, in the order of `cells`.
+    store : Store, optional
+        Where outcomes are kept as they finish: those that are there are not run again.
+
+    Yields
+    ------
+    Outcome
+    """
+    todo = cells(scenario.validate())
+    if executor is None:
+        require_memory(scenario)
+    if store is not None:
+        store.begin(scenario)
+    if executor is None:
+        yield from (_kept_or_run(cell, store) for cell in todo)
+        return
+    if store is not None:
+        known = [(cell, store.get(cell)) for cell in todo]
+        yield from (outcome for _, outcome in known if outcome is not None)
+        todo = iter([cell for cell, outcome in known if outcome is None])
+    large, todo = _parted(todo)
+    for cell in large:  # one after another, each by all workers
+        yield _kept(cell, run_cell(cell, executor), store)
+    with closing(in_groups(executor, run_cell, todo, _shared)) as found:
+        for cell, outcome in found:
+            yield _kept(cell, outcome, store)
+
+
+def spreads(point: Scenario, method: str) -> bool:
+    """Whether a method sums over more records than are held: then all workers share its cells."""
+    return method in SUMMED_SLUGS and streamed(point.n, point.m, point.d)
+
+
+def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:
+    """Return the cells that all workers share, and the others."""
+    shared: list[Cell] = []
+    others: list[Cell] = []
+    for cell in todo:
+        (shared if spreads(cell.point, cell.method) else others).append(cell)
+    return shared, iter(others)
+
+
+def _kept(cell: Cell, outcome: Outcome, store: CellStore | None) -> Outcome:
+    if store is not None:
+        store.put(cell, outcome)
+    return outcome
+
+
+def _shared(cell: Cell) -> tuple[Scenario, int]:
+    """Return what cells with the same data have in common."""
+    return cell.point, cell.trial
+
+
+def _kept_or_run(cell: Cell, store: CellStore | None) -> Outcome:
+    found = None if store is None else store.get(cell)
+    if found is not None:
+        return found
+    return _kept(cell, run_cell(cell), store)
+
+
+@LastOfThread
+def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, Rows]:
+    """Return the problem drawn from its prior, and its records; the last ones are kept.
+
+    More than fit are drawn as they are read: the same numbers.
+
+    `point` comes from `_data_point`, so that runs which share their data share them here.
+    """
+    rng = stream(point.seed, f"data {_text(point)}", trial)
+    problem = point.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    drawn = problem.draw(rng)
+    if streamed(point.n, point.m, point.d):
+        return drawn, drawn.stream(point.n, rng)
+    return drawn, drawn.sample(point.n, rng)
+
+
+@LastOfThread
+def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Drawn]:
+    """As `_draw_data`, for an optimisation problem."""
+    rng = stream(point.seed, f"data {_text(point)}", trial)
+    problem = point.instance.problem
+    assert not isinstance(problem, MeanEstimation)
+    drawn = problem.draw(rng)
+    if point.m > 1:
+        return drawn, sample_users(drawn, point.n, point.m, rng)
+    if streamed(point.n, point.m, point.d):
+        return drawn, drawn.stream(point.n, rng)
+    return drawn, drawn.sample(point.n, rng)
+
+
+def _data_point(point: Scenario) -> Scenario:
+    """Return `point` with the fields that do not change the data set to one value.
+
+    The budget changes the data of a hard instance only, through its spike probability.
+    """
+    point = replace(point, calibration="tight", tuning="practical")
+    if point.instance.spike_probability is None:
+        point = replace(point, epsilon=1.0, delta=1e-6, rho=None)
+    return point
+
+
+def _text(point: Scenario) -> str:
+    return " ".join(f"{name}={to_text(value)}" for name, value in point.to_dict().items())
+
+
+def stream(seed: int, label: str, trial: int) -> np.random.Generator:
+    """Return the generator of one stream: the label's hash, the seed and the trial make it."""
+    digest = hashlib.blake2b(label.encode(), digest_size=16).digest()
+    words = np.random.SeedSequence([seed, int.from_bytes(digest, "little"), trial])
+    return np.random.Generator(np.random.PCG64DXSM(words))

@@ -1,0 +1,340 @@
+"""Figures: what they draw, in which order, and that no two names overlap."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import plotly.graph_objects as go
+import pytest
+
+from dpsco_app.pages.explore.point_chart import point_figure
+from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.parts.bound_traces import bound_name
+from dpsco_app.parts.charts import error_figure
+from dpsco_app.parts.look import (
+    COLOURS,
+    FADED,
+    SYMBOLS,
+    Label,
+    Look,
+    log_ticks,
+    place_labels,
+    translucent,
+    wrapped,
+)
+from dpsco_app.parts.options import number_text, series
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    bound,
+    bounds_for,
+    method_card,
+    methods_for,
+)
+from dpsco_core.results.report import Evaluation
+from dpsco_core.scenario import Scenario
+from tests.app.results import FLOORS, SWEEP, bounds, run, table
+
+RATE = "upper.mean.clipped"
+PROVEN = "upper.mean.clipped-expected"
+
+
+def traces(figure: go.Figure, name: str) -> list[go.Scatter]:
+    return [t for t in figure.data if t.name.replace("<br>", "") == name]
+
+
+def written(figure: go.Figure) -> list[str]:
+    return [a.text.replace("<br>", "") for a in figure.layout.annotations]
+
+
+def draw(scenario: Scenario = SWEEP, *slugs: str, look: Look | None = None) -> go.Figure:
+    look = look or Look(title="A title")
+    return error_figure(scenario, table(scenario), bounds(scenario, *slugs), look)
+
+
+def test_a_sweep_draws_regions_then_bounds_then_bands_and_lines() -> None:
+    figure = draw(SWEEP, *FLOORS, RATE, PROVEN)
+    names = [t.name for t in figure.data]
+    lines = [method_card(m).name for m in SWEEP.methods]
+    assert names[:2] == list(FLOORS)
+    assert names[2:4] == ["CDP Fano", "CDP hypercube"]
+    assert set(names[4:-6]) == {
+        bound("upper.mean.clipped").card.name + " (constant 1)",
+        PROVEN_NAME,
+    }
+    assert names[-6:] == [text for name in lines for text in (f"{name}, 10-90 %", name)]
+    assert figure.layout.title.text == "A title"
+    assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
+
+
+PROVEN_NAME = bound(PROVEN).card.name
+
+
+def test_the_region_below_a_lower_bound_is_filled_down_to_the_edge() -> None:
+    figure = draw(SWEEP, *FLOORS)
+    floor = 10 ** figure.layout.yaxis.range[0]
+    for slug, evaluations in zip(FLOORS, (bounds(SWEEP, s) for s in FLOORS), strict=True):
+        (region,) = traces(figure, slug)
+        assert region.fill == "toself" and region.line.width == 0
+        assert region.y[:3] == pytest.approx([e.value for e in evaluations])
+        assert max(region.y[3:]) < floor
+    assert "No private algorithm gets here on its hardest input" in written(figure)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "text"),
+    [
+        ("hypercube", "No private algorithm gets here"),
+        ("spike", "No private algorithm gets here on its hardest input"),
+    ],
+)
+def test_the_regions_text_is_unconditional_on_the_data_of_its_edge_only(
+    distribution: str, text: str
+) -> None:
+    scenario = replace(SWEEP, distribution=distribution)
+    assert text in written(draw(scenario, *FLOORS))
+
+
+def test_rates_are_dashed_and_say_that_their_constant_is_one() -> None:
+    figure = draw(SWEEP, RATE, PROVEN)
+    rates = [t for t in figure.data if t.name.endswith("(constant 1)")]
+    assert rates and all(t.line.dash == "dash" for t in rates)
+    assert all(t.line.dash == "solid" for t in traces(figure, PROVEN_NAME))
+    assert all("rate, drawn with constant 1" in text for t in rates for text in t.hovertext)
+
+
+def test_a_curve_is_faded_where_a_hypothesis_fails_and_its_hover_says_which() -> None:
+    good = bounds(SWEEP, RATE)
+    failing = [replace(good[0], failures=("n is too small.",)), *good[1:]]
+    figure = error_figure(SWEEP, table(SWEEP), failing, Look())
+    whole, faded = traces(figure, bound_name(bound(RATE).card))
+    assert (whole.opacity, faded.opacity) == (0.9, FADED)
+    assert [y is None for y in whole.y] == [True, False, False]
+    assert [y is None for y in faded.y] == [False, False, True]
+    assert "⚠ n is too small." in faded.hovertext[0].replace("<br>", "")
+
+
+def test_hover_texts_hold_the_numbers_of_the_table() -> None:
+    figure = draw()
+    for row in table(SWEEP).itertuples():
+        line = traces(figure, row.name)[0]
+        text = line.hovertext[SWEEP.grid.index(row.x)]
+        assert line.y[SWEEP.grid.index(row.x)] == row.median_error
+        for value in (row.median_error, row.mean_error, row.q10, row.q90):
+            assert f"{value:.3g}" in text
+        assert f"n = {row.x:,.0f}" in text and "5 trials" in text
+
+
+def test_the_band_holds_ten_to_ninety_percent() -> None:
+    figure = draw()
+    for method in SWEEP.methods:
+        rows = table(SWEEP).query("method == @method").sort_values("x")
+        (band,) = traces(figure, f"{method_card(method).name}, 10-90 %")
+        assert list(band.y[:3]) == rows["q90"].tolist()
+        assert list(band.y[:2:-1]) == rows["q10"].tolist()
+
+
+def test_the_chosen_value_is_marked_if_it_is_on_the_axis() -> None:
+    assert "chosen n = 10,000" in written(draw())
+    assert not any("chosen" in t for t in written(draw(replace(SWEEP, n=100))))
+
+
+def test_a_stale_figure_says_so() -> None:
+    assert "previous settings" in written(draw(look=Look(stale=True)))
+    assert "previous settings" not in written(draw())
+
+
+def test_a_phone_gets_a_legend_instead_of_labels() -> None:
+    figure = draw(SWEEP, *FLOORS, look=Look(compact=True, title="word " * 30))
+    assert figure.layout.showlegend and "CDP Fano" not in written(figure)
+    assert "<br>" in figure.layout.title.text
+    assert not draw().layout.showlegend
+
+
+def test_an_empty_table_still_draws_the_bounds() -> None:
+    figure = error_figure(SWEEP, table(SWEEP).head(0), bounds(SWEEP, *FLOORS), Look())
+    assert len(traces(figure, "CDP Fano")) == 1
+    assert len(error_figure(SWEEP, table(SWEEP).head(0), [], Look()).data) == 0
+
+
+def test_a_refused_method_and_values_that_do_not_exist_are_left_out() -> None:
+    scenario = replace(SWEEP, delta=0.0, methods=("mean.sample", "mean.clipped"))
+    nowhere = [
+        Evaluation(bound=bound(RATE), x=x, value=v, terms={}, failures=())
+        for x, v in zip(SWEEP.grid, (math.nan, math.inf, 0.0), strict=True)
+    ]
+    figure = error_figure(scenario, table(scenario), nowhere, Look())
+    assert {t.name for t in figure.data} == {"Sample mean", "Sample mean, 10-90 %"}
+
+
+def test_every_bound_can_be_drawn_at_once_and_all_axes_too() -> None:
+    for axis, grid in (("n", SWEEP.grid), ("d", (2, 20)), ("epsilon", (0.1, 1)), ("p", (2, 4))):
+        scenario = replace(SWEEP, axis=axis, grid=grid)
+        slugs = [b.card.slug for b in bounds_for("mean") if b.card.quantity == "l2 error"]
+        figure = draw(scenario, *slugs)
+        assert len(figure.data) > 20
+        assert list(figure.layout.xaxis.ticktext) == [number_text(x) for x in grid]
+        assert (figure.layout.xaxis.type == "log") == (axis != "p")
+
+
+def pixel_boxes(figure: go.Figure, low: float, high: float) -> list[tuple[float, float]]:
+    """Return the vertical extent of each label at the right edge, in pixels."""
+    span = math.log10(high / low)
+    height = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
+    boxes = []
+    for a in figure.layout.annotations:
+        if a.x == 1.005:
+            middle = (a.y - math.log10(low)) / span * height
+            half = (1 + a.text.count("<br>")) * 12 * 1.3 / 2
+            boxes.append((middle - half, middle + half))
+    return sorted(boxes)
+
+
+@pytest.mark.parametrize("method_count", [1, 4, 7])
+def test_labels_never_overlap(method_count: int) -> None:
+    scenario = replace(SWEEP, methods=methods_for("mean")[:method_count], trials=2)
+    slugs = [b.card.slug for b in bounds_for("mean") if b.card.quantity == "l2 error"]
+    for chosen in ((), FLOORS, slugs):
+        figure = draw(scenario, *chosen)
+        low, high = (10**end for end in figure.layout.yaxis.range)
+        boxes = pixel_boxes(figure, low, high)
+        assert len(boxes) >= method_count
+        for below, above in itertools.pairwise(boxes):
+            assert below[1] <= above[0] + 0.01
+        assert boxes[-1][1] < figure.layout.height - figure.layout.margin.b
+
+
+def test_labels_of_equal_height_keep_their_order_of_rank_when_there_is_no_room() -> None:
+    figure = go.Figure()
+    labels = [Label(text=f"bound {i}", y=1.0, colour="#000000", rank=2) for i in range(30)]
+    labels.append(Label(text="measured", y=1.0, colour="#000000", rank=0))
+    place_labels(figure, labels, 0.1, 10.0)
+    assert len(figure.layout.annotations) == 22
+    assert "measured" in written(figure)
+
+
+@pytest.mark.parametrize("y", [0.1, 10.0])
+def test_labels_at_an_edge_of_the_figure_stay_inside(y: float) -> None:
+    figure = go.Figure()
+    labels = [Label(text=f"line {i}", y=y, colour="#000000", rank=0) for i in range(20)]
+    place_labels(figure, labels, 0.1, 10.0)
+    heights = sorted(a.y for a in figure.layout.annotations)
+    assert heights[0] > -1.001 and heights[-1] < 1.001
+    assert min(b - a for a, b in itertools.pairwise(heights)) == pytest.approx(2 / 23)
+
+
+def test_a_label_whose_line_ends_outside_takes_no_room() -> None:
+    figure = go.Figure()
+    outside = [Label(text="far", y=1e9, colour="#000000", rank=0)] * 30
+    place_labels(figure, [*outside, Label(text="near", y=1.0, colour="#000000", rank=2)], 0.1, 10)
+    assert written(figure) == ["near"]
+
+
+def test_a_single_point_draws_every_trial_and_floors_across() -> None:
+    scenario = replace(SWEEP, axis=None, grid=(), methods=(*SWEEP.methods, "mean.cwme-pure"))
+    slugs = (*FLOORS, RATE, PROVEN)
+    figure = point_figure(scenario, run(scenario).outcomes, bounds(scenario, *slugs), Look())
+    boxes = [t for t in figure.data if t.type == "box"]
+    assert [t.name for t in boxes] == [method_card(m).name for m in scenario.methods]
+    for box, method in zip(boxes, scenario.methods, strict=True):
+        errors = [o.error for o in run(scenario).outcomes if o.method == method]
+        assert list(box.x) == errors
+    rows = list(figure.layout.yaxis.categoryarray)
+    assert len(rows) == len(set(rows)) == len(boxes) + 2
+    names = [a for a in figure.layout.annotations if a.text.startswith("CDP ")]
+    assert len(names) == 2 and names[0].yshift != names[1].yshift
+
+
+def test_a_single_point_without_any_outcome_or_with_refusals_only_is_drawn() -> None:
+    scenario = replace(SWEEP, axis=None, grid=(), delta=0.0, methods=("mean.clipped",))
+    assert not point_figure(scenario, [], [], Look()).data
+    figure = point_figure(scenario, run(scenario).outcomes, bounds(scenario, *FLOORS), Look())
+    assert not figure.data
+
+
+def test_every_method_has_its_own_colour_and_shape() -> None:
+    assert set(COLOURS) == set(SYMBOLS) >= set(METHOD_SLUGS)
+    for problem in PROBLEM_SLUGS:
+        for level in ("item", "user"):  # no figure shows both
+            methods = methods_for(problem, level)  # type: ignore[arg-type]
+            for pairs in (COLOURS, SYMBOLS):
+                assert len({pairs[m] for m in methods}) == len(methods)
+
+
+def contrast(colour: str, page: str) -> float:
+    """Return the contrast of WCAG 2 between two colours."""
+    light = []
+    for text in (colour, page):
+        parts = [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+def test_every_colour_can_be_read_as_text_on_its_page() -> None:
+    for slug, (on_light, on_dark) in COLOURS.items():
+        least = 3.0 if "median" in slug or slug == "sco.sgd" else 4.5  # pale greys: large marks
+        assert contrast(on_light, "#ffffff") >= least, slug
+        assert contrast(on_dark, "#0e1117") >= least, slug
+
+
+def test_the_name_of_a_bound_is_never_that_of_an_estimator() -> None:
+    names = {method_card(m).name for m in METHOD_SLUGS}
+    assert names.isdisjoint(bound_name(bound(s).card) for s in BOUND_SLUGS)
+
+
+def test_ticks_are_one_two_five_and_powers_of_ten_over_a_wide_range() -> None:
+    assert log_ticks(0.04, 3) == [0.05, 0.1, 0.2, 0.5, 1, 2]
+    assert log_ticks(0.0004, 30) == [0.001, 0.01, 0.1, 1, 10]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (10_000, "10,000"),
+        (0.05, "0.05"),
+        (1e-6, "10⁻⁶"),
+        (2e-4, "2·10⁻⁴"),
+        (1e7, "10⁷"),
+        (2397, "2,397"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(value: float, text: str) -> None:
+    assert number_text(value) == text
+
+
+def test_series_and_small_helpers() -> None:
+    assert series(0, 1) == [1, 2, 5, 10]
+    assert translucent("#0b57d0", 0.5) == "rgba(11,87,208,0.5)"
+    assert wrapped("one two three", 7) == "one two <br>three"
+
+
+USERS = replace(PRESETS[-1].scenario, grid=(1, 10, 1000), methods=("user.clipped-means",), trials=1)
+STRONG = ("lower.sco-strong.hypercube-cdp", "lower.sco-strong.fano-cdp")
+
+
+def test_a_shade_is_never_above_its_line_however_far_that_falls() -> None:
+    """On the hypercube the floor falls from 10^-4 to 10^-26 between two points of the axis m."""
+    look = Look(title="A title")
+    figure = error_figure(USERS, table(USERS), bounds(USERS, *STRONG), look)
+    for slug in STRONG:
+        (shade,) = traces(figure, slug)
+        (line,) = traces(figure, bound(slug).card.name)
+        count = len(shade.x) // 2
+        assert list(shade.x[:count]) == [x for x, y in zip(line.x, line.y, strict=True) if y]
+        assert list(shade.y[:count]) == pytest.approx([y for y in line.y if y], rel=1e-12)
+
+
+def test_the_words_of_a_narrow_region_point_into_it() -> None:
+    look = Look(title="A title")
+    narrow = error_figure(USERS, table(USERS), bounds(USERS, *STRONG), look)
+    (words,) = [a for a in narrow.layout.annotations if a.text.startswith("No private")]
+    low, high = narrow.layout.yaxis.range
+    edge = math.log10(bounds(USERS, STRONG[0])[0].value)
+    assert words.showarrow and low < words.y < edge < high
+    (wide,) = [a for a in draw(SWEEP, *FLOORS).layout.annotations if "No private" in a.text]
+    assert not wide.showarrow

@@ -1,0 +1,253 @@
+"""Each control changes the scenario and marks the figure stale; Run makes it fresh again."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import pytest
+
+from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
+from dpsco_app.parts.options import VIEWS
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.scenario import DEFAULT_GRIDS
+from tests.app.pages import (
+    checked,
+    chosen,
+    figure,
+    is_stale,
+    open_page,
+    press,
+    result,
+    status,
+    texts,
+    trace_names,
+)
+
+CHANGES: dict[str, tuple[dict[str, str], Any]] = {
+    "problem": ({}, "quadratic"),
+    "distribution": ({}, "pareto"),
+    "p": ({}, 4),
+    "offset": ({}, 0.5),
+    "n": ({}, 2000),
+    "d": ({}, 5),
+    "m": ({"problem": "quadratic"}, 10),
+    "epsilon": ({}, 2),
+    "delta": ({}, 1e-4),
+    "rho": ({"rho": "0.1"}, 0.5),
+    "methods": ({}, ["mean.clipped"]),
+    "axis": ({}, "d"),
+    "grid": ({}, [500, 2000]),
+    "trials": ({}, 10),
+    "seed": ({}, 7),
+    "tuning": ({}, "theory"),
+    "calibration": ({}, "paper"),
+    "diameter": ({}, 10),
+    "geometry": ({}, "l1"),
+    "q": ({"geometry": "lq"}, 4),
+    "margin": ({}, 1),
+}
+
+
+def test_every_control_is_tried_below() -> None:
+    assert set(CHANGES) == {control.field for control in ALL_CONTROLS}
+
+
+def measured(page: Any) -> list[str]:
+    """Return the names of the measured lines; bounds follow a change at once."""
+    names = {method_card(slug).name for slug in METHOD_SLUGS}
+    return [name for name in trace_names(figure(page)) if name in names]
+
+
+@pytest.mark.parametrize("field", CHANGES)
+def test_a_control_changes_its_field_marks_the_figure_stale_and_run_clears_it(field: str) -> None:
+    query, value = CHANGES[field]
+    page = open_page(**query)
+    before = result(page)
+    lines = measured(page)
+    assert not is_stale(page)
+    page.get_by_key(PREFIX + field).set_value(value)
+    page.run()
+    changed = getattr(chosen(page), field)
+    assert (list(changed) if isinstance(changed, tuple) else changed) == value
+    others = {f for f in CHANGES if getattr(chosen(page), f) != getattr(before.scenario, f)}
+    follows = {"axis": {"grid"}, "problem": {"methods"}, "m": {"methods"}}.get(field, set())
+    assert others == {field} | follows
+    assert is_stale(page)
+    assert result(page) is before and measured(page) == lines
+    press(page, "Run")
+    assert not is_stale(page)
+    assert result(page).done and result(page).scenario == chosen(page)
+
+
+def test_returning_to_the_old_settings_makes_the_figure_fresh() -> None:
+    page = open_page()
+    page.get_by_key("field_d").set_value(5)
+    assert is_stale(page.run())
+    page.get_by_key("field_d").set_value(20)
+    assert not is_stale(page.run())
+
+
+def test_views_change_the_figure_at_once_and_never_make_it_stale() -> None:
+    page = open_page()
+    counts = {}
+    for views in ([], *([v] for v in VIEWS), list(VIEWS)):
+        page.get_by_key("show").set_value(views)
+        page.run()
+        assert not is_stale(page)
+        counts[tuple(views)] = len(trace_names(figure(page)))
+    assert counts[VIEWS] - counts[()] == sum(counts[v,] - counts[()] for v in VIEWS)
+    assert all(counts[v,] > counts[()] for v in VIEWS)
+
+
+def test_a_new_axis_takes_its_default_grid() -> None:
+    page = open_page()
+    for axis in ("d", "epsilon", "p", "n"):
+        page.get_by_key("field_axis").set_value(axis)
+        page.run()
+        assert chosen(page).grid == DEFAULT_GRIDS[axis]
+    page.get_by_key("field_axis").set_value(None)
+    page.run()
+    assert chosen(page).grid == () and "field_grid" not in keys(page)
+
+
+def keys(page: Any) -> set[str]:
+    """Return the keys of the widgets that are shown."""
+    kinds = ("select_slider", "selectbox", "number_input", "button_group")
+    return {w.key for w in itertools.chain.from_iterable(page.get(k) for k in kinds)}
+
+
+def test_values_outlive_the_time_in_which_their_control_is_hidden() -> None:
+    page = open_page(epsilon="2", delta="0.0001", offset="0.5", margin="1")
+    page.get_by_key(NOTION).set_value("zcdp")
+    page.run()
+    assert {"field_epsilon", "field_delta"}.isdisjoint(keys(page)) and "field_rho" in keys(page)
+    assert chosen(page).rho == 0.1 and chosen(page).epsilon is None
+    page.get_by_key(NOTION).set_value("pure")
+    page.run()
+    assert "field_delta" not in keys(page) and chosen(page).delta == 0
+    page.get_by_key("field_distribution").set_value("hypercube")
+    page.run()
+    assert {"field_offset", "field_margin"}.isdisjoint(keys(page))
+    page.get_by_key("field_distribution").set_value("student-t")
+    page.get_by_key(NOTION).set_value("approx")
+    page.run()
+    scenario = chosen(page)
+    assert (scenario.epsilon, scenario.delta) == (2, 1e-4)
+    assert (scenario.offset, scenario.margin) == (0.5, 1)
+    assert not is_stale(page)
+
+
+def test_a_zcdp_budget_leaves_the_axis_epsilon() -> None:
+    page = open_page(axis="epsilon", grid="0.5,1")
+    page.get_by_key(NOTION).set_value("zcdp")
+    page.run()
+    assert chosen(page).axis == "n" and "ε" not in page.get_by_key("field_axis").options
+    assert is_stale(page)
+
+
+def test_a_geometry_brings_its_exponent_and_takes_it_away() -> None:
+    page = open_page(problem="quadratic")
+    assert "field_q" not in keys(page) and "q" not in page.get_by_key("field_axis").options
+    page.get_by_key("field_geometry").set_value("lq")
+    page.run()
+    assert (chosen(page).geometry, chosen(page).q) == ("lq", 1.5)
+    page.get_by_key("field_axis").set_value("q")
+    page.run()
+    assert chosen(page).grid == DEFAULT_GRIDS["q"]
+    page.get_by_key("field_geometry").set_value("linf")
+    page.run()
+    assert (chosen(page).q, chosen(page).axis) == (None, "n")
+    page.get_by_key("field_geometry").set_value("lq")
+    page.run()
+    page.get_by_key("field_q").set_value(math.inf)
+    page.run()
+    assert chosen(page).q == math.inf and is_stale(page)
+    press(page, "Run")
+    assert result(page).done
+
+
+def test_groups_of_coordinates_move_the_dimension_to_a_whole_number_of_them() -> None:
+    page = open_page(problem="quadratic", d="12", axis="d", grid="2,5,20,50")
+    page.get_by_key("field_geometry").set_value("group-l1")
+    page.run()
+    assert chosen(page).d == 10 and chosen(page).grid == (5, 20, 50)
+    assert not page.error
+    page.get_by_key("field_axis").set_value("n")
+    page.run()
+    page.get_by_key("field_axis").set_value("d")
+    page.run()
+    assert chosen(page).grid == (5, 10, 20, 50, 100)
+
+
+def test_a_single_point_shows_every_trial() -> None:
+    page = open_page(axis="none", grid=None)
+    wide = figure(page)
+    boxes = [trace for trace in wide["data"] if trace["type"] == "box"]
+    assert len(boxes) == 4
+    assert "Finished: 20 cells (1 point × 4 estimators × 5 trials)." in status(page)
+
+
+def test_no_estimator_is_said_and_the_old_figure_stays() -> None:
+    page = open_page()
+    page.get_by_key("field_methods").set_value([])
+    page.run()
+    (error,) = page.error
+    assert error.value == "Choose at least one estimator."
+    assert [b.disabled for b in page.button if b.label == "Run"] == [True]
+    assert is_stale(page)
+
+
+def test_hard_data_are_not_called_easier_than_the_worst() -> None:
+    page = open_page(distribution="hypercube")
+    assert "easier" not in texts(page)
+    page = open_page(distribution="spike")
+    assert "**Fano** line" in texts(page)
+    page = press(open_page(), "Run the hardest input instead")
+    assert chosen(page).distribution == "hypercube" and result(page).done
+
+
+def test_the_way_out_of_a_refusal_at_an_exponent_leaves_the_axis_of_exponents() -> None:
+    page = open_page(
+        problem="logistic",
+        methods="lp.regularized-mirror-descent",
+        geometry="lq",
+        axis="q",
+        grid="1.5,8",
+        n="500",
+        trials="1",
+    )
+    assert any("q=8" in o.not_applicable for o in result(page).outcomes if o.not_applicable)
+    (button,) = [b for b in page.button if b.key == "change_0"]
+    checked(button.click().run())
+    scenario = chosen(page)
+    assert scenario.axis == "n" and scenario.q in (None, 2.0)
+    assert not any(o.not_applicable for o in result(page).outcomes)
+
+
+def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another_budget() -> None:
+    page = open_page(
+        methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
+    )
+    drawn = trace_names(figure(page))
+    assert "Pure-DP hypercube" in drawn and "CDP hypercube" not in drawn
+    (button,) = [b for b in page.button if b.label == "Change that"]
+    assert button.help == "Runs Coordinate-wise, Laplace instead"
+    checked(button.click().run())
+    scenario = chosen(page)
+    assert scenario.delta == 0 and scenario.methods == ("mean.sample", "mean.cwme-pure")
+    assert not any(o.not_applicable for o in result(page).outcomes)
+
+
+def test_a_method_that_has_its_replacement_beside_it_can_only_be_left_out() -> None:
+    page = open_page(methods="mean.clipped,mean.cwme-pure", delta="0")
+    assert "Change that" not in [b.label for b in page.button]
+    press(page, "Leave out")
+    assert (chosen(page).delta, chosen(page).methods) == (0, ("mean.cwme-pure",))
+
+
+def test_a_sweep_of_an_exponent_has_no_slope() -> None:
+    page = open_page(axis="p", grid="2,3,4")
+    assert "the error is not a power of it" in texts(page)
+    assert "Fitted |" not in texts(page)

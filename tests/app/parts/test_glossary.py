@@ -1,0 +1,103 @@
+"""The glossary explains every symbol that a control, an axis or a bound's formula shows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.parts.glossary import QUERY, entry
+from dpsco_app.parts.glossary_terms import GLOSSARY, matching
+from dpsco_app.parts.options import SYMBOL
+from dpsco_app.shell.places import PLACES
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.scenario import Scenario
+from tests.app.pages import checked
+
+# What formulas are written with, and needs no entry.
+COMMANDS = (
+    "frac tfrac sqrt min max ln log big Big lfloor rfloor lceil rceil sum sup le ge in langle "
+    "rangle nabla quad sim bar binom infty pm cdot ell"
+)
+NOTATION = set(COMMANDS.split())
+EXPLAINED = {term.latex.removeprefix("\\") for term in GLOSSARY if term.latex}
+PAGE = """
+from dpsco_app.parts.glossary import draw_glossary
+draw_glossary()
+"""
+
+
+def symbols(latex: str) -> set[str]:
+    """Return the letters of a formula, Greek ones by name, without words and subscripts' marks."""
+    bare = re.sub(r"\\(text|mathrm)\s*\{[^{}]*\}", " ", latex)
+    greek = {name for name in re.findall(r"\\([A-Za-z]+)", bare) if name not in NOTATION}
+    return greek | set(re.findall(r"[A-Za-z]", re.sub(r"\\[A-Za-z]+", " ", bare)))
+
+
+def test_symbols_of_a_formula_are_its_letters() -> None:
+    assert symbols(r"\frac{L^2}\rho\text{ if }q'>\sigma_0") == {"L", "rho", "q", "sigma"}
+
+
+def test_every_symbol_of_a_bound_is_explained() -> None:
+    missing = {b.card.slug: symbols(b.card.latex) - EXPLAINED for b in BOUNDS}
+    assert {slug: found for slug, found in missing.items() if found} == {}
+
+
+def test_every_symbol_of_an_axis_is_explained_and_names_its_control() -> None:
+    for field, symbol in SYMBOL.items():
+        term = next(t for t in GLOSSARY if symbol in t.symbol.split(", "))
+        assert term.field == field
+
+
+def test_an_entry_is_one_sentence_that_ends() -> None:
+    names = {f.name for f in fields(Scenario)}
+    for term in GLOSSARY:
+        assert term.meaning.endswith(".") and len(term.meaning) < 250, term
+        assert ". " not in term.meaning, term
+        assert term.field is None or term.field in names, term
+        assert term.places and set(term.places) <= set(PLACES), term
+        assert bool(term.symbol) == bool(term.latex)
+        assert term.name in entry(term) or term.name.capitalize()[0] in entry(term)
+    assert len({(t.symbol, t.name) for t in GLOSSARY}) == len(GLOSSARY) > 90
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("ε", "privacy budget"),
+        ("epsilon", "privacy budget"),
+        ("varepsilon", "privacy budget"),
+        ("G", "Gaussian width, or a gradient bound"),
+        ("rho", "budget of zCDP"),
+        ("PACKING", "packing size"),
+        ("no such word", ""),
+        ("AboveThreshold", "AboveThreshold"),
+        ("median means", "Median of means"),
+    ],
+)
+def test_the_search_finds_by_symbol_name_and_word(query: str, name: str) -> None:
+    found = matching(query)
+    assert (found[0].name if found else "") == name
+
+
+@pytest.mark.parametrize(
+    ("query", "begins", "count"),
+    [
+        ("", "- $n$", len(GLOSSARY)),
+        ("rho", r"- $\rho$", 1),
+        ("no such word", "Nothing fits.", 0),
+    ],
+)
+def test_the_list_is_made_only_once_it_is_open_and_can_be_searched(
+    query: str, begins: str, count: int
+) -> None:
+    page = checked(AppTest.from_string(PAGE, default_timeout=30).run())
+    assert not page.text_input and not page.markdown
+    page.session_state[QUERY] = query
+    (button,) = page.button
+    checked(button.click().run())
+    assert page.text_input(key=QUERY).value == query
+    assert page.markdown[0].value.startswith(begins)
+    assert page.caption[0].value.startswith(f"{count} of {len(GLOSSARY)}")

@@ -1,0 +1,196 @@
+"""Algorithms: every method's page opens, its links lead somewhere, the guide follows the plans."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.algorithms.method import cost_sentence, point_text
+from dpsco_app.pages.algorithms.overview import answer, comparison, exact
+from dpsco_app.pages.algorithms.state import DEFAULT, STATE, View, method_anatomy_query, neighbours
+from dpsco_app.pages.algorithms.words import (
+    FAMILIES,
+    NOTIONS,
+    PROBLEM_NAMES,
+    formula,
+    in_table,
+    method_label,
+    parts,
+)
+from dpsco_app.pages.anatomy.state import ADDRESS as ANATOMY
+from dpsco_app.parts.page import explore_query
+from dpsco_app.shell.link import EXPLORE
+from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, PROBLEM_SLUGS, method_card
+from dpsco_core.explain.anatomy import risk_path
+from dpsco_core.explain.methods.guide import Questions, fitting
+from dpsco_core.explain.methods.work import Work
+from dpsco_core.explain.stories import STORIES, story
+from dpsco_core.scenario import Scenario
+from tests.app.pages import checked, press, texts
+from tests.app.places.test_anatomy import open_at
+
+QUICK = {"problem": "mean", "tails": "moments"}
+
+
+def open_algorithms(**query: str) -> AppTest:
+    return open_at("algorithms", **query)
+
+
+# -- one page a method ---------------------------------------------------------------------------
+
+
+def test_every_method_has_a_page() -> None:
+    page = open_algorithms(method=METHOD_SLUGS[0])
+    for slug in METHOD_SLUGS:
+        page.selectbox(key=STATE.key("method")).set_value(slug)
+        checked(page.run())
+        found, shown = story(slug), texts(page)
+        assert page.title[0].value == f"Algorithms: {found.card.name}"
+        assert found.what in shown and all(step in shown for step in found.steps)
+        private = found.privacy is not None
+        assert ("It is not private" in shown) != private
+        if found.privacy is not None:
+            assert found.privacy.sensitivity in shown
+        assert "def release(" in page.code[0].value
+        assert page.query_params["method"] == slug
+        assert page.header[0].value == "Its steps"
+        own = [b.card for b in BOUNDS if b.card.method == slug]
+        assert all(card.summary in shown for card in own)
+        for warning in (*page.error, *page.warning):
+            pytest.fail(warning.value)
+
+
+def test_the_buttons_turn_the_pages() -> None:
+    page = open_algorithms(method="mean.clipped")
+    press(page, "Next")
+    assert page.title[0].value == "Algorithms: Iterative updating"
+    press(page, "Previous")
+    press(page, "Previous")
+    assert page.title[0].value == "Algorithms: Median of means"
+    assert neighbours("") == (None, METHOD_SLUGS[0])
+    assert neighbours(METHOD_SLUGS[-1]) == (METHOD_SLUGS[-2], None)
+    assert neighbours(METHOD_SLUGS[0])[0] == ""
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_the_links_lead_to_what_they_say(slug: str) -> None:
+    found = story(slug)
+    query = explore_query(found.example)
+    kept = {name: text for name, text in query.items() if name not in EXPLORE.extras}
+    assert Scenario.from_query(kept, EXPLORE.base) == found.example
+    anatomy = method_anatomy_query(found)
+    card = method_card(slug)
+    assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
+    if anatomy is not None:
+        point = ANATOMY._allowed(anatomy)
+        assert point.methods == (slug,) and point.n <= 2000
+
+
+@pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
+def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
+    query = method_anatomy_query(story(slug))
+    assert query is not None
+    assert risk_path(replace(ANATOMY._allowed(query), n=500), slug).final >= 0
+
+
+def test_the_cost_is_said_in_words() -> None:
+    found = story("sco.erm")
+    counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
+    text = cost_sentence(found, counted)
+    assert "at most **250 gradients**, which is 2.5 passes; about 0.5 s" in text
+    unknown = replace(counted, gradients=None)
+    assert "the solver stops" in cost_sentence(found, unknown)
+    one = replace(counted, gradients=100, at_most=False)
+    assert "**100 records read**, which is 1 pass;" in cost_sentence(story("mean.clipped"), one)
+    where = point_text(story("lp.shuffled-mirror-descent").point)
+    assert "the theorem's parameters" in where and "ε = 0.5" in where
+
+
+# -- the overview -------------------------------------------------------------------------------
+
+
+def test_the_overview_answers_and_measures() -> None:
+    page = open_algorithms(**QUICK)
+    shown = texts(page)
+    assert "private methods" in shown and "| Simple clipping | **yes** |" in shown
+    (wide,) = page.get("plotly_chart")
+    figure = json.loads(wide.proto.spec)
+    assert any("Simple clipping" in str(trace.get("y")) for trace in figure["data"])
+    opened = {b.label for b in page.button}
+    assert {"Simple clipping", "Coordinate-wise, Gaussian"} <= opened
+    page.segmented_control(key=STATE.key("budget")).set_value("pure")
+    checked(page.run())
+    assert "**1 of 5 private methods**" in texts(page)
+    assert page.query_params["budget"] == "pure"
+    press(page, "Coordinate-wise, Laplace")
+    assert page.title[0].value == "Algorithms: Coordinate-wise, Laplace"
+
+
+def test_the_table_filters() -> None:
+    fits = fitting(Questions(problem="hinge").scenario)
+    every, some = comparison(fits, every=True), comparison(fits, every=False)
+    assert len(every.splitlines()) == len(METHOD_SLUGS) + 2
+    running = [fit for fit in fits if fit.runs]
+    assert len(some.splitlines()) == len(running) + 2
+    assert "| Phased SGD |" in every and "| Phased SGD |" not in some
+    for line in every.splitlines():
+        assert line.replace(r"\|", "").count("|") == 9, line
+
+
+def test_the_answer_counts_what_runs() -> None:
+    fits = fitting(Questions(problem="mean").scenario)
+    assert answer(fits).startswith("**All 5 private methods**")
+    none = fitting(Questions(problem="logistic", budget="pure").scenario)
+    assert "No private method runs here" in answer(none) and "pure DP" in answer(none)
+
+
+def test_what_a_logarithm_cannot_show_is_said() -> None:
+    table = pd.DataFrame({"method": ["sco.erm", "sco.clipped"], "mean_error": [0.1, 0.0]})
+    assert exact(table) == ["Clipped gradients"]
+    page = open_algorithms(problem="linear", geometry="linf")
+    assert any("find the exact minimiser" in c.value for c in page.caption)
+
+
+# -- address and words --------------------------------------------------------------------------
+
+
+def test_the_address_comes_back() -> None:
+    view = View(method="lp.phased-sgd", problem="hinge", tails="light", slow=True, every=False)
+    assert STATE.from_query(STATE.to_query(view)) == (view, [])
+    assert STATE.to_query(DEFAULT) == {}
+    wrong, sentences = STATE.from_query({"method": "sco.nothing", "holder": "users"})
+    assert wrong == View(holder="users") and "method must be" in sentences[0]
+    assert View(problem="mean", holder="users").questions.holder == "records"
+
+
+def test_everything_has_a_name() -> None:
+    assert set(PROBLEM_NAMES) == set(PROBLEM_SLUGS)
+    assert {slug.split(".")[0] for slug in METHOD_SLUGS} == set(FAMILIES)
+    assert {method_card(slug).privacy for slug in METHOD_SLUGS} == set(NOTIONS)
+    assert len({method_label(slug) for slug in ("", *METHOD_SLUGS)}) == len(METHOD_SLUGS) + 1
+
+
+def test_formulas_are_split_outside_brackets() -> None:
+    for card in (b.card for b in BOUNDS):
+        for part in parts(card.latex):
+            assert part.count("{") == part.count("}"), card.slug
+            assert part.count(r"\Big") % 2 == 0, card.slug
+        assert "|" not in in_table(card.latex).replace(r"\|", "")
+    assert formula("a,\\ b=1") == r"$\displaystyle a$, with $b=1$"
+    assert formula("a") == r"$\displaystyle a$"
+
+
+def test_every_example_leads_with_its_method() -> None:
+    for slug, found in STORIES.items():
+        assert len(found.example.methods) >= 2, slug
+        assert found.example.axis in ("n", "m")
+
+
+def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
+    page = open_at("algorithms", problem="logistic", budget="pure")
+    assert "No private optimiser of the catalogue can run" in texts(page)
+    assert "Choose a private optimiser" not in texts(page)

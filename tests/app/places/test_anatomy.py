@@ -1,0 +1,260 @@
+"""Anatomy: its figures hold the numbers of the core, and its words are computed from them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.anatomy.charts import PART_NAMES, norms_figure, parts_figure, percent
+from dpsco_app.pages.anatomy.state import BASE, nearest_factor
+from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.parts.look import Look
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.catalogue import methods_for
+from dpsco_core.explain.anatomy import (
+    FACTORS,
+    PARTS,
+    ErrorParts,
+    RiskPath,
+    clipped_plan,
+    descent_path,
+    error_parts,
+    gradient_norms,
+    risk_path,
+    share_clipped,
+)
+from tests.app.pages import annotations, checked, trace_names
+
+SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
+POINT = replace(BASE, problem="quadratic", n=500, d=3, trials=1)
+SCRIPT = """
+import streamlit as st
+from dpsco_app.pages.{0} import page
+st.set_page_config(layout="wide")
+page.page()
+"""
+
+
+def open_at(name: str, **query: str) -> AppTest:
+    """Run one page by itself at an address."""
+    page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
+    for key, value in query.items():
+        page.query_params[key] = value
+    return checked(page.run())
+
+
+def open_anatomy(**query: str) -> AppTest:
+    return open_at("anatomy", **(SMALL | query))
+
+
+def specs(page: AppTest) -> list[dict[str, Any]]:
+    """Return the figures for wide windows, in order: path, gradients, parts."""
+    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+
+
+def values(trace: dict[str, Any]) -> list[float]:
+    """Return the heights of a trace, in whatever form they are stored."""
+    y = trace["y"]
+    if isinstance(y, dict):
+        import base64
+
+        return list(np.frombuffer(base64.b64decode(y["bdata"]), dtype=y["dtype"]).astype(float))
+    return list(y)
+
+
+def named(figure: dict[str, Any], name: str) -> dict[str, Any]:
+    (trace,) = [t for t in figure["data"] if t.get("name") == name]
+    return trace
+
+
+def said(page: AppTest) -> str:
+    return page.container(key="anatomy_sentence").markdown[0].value
+
+
+def test_the_three_figures_hold_the_numbers_of_the_core() -> None:
+    path, norms, parts = specs(open_anatomy())
+    private = risk_path(POINT, "sco.clipped")
+    descent, chosen = clipped_plan(POINT)
+    for name, expected in (
+        ("private run", private),
+        ("same, no noise", descent_path(POINT, descent, chosen)),
+        ("same, no noise, no clipping", descent_path(POINT, descent, None)),
+    ):
+        assert values(named(path, name)) == pytest.approx(list(expected.risks))
+    assert values(named(path, "the point that is released")) == pytest.approx([private.final])
+    lengths = gradient_norms(POINT)
+    assert sum(values(named(norms, "gradients"))) == pytest.approx(100.0, abs=1.5)
+    found = error_parts(POINT, trials=1)
+    assert values(named(parts, "whole error")) == pytest.approx(list(found.total))
+    for part in PARTS:
+        drawn = values(named(parts, PART_NAMES[part]))
+        assert drawn == pytest.approx(list(np.maximum(getattr(found, part), 0)))
+    assert percent(share_clipped(lengths, chosen)) in norms["layout"]["title"]["text"]
+
+
+def test_the_slider_moves_the_lines_the_titles_and_the_sentence() -> None:
+    page = open_anatomy()
+    _, chosen = clipped_plan(POINT)
+    norms = gradient_norms(POINT)
+    seen = []
+    for factor in (1.0, FACTORS[2], FACTORS[-3]):
+        page.get_by_key("radius").set_value(factor)
+        checked(page.run())
+        radius = factor * chosen
+        for figure in specs(page)[1:]:
+            lines = [s["x0"] for s in figure["layout"]["shapes"] if s["x0"] == s.get("x1")]
+            assert radius in [pytest.approx(x) for x in lines]
+            assert any(a.startswith("radius ") for a in annotations(figure))
+        assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in said(page)
+        assert page.query_params.get("radius", "1") == f"{factor:g}"
+        seen.append(said(page))
+    assert len(set(seen)) == 3
+
+
+def test_the_sentences_shares_add_up() -> None:
+    parts = error_parts(POINT, trials=1)
+    for radius in parts.radii:
+        text = radius_sentence(gradient_norms(POINT), parts, float(radius)).split("clipped;")[1]
+        total = 0.0
+        for piece in text.split(","):
+            share = float(piece.split("**")[1].removesuffix(" %").replace(",", ""))
+            total += -share if "reduces it" in piece else share
+        assert total == pytest.approx(100, abs=2.5)
+
+
+def test_negative_parts_hang_below_zero_and_say_that_they_reduce_the_error() -> None:
+    ones = np.ones(3)
+    parts = ErrorParts(
+        radii=np.array([1.0, 2.0, 4.0]),
+        optimisation=ones,
+        bias=np.array([2.0, -0.5, -0.5]),
+        sampling=ones,
+        noise=ones,
+        chosen=2.0,
+    )
+    figure = json.loads(parts_figure(parts, 2.0, Look()).to_json())
+    below = values(named(figure, "clipping, reduces it"))
+    assert below == pytest.approx([0, -0.5, -0.5])
+    assert values(named(figure, "clipping")) == pytest.approx([2, 0, 0])
+    assert values(named(figure, "whole error")) == pytest.approx([5, 2.5, 2.5])
+    text = radius_sentence(np.array([1.0, 3.0]), parts, 2.0)
+    assert "**50 %** of the gradients are clipped" in text
+    assert "clipping reduces it by **20 %**" in text
+
+
+def test_what_hangs_below_zero_is_not_cut() -> None:
+    """The sampling part of `/anatomy?d=2` at its smallest radius is nearly the figure's height."""
+    parts = ErrorParts(
+        radii=np.array([1.0, 2.0, 4.0]),
+        optimisation=np.ones(3),
+        bias=np.full(3, 3.0),
+        sampling=np.full(3, -2.0),
+        noise=np.ones(3),
+        chosen=2.0,
+    )
+    low, high = parts_figure(parts, 2.0, Look()).layout.yaxis.range
+    assert low < -2 and high > 3
+
+
+# In every run; the other losses in `make test-slow`.
+FEW = ("quadratic", "logistic", "absolute")
+LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+
+
+@pytest.mark.parametrize("problem", LOSSES)
+def test_every_loss_and_every_optimiser_is_drawn_or_refused(problem: str) -> None:
+    for i, method in enumerate(methods_for(problem, "item")):
+        if i % 4 != SCO_PROBLEMS.index(problem) % 4:
+            continue
+        page = open_anatomy(problem=problem, methods=method)
+        figures = specs(page)
+        names = [n for figure in figures for n in trace_names(figure)]
+        assert ("private run" in names) != bool(page.info)
+        assert "whole error" in names
+
+
+def test_a_method_that_does_not_descend_is_drawn_as_a_share_of_its_run() -> None:
+    path, *_ = specs(open_anatomy(methods="sco.phased-sgd"))
+    assert path["layout"]["xaxis"]["title"]["text"] == "Share of the run in %"
+    assert "gradient descent, no privacy" in trace_names(path)
+
+
+def test_a_pure_budget_is_refused_with_a_way_out() -> None:
+    page = open_anatomy(delta="0")
+    assert not page.get("plotly_chart")
+    assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
+    first = next(b for b in page.button if b.label == "Change that")
+    checked(first.click().run())
+    assert len(page.get("plotly_chart")) == 3
+
+
+def test_a_link_restores_the_whole_page() -> None:
+    query = {"distribution": "pareto", "rho": "0.5", "seed": "3", "radius": "2", "tuning": "theory"}
+    page = open_anatomy(**query)
+    written = dict(page.query_params.items())
+    assert query.items() <= written.items()
+    again = open_at("anatomy", **written)
+    assert said(again) == said(page) and not again.warning
+    assert dict(again.query_params.items()) == written
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"radius": "x"}, "radius must be a factor between"),
+        ({"n": "abc"}, "n must be an integer"),
+        ({"problem": "mean"}, "problem must be one of quadratic,"),
+    ],
+)
+def test_a_bad_address_costs_one_sentence(query: dict[str, str], words: str) -> None:
+    page = open_anatomy(**query)
+    assert words in page.warning[0].value
+    assert len(page.get("plotly_chart")) == 3
+
+
+def test_a_factor_between_two_is_taken_to_the_nearest() -> None:
+    problems: list[str] = []
+    assert nearest_factor("1.1", problems) == 1.0 and not problems
+    assert nearest_factor("nan", problems) == 1.0 and len(problems) == 1
+
+
+def test_work_that_is_too_heavy_is_refused_in_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpsco_app.pages.anatomy.page.LONGEST_SECONDS", 0.0)
+    page = open_anatomy()
+    assert any("use fewer trials, or a smaller n or d" in i.value for i in page.info)
+    assert len(page.get("plotly_chart")) == 2 and said(page).endswith("clipped.")
+
+
+def path(*risks: float) -> RiskPath:
+    return RiskPath(steps=np.arange(len(risks)), risks=np.array(risks), final=risks[-1])
+
+
+def test_titles_name_what_costs_most() -> None:
+    noisy = path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
+    assert noisy.startswith("In this run noise costs most")
+    assert "10 times lower" in path_title(path(1, 0.1), path(1, 0.01), path(1, 0.009))
+    clipped = path_title(path(1, 0.1), path(1, 0.09), path(1, 0.01))
+    assert clipped.startswith("In this run clipping costs most")
+    # Clipping has the larger ratio, 5 against 2, and noise the larger part of what is lost.
+    assert "noise costs most" in path_title(path(1, 0.1), path(1, 0.05), path(1, 0.01))
+    assert "no better than it started" in path_title(path(1, 2), None, None)
+    assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much here")
+    assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))
+    assert norms_title(np.array([1.0]), 2.0) == "No gradient is longer than the radius 2"
+    assert norms_title(np.array([3.0]), 2.0).startswith("The gradients are all longer")
+    parts = error_parts(POINT, trials=1)
+    best = parts.radii[parts.total.argmin()]
+    assert f"{best:.2g}" in parts_title(parts) or "bend lies outside" in parts_title(parts)
+    assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
+
+
+def test_gradients_that_are_all_zero_are_drawn_all_the_same() -> None:
+    figure = norms_figure(np.zeros(5), 1.0, Look())
+    assert sum(figure.data[0].y) == 0

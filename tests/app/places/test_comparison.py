@@ -1,0 +1,121 @@
+"""The same study on a second constraint set, drawn beside the first."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+
+from dpsco_app.pages.explore import comparison as comparison_module
+from dpsco_app.pages.explore.comparison import SETS, comparison, in_words, read_against
+from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.parts import export
+from dpsco_app.parts.options import AGAINST, PIN
+from dpsco_app.parts.running import Result
+from dpsco_core.scenario import Scenario
+from tests.app.pages import chosen, figure, is_stale, open_page, press, result, trace_names
+
+QUERY = {
+    "problem": "quadratic",
+    "methods": "sco.erm,sco.objective-perturbation",
+    "geometry": "l1",
+    "axis": "d",
+    "grid": "5,20",
+    "n": "500",
+    "trials": "2",
+}
+
+
+def test_a_second_set_is_run_and_drawn_beside_the_first() -> None:
+    page = open_page(**QUERY, against="l2")
+    found = result(page)
+    assert found.done and found.beside is not None and found.beside.done
+    assert found.beside.scenario.geometry == "l2" and found.scenario.geometry == "l1"
+    assert found.finished == found.cells == 2 * found.scenario.cells
+    names = trace_names(figure(page))
+    for name in ("Objective perturbation, ℓ₁ ball", "Objective perturbation, ℓ₂ ball"):
+        assert name in names
+    sentence = page.container(key="sentence").markdown[0].value
+    assert "On the ℓ₂ ball, objective perturbation leaves" in sentence
+    here = {(o.x, o.trial): o.error for o in found.outcomes if o.method == "sco.erm"}
+    there = {(o.x, o.trial): o.error for o in found.beside.outcomes if o.method == "sco.erm"}
+    assert here.keys() == there.keys() and here != there
+
+
+def test_the_other_set_makes_the_figure_stale_and_comes_off_again() -> None:
+    page = open_page(**QUERY)
+    assert result(page).beside is None and not is_stale(page)
+    page.get_by_key(AGAINST).set_value("linf")
+    assert is_stale(page.run())
+    press(page, "Run")
+    assert not is_stale(page) and result(page).beside is not None
+    page.get_by_key(AGAINST).set_value("none")
+    assert is_stale(page.run())
+    press(page, "Run")
+    assert result(page).beside is None
+
+
+def test_a_set_without_the_dimension_is_refused_in_a_sentence() -> None:
+    page = open_page(**QUERY | {"grid": "5,12"}, against="group-l1")
+    said = "d must be a multiple of 5 for the geometry group-l1, got d=12."
+    assert [e.value for e in page.error] == [said]
+
+
+def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
+    page = open_page(**QUERY, against="lq")
+    assert any(
+        f"against must be one of {', '.join(SETS)}, got against=lq." in w.value
+        for w in page.warning
+    )
+    assert result(page).done and result(page).beside is None
+    problems: list[str] = []
+    assert read_against("l1", problems) == "l1" and not problems
+
+
+def test_files_hold_both_sets() -> None:
+    found = result(open_page(**QUERY, against="l2"))
+    rows = list(csv.DictReader(io.StringIO(export.csv(found))))
+    assert {r["geometry"] for r in rows} == {"l1", "l2"} and len(rows) == found.cells
+    parsed = json.loads(export.json_text(found))
+    assert parsed["scenario"]["geometry"] == "l1"
+    assert parsed["beside"]["scenario"]["geometry"] == "l2" and parsed["beside"]["results"]
+    assert export.python(found).count("Scenario(") == 2
+
+
+def test_there_is_nothing_to_compare_without_an_axis_or_with_itself() -> None:
+    swept = Scenario(problem="quadratic", methods=(), axis="n", grid=(100, 200))
+    assert comparison(swept, "l1") == Scenario(
+        problem="quadratic", methods=(), axis="n", grid=(100, 200), geometry="l1"
+    )
+    assert comparison(swept, "l2") is None and comparison(swept, "none") is None
+    assert comparison(Scenario(methods=()), "l1") is None
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "said"),
+    [(0.1, 0.3, "3 times as much"), (0.3, 0.1, "3 times less"), (0.3, 0.3, ", as much.")],
+)
+def test_the_ratio_is_said_the_right_way_round(
+    here: float, there: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparison_module.st, "session_state", {PIN: ""})
+    both = Result(Scenario(), beside=Result(Scenario(geometry="l1")))
+    assert said in in_words(both, "Clipped gradients", here, there)
+
+
+@pytest.mark.slow
+def test_the_preset_shows_that_the_width_decides() -> None:
+    preset = next(p for p in PRESETS if p.name == "Gaussian width at work")
+    page = open_page(**QUERY)
+    press(page, preset.name)
+    found = result(page)
+    assert chosen(page) == preset.scenario and found.beside is not None
+    method, last = "sco.objective-perturbation", preset.scenario.grid[-1]
+
+    def mean(outcomes: list) -> float:  # type: ignore[type-arg]
+        errors = [o.error for o in outcomes if o.method == method and o.x == last]
+        return sum(errors) / len(errors)
+
+    assert mean(found.beside.outcomes) > 5 * mean(found.outcomes)

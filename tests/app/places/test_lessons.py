@@ -1,0 +1,250 @@
+"""Lessons: what they find follows from the numbers, what they say holds both, all of them run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+
+from dpsco_app.pages.learn import findings as find
+from dpsco_app.pages.learn.findings import Evidence, Finding
+from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
+from dpsco_app.pages.learn.words import WORDS
+from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.shell.places import PLACES
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.lessons import CLIPPED, CUT, GAUSSIAN, PRIVATE, RIGHT, STUDENT
+from dpsco_core.scenario import Scenario
+
+Curves = dict[str, dict[float, float]]
+
+
+def study_of(curves: Curves) -> pd.DataFrame:
+    """Return a summary with these mean errors by method and x."""
+    return pd.DataFrame(
+        [
+            {"method": method, "x": float(x), "mean_error": error}
+            for method, errors in curves.items()
+            for x, error in errors.items()
+        ]
+    )
+
+
+def series_of(curves: Curves, trials: int = 1) -> pd.DataFrame:
+    """Return a table of an experiment with these means, which are the medians too."""
+    return pd.DataFrame(
+        [
+            {"series": name, "x": float(x), "trials": trials, "mean": value, "median": value}
+            for name, values in curves.items()
+            for x, value in values.items()
+        ]
+    )
+
+
+# -- judging ------------------------------------------------------------------------------------
+
+NUMBER = replace(BY_SLUG["dimension"], near=1.5)
+CHOICE = BY_SLUG["clipping"]
+
+
+def found(answer: str | float) -> Finding:
+    return Finding(answer=answer, headline="", said="")
+
+
+@pytest.mark.parametrize(
+    ("lesson", "prediction", "answer", "close", "sentence"),
+    [
+        (NUMBER, 2, 2.43, True, "You predicted: **2 times**. Measured: **2.4 times**. Close."),
+        (NUMBER, 1, 2.43, False, "You predicted: **1 time**. Measured: **2.4 times**. Not quite."),
+        (NUMBER, 5, 2.43, False, "Not quite."),
+        (NUMBER, 3, 2.0, True, "Close."),
+        (NUMBER, 3, 1.99, False, "Not quite."),
+        (NUMBER, 3, -1.0, False, "Not quite."),
+        (CHOICE, "none", "none", True, "Right."),
+        (CHOICE, "none", "some", False, "Measured: **Some: more than one"),
+        (CHOICE, "none", "other", False, "Measured: **none of these**"),
+        (BY_SLUG["free"], 2, 2.0, True, "**ε = 2**. Measured: **ε = 2**. Close."),
+        (BY_SLUG["free"], 0.5, 2.0, False, "Not quite."),
+        (BY_SLUG["users"], 10_000, find.NEVER, False, "**m = 10,000**. Measured: **never**."),
+        (BY_SLUG["epsilon"], 75, 70.0, True, "**75 %**. Measured: **70 %**. Close."),
+        (BY_SLUG["epsilon"], 60, 70.0, False, "Not quite."),
+    ],
+)
+def test_a_prediction_is_compared_with_what_was_measured(
+    lesson: Lesson, prediction: str | float, answer: str | float, close: bool, sentence: str
+) -> None:
+    verdict = judge(lesson, prediction, found(answer))
+    assert verdict.close is close
+    assert sentence in verdict.sentence and verdict.sentence.startswith("You predicted: **")
+    assert verdict.mark == ("Not quite" if not close else "Right" if lesson.choices else "Close")
+    assert verdict.sentence.endswith(f" {verdict.mark}.")
+
+
+# -- finding ------------------------------------------------------------------------------------
+
+
+def test_the_largest_record_is_the_median_at_the_last_n() -> None:
+    table = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
+    answer = find.largest_record(Evidence(table=table))
+    assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.said
+
+
+@pytest.mark.parametrize(
+    ("mean", "sturdy", "answer"),
+    [
+        ([1.0] * 95 + [9.0] * 5, [1.0] * 95 + [3.0] * 5, "split"),
+        ([1.0] * 100, [2.0] * 100, "mean"),
+        ([2.0] * 100, [1.0] * 100, "sturdy"),
+        ([1.0] * 95 + [3.0] * 5, [1.0] * 95 + [9.0] * 5, "other"),
+        ([1.0] * 100, [1.0] * 100, "other"),
+    ],
+)
+def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
+    mean: list[float], sturdy: list[float], answer: str
+) -> None:
+    rows = {"mean.sample": mean, "mean.median-of-means": sturdy}
+    errors = pd.DataFrame([{"method": m, "error": e} for m, es in rows.items() for e in es])
+    assert find.sturdier(Evidence(table=errors, errors=errors)).answer == answer
+
+
+def test_right_guesses_are_counted_over_all_parts() -> None:
+    table = series_of({RIGHT: {100: 0.7}}, trials=40)
+    answer = find.right_guesses(Evidence(table=table))
+    assert answer.answer == pytest.approx(70) and "4,000" in answer.said and "73" in answer.headline
+
+
+@pytest.mark.parametrize(("cut", "answer"), [(0.0, "none"), (0.1, "some"), (0.9, "most")])
+def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: str) -> None:
+    table = series_of(
+        {
+            PRIVATE: {1: 3.0, 5: 1.0, 20: 2.0},
+            CLIPPED: {1: 3.0, 5: 0.5, 20: 0.4},
+            CUT: {1: 1.0, 5: cut, 20: 0.0},
+        }
+    )
+    finding = find.share_cut(Evidence(table=table))
+    assert finding.answer == answer and "R = 5" in finding.headline
+
+
+@pytest.mark.parametrize(
+    ("last", "word"), [(0.1, "as fast as"), (0.01, "faster than"), (0.5, "more slowly than")]
+)
+def test_the_fall_compares_the_ends(last: float, word: str) -> None:
+    table = study_of(
+        {"mean.sample": {500: 0.1, 50_000: 0.01}, "mean.clipped": {500: 1.0, 50_000: last}}
+    )
+    finding = find.fall(Evidence(table=table))
+    assert finding.answer == pytest.approx(1 / last) and word in finding.headline
+
+
+@pytest.mark.parametrize(
+    ("private", "answer"),
+    [
+        ((5, 2, 1.05, 1.0), 2.0),
+        ((1.0, 1.0, 1.0, 1.0), 0.5),
+        ((5, 1.05, 1.5, 1.0), 5.0),  # from there on, not only there
+        ((5, 2, 2, 2), find.NEVER),
+    ],
+)
+def test_free_means_from_there_on(private: tuple[float, ...], answer: float | str) -> None:
+    xs = (0.5, 1, 2, 5)
+    table = study_of(
+        {
+            "mean.sample": dict.fromkeys(xs, 1.0),
+            "mean.clipped": dict(zip(xs, private, strict=True)),
+        }
+    )
+    assert find.free_from(Evidence(table=table)).answer == answer
+
+
+def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
+    table = study_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
+    finding = find.laplace_over_gaussian(Evidence(table=table))
+    assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
+
+
+@pytest.mark.parametrize(("start", "answer"), [(0.1, "start"), (0.9, "sco.clipped")])
+def test_the_least_risk_may_need_no_data(start: float, answer: str) -> None:
+    table = study_of(
+        {
+            "sco.erm": {500: 0.05, 20_000: 0.01},
+            "sco.cwme": {500: 0.6, 20_000: 0.03},
+            "sco.clipped": {500: 0.3, 20_000: 0.02},
+        }
+    )
+    finding = find.least_risk(Evidence(table=table, start={500.0: start, 20_000.0: start}))
+    assert finding.answer == answer and "clipped gradients: 2 times" in finding.headline
+
+
+def test_the_width_gain_is_the_ball_over_the_cross() -> None:
+    method = "sco.objective-perturbation"
+    finding = find.width_gain(
+        Evidence(
+            table=study_of({method: {5: 1.0, 200: 0.01}}),
+            beside=study_of({method: {5: 1.0, 200: 0.08}}),
+        )
+    )
+    assert finding.answer == pytest.approx(8)
+
+
+@pytest.mark.parametrize(
+    ("filtered", "answer"),
+    [((9, 3, 1, 0.1), 100.0), ((9, 1, 3, 0.1), 1000.0), ((9, 9, 9, 9), find.NEVER)],
+)
+def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: float | str) -> None:
+    xs = (1, 10, 100, 1000)
+    table = study_of(
+        {
+            "user.clipped-means": dict.fromkeys(xs, 2.0),
+            "user.accelerated": dict(zip(xs, filtered, strict=True)),
+        }
+    )
+    assert find.filter_pays(Evidence(table=table)).answer == answer
+
+
+@pytest.mark.parametrize(("error", "said"), [(0.4, "No line"), (0.05, "By the luck")])
+def test_the_floor_is_compared_with_the_best_private_line(error: float, said: str) -> None:
+    table = study_of(
+        {
+            "mean.sample": {500: 0.01, 20_000: 0.001},
+            "mean.clipped": {500: error, 20_000: 0.3},
+            "mean.cwme-cdp": {500: 2.0, 20_000: 0.5},
+        }
+    )
+    finding = find.above_floor(Evidence(table=table, floor={500.0: 0.2, 20_000.0: 0.1}))
+    assert finding.answer == pytest.approx(3) and said in finding.said
+    assert method_card("mean.clipped").name in finding.headline
+
+
+# -- the table of lessons -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=SLUGS)
+def test_a_lesson_is_whole(lesson: Lesson) -> None:
+    words = lesson.words
+    texts = (words.title, words.text, words.question, words.before, words.why)
+    assert all(texts) and words.question.endswith(("?", "%.", "4."))
+    assert sum(text.count("$") for text in texts) // 2 <= 2
+    assert bool(lesson.choices) != bool(lesson.numbers)
+    assert all(a < b for a, b in pairwise(lesson.numbers))
+    scenario = lesson.scenario.validate(DASHBOARD)
+    assert set(lesson.given) < set(scenario.methods) or lesson.experiment is not None
+    assert lesson.experiment is not None or lesson.given
+    assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
+    assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
+    query = EXPLORE.query(scenario, views_text([], lesson.against))
+    assert (
+        Scenario.from_query(
+            {k: v for k, v in query.items() if k not in ("show", "against")}, (EXPLORE.base)
+        )
+        == scenario
+    )
+    for answer in (*lesson.choices, *lesson.numbers):
+        assert answer_text(lesson, answer)
+
+
+def test_every_word_belongs_to_a_lesson() -> None:
+    assert tuple(WORDS) == SLUGS and len(SLUGS) == len(set(SLUGS)) == 11

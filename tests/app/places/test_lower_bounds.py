@@ -1,0 +1,280 @@
+"""Lower bounds: figures hold the numbers of the core, the address restores, the words fit."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.lower_bounds import tables
+from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
+from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
+from dpsco_app.pages.lower_bounds.run import RESULT
+from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View
+from dpsco_app.pages.lower_bounds.words import (
+    CURVE_NAMES,
+    RUNG_NAMES,
+    brief,
+    curve_title,
+    free_sentence,
+    free_title,
+    information_title,
+    instance_sentence,
+    ladder_title,
+    literal_sentence,
+    pure_sentence,
+    run_sentence,
+    run_title,
+)
+from dpsco_app.parts.look import Look
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.fano.instance import curves, floors, ladder
+from dpsco_core.explain.fano.measured import Measured, measured, own_floor
+from dpsco_core.runs.study import study
+from tests.app.pages import checked, press, texts
+from tests.app.places.test_anatomy import named, open_at, values
+
+QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped"}
+SHOWN = {scene.name: replace(DEFAULT, **scene.changes) for scene in SCENES}
+
+
+TABLE = """
+import pandas as pd
+from dpsco_app.parts.figure_export import show_table
+show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
+"""
+
+
+def open_lower(**query: str) -> AppTest:
+    return open_at("lower_bounds", **(QUICK | query))
+
+
+def said(page: AppTest) -> str:
+    return page.container(key="lower_said").markdown[0].value
+
+
+# -- figures and words --------------------------------------------------------------------------
+
+
+def test_the_curves_are_drawn_with_their_best_marked() -> None:
+    drawn = curves(DEFAULT.instance)
+    chosen = (drawn[0].best_q, drawn[0].slug)
+    for look in (Look(), Look(dark=True, compact=True)):
+        made = json.loads(curve_figure(drawn, 0.05, chosen, 0.0141, look).to_json())
+        for curve in drawn:
+            mark = named(made, f"best q, {CURVE_NAMES[curve.slug]}")
+            assert (mark["x"], mark["y"]) == ([curve.best_q], [curve.best])
+        notes = [a["text"] for a in made["layout"]["annotations"]]
+        assert "the printed q" in notes and "the proof's q" in notes
+    table = tables.curve_table(drawn)
+    assert sorted(table[table["Best q"]]["Least error"]) == sorted(c.best for c in drawn)
+
+
+def test_every_form_has_its_row_and_a_void_one_says_so() -> None:
+    rungs = ladder(DEFAULT.instance)
+    assert [r.key for r in rungs] == list(RUNG_NAMES)
+    made = json.loads(ladder_figure(rungs, Look()).to_json())
+    for rung in rungs:
+        (text,) = named(made, RUNG_NAMES[rung.key])["text"]
+        assert text.strip() == ("proves nothing" if rung.value < 1e-12 else brief(rung.value))
+    assert len(tables.ladder_table(rungs)) == len(rungs)
+
+
+def test_the_trade_off_touches_its_ceiling_where_spikes_are_rare() -> None:
+    at = DEFAULT.instance
+    curve = curves(at)[0]
+    ceiling = curve.q**0.75 * math.sqrt(200)  # the norm of the mean at p = 4, d = 200
+    made = json.loads(trade_figure(curve.q, ceiling, curve.values, curve.best_q, Look()).to_json())
+    top = values(named(made, "If the output told nothing"))
+    proven = values(named(made, "What is proven"))
+    assert proven[0] == pytest.approx(top[0], rel=0.02) and proven[-1] < 0.2 * top[-1]
+    table = tables.trade_table(curve.q, ceiling, curve.values)
+    assert table["Share left"].between(0, 1).all()
+
+
+def test_the_terms_of_a_packing_are_drawn_over_n() -> None:
+    at = SHOWN["Your packing: statistics"].builder
+    made = json.loads(free_figure(at, Look()).to_json())
+    points = [at.at(n) for n in free_grid(at)]
+    assert values(named(made, "Privacy: ρ-zCDP")) == pytest.approx(
+        [p.privacy_bound for p in points], abs=1e-11
+    )
+    mark = named(made, "Fano's bound at the chosen n")
+    assert (mark["x"], mark["y"]) == ([1000], [at.bound])
+    bars = json.loads(information_figure(at, Look(compact=True)).to_json())["data"][0]
+    assert [t.strip() for t in bars["text"]] == ["17.3 nats", "1.25 nats", "4.2 nats"]
+    assert len(tables.free_table(points)) == len(points)
+    assert tables.information_table(at)["Nats"].iloc[0] == at.log_size
+
+
+def test_every_scene_makes_its_point() -> None:
+    """The numbers that the buttons promise; fails where a bound moves and the words do not."""
+
+    def found(name: str) -> str:
+        view = SHOWN[name].validate()
+        at = view.instance
+        return (
+            instance_sentence(at, floors(at), view)
+            + ladder_title(ladder(at), view)
+            + curve_title(curves(at), view)
+        )
+
+    text = found("Privacy bites")
+    assert "**0.137**" in text and "**Privacy bites**" in text and "2.9 times" in text
+    text = found("Statistics bites")
+    assert "**0.0318**" in text and "**Statistics bites**" in text and "0.0477" in text
+    text = found("The constant is 9 times too small")
+    assert "9 times what the paper's packing gives" in text and "0.00322" in text
+    assert SHOWN["The constant is 9 times too small"].hard == "spike"
+    text = found("Pure costs more")
+    assert "**0.101**" in text and "0.0318 only" in text
+    privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
+    assert (privacy.bites, statistics.bites) == ("privacy", "statistics")
+    assert "0.042 past" in free_sentence(privacy) and "4.2 past" in free_sentence(statistics)
+    assert "every n" in free_title(privacy) and "n = 260" in free_title(statistics)
+    example = SHOWN["The paper's example"].builder
+    assert "**0.451**" in free_sentence(example) and "∞ nats" in free_sentence(example)
+
+
+def test_words_at_the_edges() -> None:
+    at = SHOWN["Your packing: statistics"].builder
+    nothing = replace(at, n=10**6)
+    assert "Nothing is proven" in free_sentence(nothing)
+    assert "hold them all" in information_title(nothing)
+    assert "nothing is proven at any n" in free_title(replace(at, bits=1.0))
+    assert "records' own noise sets" in free_title(replace(at, rho=1.0))
+    assert "no two laws" in pure_sentence(replace(at, total_variation=0.1))
+    assert "no two laws" not in pure_sentence(at)
+    assert "holds here" in literal_sentence(0.2, 0.1) and "−11.2" in literal_sentence(-11.157, 0.1)
+    small = View(d=1)
+    found = small.instance
+    assert "too small to prove anything" in curve_title(curves(found), small)
+    assert "prove nothing" in ladder_title(ladder(found), small)
+
+
+@pytest.mark.parametrize("name", list(SHOWN))
+def test_every_proof_ends_with_its_bound(name: str) -> None:
+    view = SHOWN[name]
+    if view.mode == "free":
+        steps, value = builder_steps(view.builder), view.builder.bound
+    else:
+        at, pure = view.instance, view.notion == "pure"
+        proof = at.proof(at.own_probability)
+        steps, value = steps_of(proof, pure=pure), proof.pure_bound if pure else proof.bound
+    assert steps[0].name == "A packing" and steps[-1].name == "The bound"
+    assert steps[-1].number == brief(value)
+    assert [s.name for s in steps].index("Coupling") == 3
+    assert all("nan" not in s.number for s in steps)
+    assert len(tables.steps_table(steps)) == len(steps)
+
+
+def test_what_was_measured_is_held_against_its_floor() -> None:
+    view = replace(DEFAULT, trials=3, methods="mean.sample,mean.clipped")
+    at = view.instance
+    rows = measured(at, list(study(at.scenario)))
+    floor = own_floor(at, ("zcdp",))
+    trivial = at.proof(at.own_probability).mean_norm
+    made = json.loads(run_figure(rows, trivial, ("zcdp", floor), Look()).to_json())
+    assert named(made, method_card("mean.clipped").name)["x"] == [rows[1].mean]
+    assert len(named(made, "trials, Simple clipping")["x"]) == 3
+    assert made["layout"]["shapes"][0]["x0"] == floor
+    assert "lies above its floor" in run_title(rows, at)
+    assert f"({brief(float(f'{rows[1].mean / floor:.2g}'))} × its floor)" in run_sentence(
+        rows, trivial
+    )
+    other = replace(rows[1], floor=floor / 3)
+    marked = json.loads(run_figure([other], trivial, ("zcdp", floor), Look()).to_json())
+    assert named(marked, "floor of Simple clipping")["x"] == [floor / 3]
+    low = Measured(method="mean.clipped", errors=(floor / 2,), floor=floor, refused="")
+    assert "Below its floor: Simple clipping" in run_title([low], at)
+    table = tables.run_table([*rows, low], trivial)
+    assert list(table["Above its floor"])[1:3] == ["yes", "no"]
+    assert "Press Run" in run_sentence([], trivial)
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
+    page = open_lower()
+    assert "**Privacy bites**" in said(page)
+    assert "Press Run" in texts(page)
+    press(page, "Run")
+    assert "Finished: 10 runs." in texts(page)
+    assert page.session_state[RESULT].done
+    assert "× its floor" in texts(page)
+    page.select_slider(key=STATE.key("rho")).set_value(0.5)
+    checked(page.run())
+    assert "**Statistics bites**" in said(page) and "Press Run" in texts(page)
+    assert page.query_params["rho"] == "0.5"
+
+
+def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
+    page = open_lower()
+    wanted, _ = STATE.from_query(QUICK)
+    for scene in SCENES[2:7:2]:
+        press(page, scene.name)
+        wanted = replace(wanted, **scene.changes)
+        query = STATE.to_query(wanted)
+        assert {k: v for k, v in page.query_params.items() if k in query} == query
+        assert STATE.from_query(query) == (wanted, [])
+
+
+def test_the_free_page_shows_both_terms_and_the_shift_moves_the_proof() -> None:
+    page = open_lower(mode="free", bits="25", tv="0.001", kl="inf", n="1000", rho="0.5")
+    assert "**0.451**" in said(page) and "∞ nats" in said(page)
+    page = open_lower(rho="0.5", hard="spike", shift="10")
+    steps = [m.value for m in page.container(key="lower_steps").markdown]
+    assert any("**27.1**  \nrecords differ on average" in text for text in steps)
+    assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
+
+
+def test_what_the_page_does_not_allow_is_said() -> None:
+    page = open_lower(n="1000000", d="200")
+    assert "not run here" in texts(page)
+    (run,) = [b for b in page.button if b.label == "Run"]
+    assert run.disabled
+    page = open_lower(rho="-1", hard="cube", methods="mean.sample,nothing")
+    written = texts(page)
+    for name in ("rho", "hard", "methods"):
+        assert f"In the address: {name} must be" in written
+    refused = open_lower(hard="spike", d="1")
+    assert "d must be at least 2" in texts(refused)
+
+
+def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
+    page = open_lower(notion="pure", methods="mean.clipped,mean.cwme-pure")
+    press(page, "Run")
+    assert "Simple clipping cannot run here" in texts(page)
+    assert "Coordinate-wise, Laplace" in page.container(key="lower_run_said").markdown[0].value
+
+
+def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() -> None:
+    """The l2 error is at least 2 theta sqrt(d) times the share of wrong signs, or only once."""
+    d, theta = 4, 0.5
+    estimates = np.random.default_rng(0).normal(size=(2000, d))
+    signs = np.ones(d)
+    errors = np.linalg.norm(estimates - theta * signs, axis=1)
+    clipped = np.clip(estimates / theta, -1, 1)
+    rounded = (1 - clipped).mean(axis=1) / 2  # the chance of a minus where the sign is a plus
+    assert np.all(errors >= 2 * theta * np.sqrt(d) * rounded * (1 - 1e-12))
+    barely = np.full(d, -1e-9)  # every sign is wrong by a threshold at 0
+    error = np.linalg.norm(barely - theta * signs)
+    assert error < 0.51 * 2 * theta * np.sqrt(d)
+    for view in SHOWN.values():
+        if view.mode != "free" and view.hard == "hypercube":
+            step = steps_of(view.instance.proof(view.instance.own_probability), pure=False)[2]
+            assert "randomised rounding" in step.why and "would give half" in step.why
+            assert "errs by" not in step.why
+
+
+def test_a_small_probability_is_not_written_as_zero() -> None:
+    page = checked(AppTest.from_string(TABLE).run())
+    columns = json.loads(page.dataframe[0].proto.columns)
+    formats = {name: columns[name]["type_config"]["format"] for name in ("q", "n")}
+    assert formats == {"q": "%.3g", "n": "localized"}

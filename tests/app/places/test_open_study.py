@@ -1,0 +1,328 @@
+"""Opening a stored study: it is drawn as a live run is, and no file does harm."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.explore import stored
+from dpsco_app.pages.explore.open_study import in_one_line
+from dpsco_app.pages.explore.stored import ENVIRONMENT, Shelf, require_showable, served
+from dpsco_app.parts.running import Pace
+from dpsco_app.shell.link import BASE
+from dpsco_app.shell.serve import offer
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
+from dpsco_core.runs.store import Store, outcome_text
+from dpsco_core.runs.study import Outcome, cells, run_cell, study
+from dpsco_core.scenario import Scenario
+from tests.app.pages import checked, figure, is_stale, open_page, press, result, status
+from tests.app.pages import trace_names as names
+
+SMALL = Scenario(
+    methods=("mean.sample", "mean.clipped"), n=500, axis="n", grid=(500, 1000), trials=3, seed=5
+)
+# Above the dashboard's sizes and its trials; its outcomes are those of a smaller one.
+LARGE = replace(SMALL, grid=(10**7, 10**8), trials=300)
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No file is offered by the server unless a test does so."""
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
+    yield
+    stored._kept.cache_clear()
+
+
+def written(path: Path, *scenarios: Scenario, leave_out: int = 0) -> Path:
+    """Write a results file: every cell but for some of the first; those of large ones made up."""
+    with Store(path) as store:
+        for scenario in scenarios:
+            if scenario.grid[-1] <= 1000 and not leave_out:
+                list(study(scenario, store=store))
+                continue
+            store.begin(scenario)
+            for cell in list(cells(scenario))[leave_out:]:
+                small = replace(cell, point=replace(cell.point, n=500), trial=0)
+                known = KNOWN.setdefault(cell.method, run_cell(small))
+                store.put(cell, replace(known, trial=cell.trial, x=cell.x))
+    return path
+
+
+KNOWN: dict[str, Outcome] = {}
+
+
+def opened(page: AppTest, file: bytes) -> AppTest:
+    """Choose a file in the dialog, and press its button."""
+    page.button(key="study_open").click().run()
+    page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
+    page.button(key="study_open").click().run()
+    checked(page)
+    if any(b.key == "study_chosen" for b in page.button):
+        page.button(key="study_chosen").click().run()
+    return checked(page)
+
+
+# -- in the page ------------------------------------------------------------------------------
+
+
+def test_a_stored_study_is_drawn_with_its_bounds_and_runs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page()
+    data = written(tmp_path / "r.sqlite", SMALL).read_bytes()
+
+    def refuse(*args: Any) -> None:
+        raise AssertionError("a cell was run")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dpsco_app.parts.running.cached_cell", refuse)
+        opened(page, data)
+    assert [o.error for o in result(page).outcomes] == [o.error for o in study(SMALL)]
+    assert not is_stale(page) and status(page).startswith("Finished: 12 cells")
+    live = open_page(**SMALL.to_query(BASE) | {"trials": "3"})
+    assert names(figure(page)) == names(figure(live))
+    assert page.query_params == live.query_params
+    page.get_by_key("field_d").set_value(10).run()
+    assert is_stale(page)
+
+
+def test_what_a_file_lacks_is_run_on(tmp_path: Path) -> None:
+    data = written(tmp_path / "r.sqlite", SMALL, leave_out=5).read_bytes()
+    page = opened(open_page(), data)
+    assert not is_stale(page) and "Stopped at 7 of 12 cells" in status(page)
+    press(page, "Run")
+    found = result(page)
+    assert found.done and len({(o.method, o.x, o.trial) for o in found.outcomes}) == 12
+    fresh = {(o.method, o.x, o.trial): o.error for o in study(SMALL)}
+    lacked = [(c.method, c.x, c.trial) for c in list(cells(SMALL))[:5]]
+    got = {(o.method, o.x, o.trial): o.error for o in found.outcomes}
+    assert [got[cell] for cell in lacked] == [fresh[cell] for cell in lacked]
+
+
+def test_a_study_above_the_caps_is_shown_for_reading_and_stays(tmp_path: Path) -> None:
+    data = written(tmp_path / "r.sqlite", LARGE, leave_out=900).read_bytes()
+    page = opened(open_page(), data)
+    assert not is_stale(page) and "Stored: 300 of 1,200 cells" in status(page)
+    (run,) = [b for b in page.button if b.label == "Run"]
+    assert run.disabled and "trials must be" in run.help
+    assert "cannot be run here" in page.info[0].value and not page.error
+    assert not is_stale(page.run()) and "trials" not in page.query_params
+    page.get_by_key("field_trials").set_value(5).run()
+    assert "n must be" in page.error[0].value and is_stale(page)
+
+
+def test_the_server_offers_the_studies_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(SMALL, distribution="pareto", trials=2)
+    path = written(tmp_path / "r.sqlite", SMALL, other)
+    before = path.read_bytes()
+    monkeypatch.setenv(ENVIRONMENT, "")
+    offer(str(path))
+    page = open_page()
+    page.button(key="study_open").click().run()
+    which = page.selectbox(key="study_served_which")
+    assert len(which.options) == 2
+    page.button(key="study_open").click()
+    which.set_value(next(i for i, text in enumerate(which.options) if "Pareto" in text)).run()
+    page.button(key="study_served").click().run()
+    assert result(checked(page)).scenario == other and "Finished: 8 cells" in status(page)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(1, "another study of a version"), (3, "3 other studies of a version")]
+)
+def test_studies_of_another_version_are_said_beside_those_that_can_be_opened(
+    tmp_path: Path, count: int, said: str
+) -> None:
+    newer = [SMALL.to_json().replace("mean.clipped", f"mean.newer-{i}") for i in range(count)]
+    file = changed(
+        tmp_path / "r.sqlite", *(f"INSERT INTO studies VALUES ('{text}');" for text in newer)
+    )
+    page = open_page()
+    page.button(key="study_open").click().run()
+    page.file_uploader(key="study_file").set_value(("results.sqlite", file, "application/x"))
+    page.button(key="study_open").click().run()
+    assert any(said in caption.value for caption in checked(page).caption)
+    page.button(key="study_chosen").click().run()
+    assert result(checked(page)).scenario == SMALL
+
+
+# -- files that do harm -----------------------------------------------------------------------
+
+
+def changed(path: Path, *statements: str) -> bytes:
+    """Return a results file of SMALL on which someone has run SQL."""
+    written(path, SMALL)
+    with closing(sqlite3.connect(path)) as base:
+        for statement in statements:
+            base.executescript(statement)
+    return path.read_bytes()
+
+
+def test_a_file_that_is_none_gets_one_sentence_and_changes_nothing() -> None:
+    page = open_page()
+    before = result(page)
+    page.button(key="study_open").click().run()
+    page.file_uploader(key="study_file").set_value(("x.sqlite", b"no study" * 999, "text/x"))
+    page.button(key="study_open").click().run()
+    (said,) = [e.value for e in checked(page).error]
+    assert said.startswith("file must be a results file") and "/" not in said
+    assert result(page) is before
+
+
+HARM = {
+    "a view in place of a table": (
+        "DROP TABLE cells; CREATE VIEW cells AS WITH RECURSIVE f(x) AS "
+        "(SELECT 1 UNION ALL SELECT x + 1 FROM f) SELECT x AS key, '' AS outcome FROM f;",
+        "another program's data",
+    ),
+    "a trigger": (
+        "CREATE TRIGGER t AFTER INSERT ON cells BEGIN DELETE FROM studies; END;",
+        "another program's data",
+    ),
+    "a newer format": ("PRAGMA user_version = 99;", "has the format 99"),
+    "no study": ("DELETE FROM studies;", "holds a study"),
+    "a scenario that is none": ("UPDATE studies SET scenario = '[1, 2]';", "a JSON object"),
+    "an outcome that is no JSON": ("UPDATE cells SET outcome = '{';", "is damaged"),
+    "an outcome that is a list": ("UPDATE cells SET outcome = '[]';", "is damaged"),
+}
+
+
+@pytest.mark.parametrize(("sql", "why"), HARM.values(), ids=HARM)
+def test_a_foreign_or_damaged_file_is_refused(tmp_path: Path, sql: str, why: str) -> None:
+    shelf = Shelf(source=changed(tmp_path / "r.sqlite", sql), name="the chosen file")
+    with pytest.raises(InvalidInput, match=why) as caught:
+        shelf.outcomes(shelf.studies()[0])
+    assert str(tmp_path) not in str(caught.value)
+
+
+WRONG: dict[str, Any] = {
+    "error": "0.5",
+    "seconds": None,
+    "trial": 7,
+    "method": "mean.sample ",
+    "bound_by": ["everything"],
+    "diagnostics": {"radius": "<b>"},
+    "notes": [7],
+    "flaws": ["x" * 99_999],
+    "not_applicable": ["no"],
+    "spent": {"kind": "pure", "epsilon": [1]},
+    "surprise": 1,
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_an_outcome_is_not_believed(tmp_path: Path, field: str) -> None:
+    path = written(tmp_path / "r.sqlite", SMALL)
+    cell = next(cells(SMALL))
+    values = json.loads(outcome_text(run_cell(cell))) | {field: WRONG[field]}
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("UPDATE cells SET outcome = ?", (json.dumps(values),))
+        base.commit()
+    with pytest.raises(InvalidInput, match="damaged"):
+        Shelf(source=path, name="r").outcomes(SMALL)
+
+
+def test_remarks_of_a_file_ask_no_host_for_a_picture_and_offer_no_wrong_change() -> None:
+    cell = next(cells(SMALL))
+    sound = run_cell(cell)
+    drawn = replace(sound, notes=("see ![x](https://example.org/x.png)",), changes=(("n", "x"),))
+    found = stored.checked(drawn, cell)
+    assert "![" not in found.notes[0] and found.changes == ()
+    assert stored.checked(replace(sound, changes=(("n", 9),)), cell).changes == (("n", 9),)
+    for change in (("grid", "1"), ("method", "rm"), ("trials", None)):
+        assert stored.checked(replace(sound, changes=(change,)), cell).changes == ()
+
+
+@pytest.mark.parametrize(
+    "change", [{"d": 10**5}, {"grid": tuple(range(1, 99))}, {"trials": 10**5}, {"seed": 2**60}]
+)
+def test_a_study_too_large_to_be_drawn_is_refused(change: dict[str, Any]) -> None:
+    require_showable(LARGE)
+    with pytest.raises(InvalidInput, match="must be"):
+        require_showable(replace(SMALL, **change))
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "r.sqlite"
+    with Store(path) as writer:  # what it writes is still in the log beside the file
+        list(study(SMALL, store=writer))
+        assert path.with_name("r.sqlite-wal").stat().st_size > 0
+        read_a_copy(path, monkeypatch)
+
+
+def read_a_copy(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a file that cannot be opened in its own place."""
+    real = Store.__init__
+
+    def no_index(self: Store, where: Any, **options: Any) -> None:
+        if Path(where) == path:
+            raise stored.StoreError(f"store must be read, got store={path} (cannot open).")
+        real(self, where, **options)
+
+    monkeypatch.setattr(Store, "__init__", no_index)
+    monkeypatch.setattr(stored, "_can_write", lambda folder: False)
+    shelf = Shelf(source=path, name="r")
+    assert shelf.studies() == (SMALL,) and len(shelf.outcomes(SMALL)) == SMALL.cells
+
+
+def test_the_server_refuses_to_start_with_a_wrong_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ENVIRONMENT, "")
+    assert served() is None
+    with pytest.raises(InvalidInput, match="a file that exists"):
+        offer(str(tmp_path / "none.sqlite"))
+
+
+def test_a_study_is_said_in_one_line() -> None:
+    assert in_one_line(SMALL) == (
+        "Mean estimation, Student t, n = 500 to 1,000, d = 20, ε = 1, 2 estimators, 3 trials"
+    )
+
+
+def test_the_command_line_hands_the_file_to_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    def start(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        started.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", start)
+    assert main(("app", "--study=-odd.sqlite")) == 0
+    assert started == [[sys.executable, "-m", "dpsco_app", "--study=-odd.sqlite"]]
+
+
+def test_what_is_drawn_takes_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("dpsco_app.parts.running.time.monotonic", lambda: now[0])
+
+    def asked(pace: Pace, *times: float) -> list[bool]:
+        found = []
+        for now[0] in times:
+            found.append(pace.due())
+        return found
+
+    now[0] = 0.0
+    assert asked(Pace(0.2, 0.8), 0.1, 0.3, 0.9, 1.2) == [False, True, False, True]
+    now[0] = 0.0
+    # A drawing of 0.5 s, and then 4 times as long without one.
+    assert asked(Pace(0.2, 0.8, 4.0), 0.3, 0.8, 2.7, 2.9) == [True, False, False, True]
+    now[0] = 0.0
+    # After 6 s, a third of them without a drawing.
+    assert asked(Pace(0.2, 0.8, past=1 / 3), 6, 6.9, 7.9, 8.1) == [True, False, False, True]

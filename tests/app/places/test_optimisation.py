@@ -1,0 +1,316 @@
+"""Explore for optimisation: every loss with every optimiser, its words, its links, its refusals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.pages.anatomy.state import ADDRESS, anatomy_query
+from dpsco_app.parts.bound_traces import region_text
+from dpsco_app.parts.charts import START
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.problem_words import baseline, hard_problem, words_for, worst_case
+from dpsco_app.parts.refusals import changed, measured_refusals, other_refusals, refusal
+from dpsco_app.parts.running import starting_risks
+from dpsco_app.parts.shown_bounds import floors, lower_cards, rates, shown
+from dpsco_app.parts.words import state
+from dpsco_app.shell import link
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.catalogue import default_methods, method_card, methods_for, problem_card
+from dpsco_core.results.report import evaluate_all
+from dpsco_core.scenario import Scenario
+from tests.app.pages import (
+    chosen,
+    figure,
+    is_stale,
+    numbers_in,
+    open_page,
+    press,
+    result,
+    sentence,
+    status,
+    texts,
+    trace_names,
+)
+from tests.app.results import run, table
+
+QUADRATIC = Scenario(
+    problem="quadratic",
+    methods=("sco.erm", "sco.clipped"),
+    p=2,
+    d=5,
+    axis="n",
+    grid=(500, 2000),
+    trials=3,
+)
+
+
+# In every run; the other losses in `make test-slow`.
+FEW = ("quadratic", "logistic", "absolute")
+LOSSES = [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS]
+
+
+@pytest.mark.parametrize("problem", LOSSES)
+def test_every_optimiser_is_measured_or_refused_on_every_loss(problem: str) -> None:
+    methods = methods_for(problem, "item")
+    page = open_page(problem=problem, methods=",".join(methods), trials="1", grid="500", d="5")
+    assert result(page).done and status(page).startswith("Finished")
+    wide = trace_names(figure(page))
+    said = "\n".join(i.value for i in page.info)
+    refused = {o.method for o in result(page).outcomes if o.not_applicable}
+    assert set(methods) - refused
+    for method in methods:
+        name = method_card(method).name
+        assert (f"{name}, 10-90 %" in wide) == (method not in refused)
+        assert (name in said) or method not in refused
+    assert "sco." not in said
+    assert "Excess population risk" in figure(page)["layout"]["yaxis"]["title"]["text"]
+    assert START in wide
+    assert numbers_in(sentence(page)) and "excess population risk" in sentence(page)
+
+
+@pytest.mark.parametrize("problem", LOSSES)
+def test_every_way_out_of_a_refusal_leads_out_of_it(problem: str) -> None:
+    """The button's scenario is allowed, and some method that could not run runs there."""
+    scenario = Scenario(
+        problem=problem, methods=methods_for(problem, "item"), n=1000, d=5, trials=1
+    )
+    for tuning in ("practical", "theory"):
+        here = replace(scenario, tuning=tuning)
+        for found in measured_refusals(run(here).outcomes):
+            if not found.changes:
+                continue
+            there = changed(here, found).validate()
+            for _ in range(3):  # one reason may stand behind another
+                point = replace(there, axis=None, grid=())
+                left = [m for m in found.methods if m in there.methods and refusal(point, m)]
+                if not left:
+                    break
+                outcomes = run(replace(there, methods=tuple(left))).outcomes
+                (again, *_) = measured_refusals(outcomes)
+                assert again.reason != found.reason
+                there = changed(replace(there, methods=tuple(left)), again).validate()
+            else:
+                pytest.fail(f"{found.names} cannot run on {problem} after three changes")
+
+
+def test_a_new_problem_takes_its_default_methods_and_keeps_everything_else() -> None:
+    page = open_page(d="5", offset="0.5", diameter="10", margin="1", seed="4")
+    before = chosen(page)
+    page.get_by_key("field_problem").set_value("logistic")
+    page.run()
+    assert is_stale(page)
+    assert set(chosen(page).methods) == set(default_methods("logistic"))
+    assert replace(chosen(page), problem="mean", methods=before.methods) == before
+    press(page, "Run")
+    assert result(page).done and not is_stale(page)
+    page.get_by_key("field_methods").set_value(["sco.clipped"])
+    page.run()
+    page.get_by_key("field_problem").set_value("hinge")
+    page.run()
+    assert chosen(page).methods == ("sco.clipped",)  # it serves the hinge loss as well
+    page.get_by_key("field_problem").set_value("mean")
+    page.run()
+    assert set(chosen(page).methods) == set(default_methods("mean"))
+    assert replace(chosen(page), methods=before.methods) == before
+
+
+def test_methods_of_the_other_kind_are_not_offered() -> None:
+    page = open_page(problem="huber", trials="1", grid="500")
+    assert list(page.get_by_key("field_methods").options) == [
+        method_card(m).name for m in methods_for("huber", "item")
+    ]
+    assert problem_card("huber").summary in texts(page) + "".join(
+        c.value for c in page.sidebar.caption
+    )
+
+
+def test_controls_speak_of_features_and_of_the_parameter_where_it_is_one() -> None:
+    labels = {}
+    for problem in ("mean", "quadratic", "logistic"):
+        page = open_page(problem=problem, trials="1", grid="500")
+        labels[problem] = [page.get_by_key(f"field_{f}").label for f in ("distribution", "offset")]
+        assert page.get_by_key("field_diameter").label == words_for(problem).diameter
+    assert labels["mean"] == ["Distribution", "Norm of the true mean ‖μ‖"]
+    assert labels["logistic"] == ["Distribution of the features", "Norm of the true parameter ‖w*‖"]
+    assert labels["quadratic"][0] == "Distribution of the records"
+    # On a hard law the mean is the law's own, but the true parameter is still ours to choose.
+    page = open_page(problem="logistic", distribution="hypercube", trials="1", grid="500")
+    assert page.get_by_key("field_offset").label.startswith("Norm of the true parameter")
+
+
+def test_a_link_restores_an_optimisation_scenario() -> None:
+    query = {
+        "problem": "absolute",
+        "methods": "sco.cwme,sco.clipped",
+        "offset": "2",
+        "diameter": "10",
+        "rho": "0.5",
+        "show": "rates",
+    }
+    page = open_page(**query)
+    assert not page.warning
+    again = open_page(**dict(page.query_params.items()))
+    assert chosen(again) == chosen(page) == result(again).scenario
+    assert again.session_state["show"] == ["rates"]
+    assert (chosen(page).problem, chosen(page).rho) == ("absolute", 0.5)
+
+
+def test_a_bad_method_for_the_problem_costs_its_own_field_only() -> None:
+    page = open_page(problem="logistic", methods="mean.clipped", d="5", trials="1")
+    (warning,) = page.warning
+    assert "for the problem logistic" in warning.value
+    assert chosen(page).d == 5 and chosen(page).problem == "logistic"
+
+
+def test_a_problem_without_methods_in_the_address_takes_its_defaults() -> None:
+    page = open_page(problem="geometric-median", trials="1", grid="500")
+    assert set(chosen(page).methods) == set(default_methods("geometric-median"))
+
+
+def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
+    page = open_page(problem="quadratic", p="2", offset="1", trials="1")
+    (start,) = [t for t in figure(page)["data"] if t.get("name") == START]
+    assert list(start["y"]) == pytest.approx([0.5, 0.5])  # half of the squared distance
+    assert start["line"]["dash"] == "dot"
+    assert starting_risks(Scenario()) == []
+    point = open_page(problem="quadratic", axis="none", grid=None, trials="2", n="500")
+    words = [a["text"] for a in figure(point)["layout"]["annotations"]]
+    assert START in words
+
+
+def test_the_sentence_compares_with_the_minimiser_and_with_the_worst_case() -> None:
+    lower = evaluate_all(QUADRATIC, floors("quadratic"))
+    said = state(QUADRATIC, table(QUADRATIC), lower, {"sco.clipped": ("zcdp",)})
+    rows = table(QUADRATIC).query("x == 2000").set_index("method")["mean_error"]
+    assert "with **clipped gradients** the excess population risk is" in said.sentence
+    assert numbers_in(said.sentence)[:2] == [
+        float(f"{rows['sco.clipped']:.2g}"),
+        float(f"{rows['sco.clipped'] / rows['sco.erm']:.2g}"),
+    ]
+    assert "in the worst case over strongly convex losses" in said.sentence
+    assert "errs" not in said.sentence
+
+
+def test_a_reference_that_is_right_up_to_rounding_gives_no_ratio() -> None:
+    hard = replace(
+        QUADRATIC,
+        problem="linear",
+        distribution="hypercube",
+        methods=("sco.erm", "sco.clipped"),
+    )
+    said = state(hard, table(hard), [], {})
+    assert "times" not in said.sentence and "times" not in said.headline
+    page = open_page(
+        problem="linear", distribution="hypercube", methods="sco.erm,sco.clipped", p="2"
+    )
+    wide = figure(page)
+    assert wide["layout"]["yaxis"]["range"][0] > -7  # rounding does not stretch the axis
+    assert any("below (error" in a["text"] for a in wide["layout"]["annotations"])
+
+
+def test_the_hard_instance_is_one_click_away_and_its_words_are_unconditional() -> None:
+    for problem, hard in (("logistic", "linear"), ("least-squares", "quadratic")):
+        page = press(open_page(problem=problem, trials="2"), "Run the hard instance instead")
+        assert (chosen(page).problem, chosen(page).distribution) == (hard, "hypercube")
+        assert chosen(page).trials == 20 and result(page).done
+        assert "These are the very loss and data" in texts(page)
+        assert "easier" not in sentence(page) and "on this very loss and data" in sentence(page)
+    assert hard_problem("mean") == "mean"
+
+
+def test_the_hypercube_as_the_features_law_is_not_taken_for_the_hard_instance() -> None:
+    page = open_page(problem="logistic", distribution="hypercube", trials="2")
+    assert "These are the very loss" not in texts(page)
+    assert "in the worst case over convex losses" in sentence(page)
+
+
+def test_other_optimisers_that_cannot_run_are_listed_with_their_reasons() -> None:
+    page = open_page(problem="hinge", methods="sco.clipped", trials="1", grid="500")
+    (expander,) = [e for e in page.expander if "cannot run" in e.label]
+    found = other_refusals(result(page).scenario)
+    count = sum(len(r.methods) for r in found)
+    assert expander.label == f"{count} other optimisers cannot run"
+    assert len(expander.info) == len(found) >= 2
+    phased = next(r for r in found if "sco.phased-sgd" in r.methods)
+    assert "kinks" in phased.reason
+    after = changed(result(page).scenario, phased)
+    assert "sco.clipped" in after.methods and not refusal(after, after.methods[-1])
+
+
+def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp() -> None:
+    found = other_refusals(replace(QUADRATIC, problem="least-squares"))
+    noisy = next(r for r in found if "sco.noisy-gd" in r.methods)
+    after = changed(replace(QUADRATIC, problem="least-squares"), noisy).validate()
+    assert after.problem == "logistic" and set(QUADRATIC.methods) <= set(after.methods)
+    zcdp = replace(QUADRATIC, epsilon=None, delta=None, rho=0.5)
+    objective = next(r for r in other_refusals(zcdp) if "sco.objective-perturbation" in r.methods)
+    after = changed(zcdp, objective).validate()
+    assert not refusal(replace(after, axis=None, grid=()), "sco.objective-perturbation")
+
+
+def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
+    swept = replace(QUADRATIC, n=3000, methods=("sco.erm", "sco.cwme"), axis="n", grid=(500, 1000))
+    found = ADDRESS._allowed(anatomy_query(swept))
+    assert (found.problem, found.n, found.methods) == ("quadratic", 3000, ("sco.cwme",))
+    assert found.axis is None and found.seed == swept.seed and found.p == swept.p
+    with_clipped = replace(swept, methods=("sco.cwme", "sco.clipped"))
+    assert ADDRESS._allowed(anatomy_query(with_clipped)).methods == ("sco.clipped",)
+    without_private = replace(swept, methods=("sco.erm",))
+    assert ADDRESS._allowed(anatomy_query(without_private)).methods == ("sco.clipped",)
+
+
+def test_bounds_are_chosen_by_their_cards() -> None:
+    logistic = replace(QUADRATIC, problem="logistic")
+    assert set(shown(logistic, ["lower bounds"])) == {
+        "lower.sco.fano-cdp",
+        "lower.sco.hypercube-cdp",
+    }
+    assert rates(replace(logistic, methods=("sco.clipped", "sco.cwme"))) == (
+        "upper.sco.clipped",
+        "upper.sco.cwme",
+    )
+    assert "upper.sco.clipped" in shown(logistic, ["rates"])
+    # On a strongly convex loss those of its own, smaller class.
+    assert all("strong" in c.slug for c in lower_cards("quadratic"))
+    assert {worst_case(c) for c in lower_cards("quadratic") if c.constant == "explicit"} == {
+        "in the worst case over strongly convex losses"
+    }
+    for problem in ("mean", *SCO_PROBLEMS):
+        assert floors(problem)
+        assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
+        assert baseline(problem) in default_methods(problem)
+
+
+def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsco_app.parts.shown_bounds.bounds_for", lambda *_: ())
+    monkeypatch.setattr("dpsco_app.pages.explore.details.bounds_for", lambda *_: ())
+    lower_cards.cache_clear()
+    floors.cache_clear()
+    try:
+        page = open_page(problem="quadratic", trials="1", show="lower bounds,rates,upper bounds")
+        assert result(page).done and "no bound for this problem" in texts(page)
+        assert len(numbers_in(sentence(page))) == 2
+    finally:
+        lower_cards.cache_clear()
+        floors.cache_clear()
+
+
+def test_the_region_names_its_worst_case_in_one_or_two_lines() -> None:
+    curves = [[e] for e in evaluate_all(replace(QUADRATIC, axis=None, grid=()), floors("logistic"))]
+    logistic = replace(QUADRATIC, problem="logistic")
+    text = region_text(curves, logistic, Look())
+    assert text == "No private algorithm gets here in the worst case over convex losses"
+    assert "<br>" in region_text(curves, logistic, Look(compact=True))
+    assert link.EXPLORE.query(logistic, link.views_text(["lower bounds"]))["problem"] == "logistic"
+
+
+def test_the_table_of_numbers_says_how_exact_an_averaged_risk_is() -> None:
+    from dpsco_app.pages.explore.details import numbers
+
+    averaged = numbers(run(replace(QUADRATIC, problem="logistic")))
+    assert {"Optimiser", "Mean excess population risk", "Evaluation ±"} <= set(averaged.columns)
+    assert (averaged["Evaluation ±"] > 0).all()
+    exact = numbers(run(QUADRATIC))
+    assert "Evaluation ±" not in exact.columns

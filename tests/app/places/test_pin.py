@@ -1,0 +1,298 @@
+"""Pinning a run, comparing it with the next one, and what its link restores."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dpsco_app.pages.explore.pinning import (
+    differences,
+    in_short,
+    overlays,
+    pin_text,
+    pinned,
+    read_pin,
+)
+from dpsco_app.parts.options import PIN, SIDE
+from dpsco_app.parts.running import estimate
+from dpsco_app.shell import link
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.runs.cost import cost
+from dpsco_core.scenario import Scenario
+from tests.app.pages import (
+    annotations,
+    chosen,
+    figure,
+    is_stale,
+    open_page,
+    press,
+    result,
+    sentence,
+    status,
+    texts,
+    trace_names,
+)
+
+TWO = {"methods": "mean.sample,mean.clipped", "trials": "3"}
+KEPT = replace(
+    link.BASE,
+    methods=("mean.sample", "mean.clipped"),
+    epsilon=0.2,
+    grid=(1000, 5000),
+    trials=3,
+)
+
+
+def row(page: Any) -> str:
+    """Return what is said of the pinned run."""
+    return str(page.container(key="pin_row").markdown[0].value)
+
+
+def specs(page: Any) -> list[dict[str, Any]]:
+    """Return every figure of the page."""
+    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+
+
+# -- in the page ------------------------------------------------------------------------------
+
+
+def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() -> None:
+    page = open_page(**TWO, epsilon="0.2")
+    before = [o.error for o in result(page).outcomes]
+    press(page, "Pin")
+    assert not is_stale(page) and "Change a setting and run" in row(page)
+    page.get_by_key("field_epsilon").set_value(2)
+    page.run()
+    assert is_stale(page) and row(page) == "**Pinned**, dashed: ε = 0.2."
+    press(page, "Run")
+    found = result(page)
+    assert not is_stale(page) and found.beside is not None and found.complete
+    assert [o.error for o in found.beside.outcomes] == before
+    assert [o.error for o in found.outcomes] != before
+    wide = figure(page)
+    dashes = {t["name"]: t["line"].get("dash") for t in wide["data"] if t.get("mode") != "lines"}
+    assert dashes["Simple clipping"] == "solid" and dashes["Simple clipping, pinned"] == "7px,4px"
+    colours = {t["name"]: t["line"].get("color") for t in wide["data"]}
+    assert colours["Simple clipping"] == colours["Simple clipping, pinned"]
+    assert "As pinned, simple clipping errs by" in sentence(page)
+    assert "and as pinned" in status(page)
+    press(page, "Unpin")
+    assert not is_stale(page) and result(page).beside is None
+    assert not any("pinned" in name for name in trace_names(figure(page)))
+    assert PIN not in page.query_params
+
+
+def test_the_link_restores_the_pinned_run_and_the_present_one() -> None:
+    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT), side="yes")
+    found = result(page)
+    assert not page.warning and found.complete and found.beside is not None
+    assert found.beside.scenario == KEPT and found.scenario.epsilon == 2
+    assert page.session_state[SIDE] is True
+    written = dict(page.query_params)
+    assert written["side"] == "yes" and written["pin"] == pin_text(KEPT)
+    copied = page.code[0].value.split("?")[1]
+    assert dict(parse_qsl(copied)) == written
+    assert chosen(page) == found.scenario
+
+
+BAD = {
+    "abc": "pin must be a query such as epsilon=1&p=3, got pin=abc.",
+    "n=0": "n must be an integer between 1 and",
+    "n=9000000": "n must be an integer between 1 and 1,000,000",
+    "epsilon=nan": "epsilon must be at least",
+    "<b>=1": "field must be one of",
+    "methods=": "method",
+    "x=1&" * 60: "pin must be a query",
+    "problem=mean&" * 400: "pin must be at most 2,000 characters",
+}
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:12])
+def test_a_bad_pin_costs_one_sentence_and_nothing_else(bad: str) -> None:
+    problems: list[str] = []
+    assert read_pin(bad, problems) == ""
+    (said,) = problems
+    assert said.startswith("pin holds no scenario that can be run. ") and BAD[bad] in said
+    assert len(said) < 400
+
+
+def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
+    page = open_page(**TWO, pin="n=abc")
+    (warning,) = page.warning
+    assert "pin holds no scenario that can be run. n must be an integer" in warning.value
+    assert result(page).complete and result(page).beside is None
+    assert PIN not in page.query_params
+
+
+def test_a_pin_and_a_set_are_one_too_many() -> None:
+    page = open_page(**TWO, pin=pin_text(KEPT), against="l1")
+    (warning,) = page.warning
+    assert "against must be left out beside pin." in warning.value
+    beside = result(page).beside
+    assert beside is not None and beside.scenario == KEPT
+
+
+def test_the_pinned_cells_count_against_the_caps(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, kept = replace(KEPT, trials=50), replace(KEPT, trials=10)
+    monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
+    # A machine so slow that either run is allowed, and both together are not.
+    slow = 1.05 * DASHBOARD.seconds / (cost(now).seconds + cost(kept).seconds)
+    monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: slow)
+    query = TWO | {"epsilon": "0.2", "trials": "50"}
+    assert not open_page(**query).error
+    page = open_page(**query, pin=pin_text(kept))
+    (error,) = page.error
+    assert error.value.startswith("This run and the one beside it would take about 126 s")
+    button = page.get_by_key("nearest")
+    assert button.label.startswith("Use ") and button.label.endswith(" trials")
+    button.click().run()
+    assert not page.error and 40 < chosen(page).trials < 50
+
+
+# -- side by side -----------------------------------------------------------------------------
+
+
+def test_side_by_side_draws_two_figures_of_one_range_with_their_own_titles() -> None:
+    page = open_page(**TWO, epsilon="2", pin=pin_text(KEPT), side="yes")
+    now, kept = specs(page)
+    assert now["layout"]["yaxis"]["range"] == kept["layout"]["yaxis"]["range"]
+    titles = [figure["layout"]["title"]["text"].replace("<br>", "") for figure in (now, kept)]
+    assert titles[0].startswith("Now: ") and titles[1].startswith("Pinned: ")
+    assert trace_names(now) == trace_names(kept)
+    (table,) = page.table
+    assert table.value.to_dict() == {"Now": {"ε": "2"}, "Pinned": {"ε": "0.2"}}
+    page.get_by_key(SIDE).set_value(False)
+    page.run()
+    assert "Simple clipping, pinned" in trace_names(figure(page)) and not page.table
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"axis": "d", "grid": "5,20"},
+        {"axis": "none", "grid": None},
+        {"problem": "quadratic", "methods": "sco.erm,sco.clipped"},
+    ],
+)
+def test_what_cannot_be_overlaid_stands_side_by_side(query: dict[str, str | None]) -> None:
+    page = open_page(**(TWO | query), pin=pin_text(KEPT))
+    assert len(specs(page)) == 2 and "side by side" in row(page)
+    assert SIDE not in {t.key for t in page.toggle}
+    assert len(page.table) == 1 and result(page).complete
+
+
+def test_two_single_points_share_their_range() -> None:
+    single = replace(KEPT, axis=None, grid=())
+    page = open_page(**TWO, axis="none", grid=None, epsilon="2", pin=pin_text(single))
+    now, kept = specs(page)
+    assert now["layout"]["xaxis"]["range"] == kept["layout"]["xaxis"]["range"]
+
+
+# -- after a change ---------------------------------------------------------------------------
+
+
+def test_bounds_follow_a_change_at_once_and_the_old_lines_are_faded() -> None:
+    page = open_page(**TWO, epsilon="0.2")
+
+    def edge(figure: dict[str, Any]) -> Any:
+        return next(t["y"] for t in figure["data"] if t["name"] == "CDP hypercube")
+
+    before = edge(figure(page))
+    page.get_by_key("field_epsilon").set_value(2)
+    page.run()
+    stale = figure(page)
+    assert edge(stale) != before and "previous settings" in annotations(stale)
+    (line,) = [t for t in stale["data"] if t["name"] == "Simple clipping"]
+    assert line["opacity"] == 0.4
+    press(page, "Run")
+    fresh = figure(page)
+    assert edge(fresh) == edge(stale)
+    (line,) = [t for t in fresh["data"] if t["name"] == "Simple clipping"]
+    assert line["opacity"] == 1
+
+
+def test_the_work_of_a_change_is_said_without_what_is_known() -> None:
+    page = open_page(**(TWO | {"trials": "4"}), seed="77")
+    page.get_by_key("field_trials").set_value(10)
+    page.run()
+    assert "24 cells." in status(page)  # 2 points, 2 estimators, 6 more trials
+    press(page, "Run")
+    page.get_by_key("field_trials").set_value(5)
+    page.run()
+    assert "every cell is known" in status(page)
+    assert estimate((result(page).scenario,)).cells == 0
+
+
+def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
+    page = open_page(**TWO)
+    page.get_by_key("field_d").set_value(1000)
+    page.run()
+    (error,) = page.error
+    assert "n times d must be at most 2,000,000" in error.value
+    button = page.get_by_key("nearest")
+    button.click().run()
+    assert not page.error and page.get_by_key("field_d").value == 200
+
+
+# -- words ------------------------------------------------------------------------------------
+
+
+def test_a_pinned_scenario_survives_its_text() -> None:
+    swept = Scenario(problem="quadratic", methods=("sco.erm",))
+    for scenario in (
+        link.BASE,
+        KEPT,
+        replace(KEPT, epsilon=None, delta=None, rho=0.5),
+        replace(swept, geometry="lq", q=1.1, axis="q", grid=(1.0, 1.5)),
+    ):
+        problems: list[str] = []
+        text = read_pin(pin_text(scenario), problems)
+        assert not problems and text and pinned(text) == scenario
+    assert pinned("") is None
+
+
+def test_what_differs_is_said_in_words() -> None:
+    assert in_short(KEPT, KEPT) == ""
+    assert in_short(KEPT, replace(KEPT, epsilon=1.0, p=4.0)) == "ε = 0.2, p = 2"
+    fewer = replace(KEPT, methods=("mean.sample",))
+    assert in_short(KEPT, fewer) == "with Simple clipping"
+    assert in_short(fewer, KEPT) == "without Simple clipping"
+    other = replace(KEPT, problem="quadratic", methods=("sco.erm",))
+    assert "other estimators" in in_short(KEPT, other)
+    assert "10 trials" in in_short(replace(KEPT, trials=10), KEPT)
+    swept = replace(KEPT, n=500)
+    assert differences(KEPT, swept) == ()  # n is on the axis
+    assert overlays(KEPT, swept) and not overlays(KEPT, replace(KEPT, axis="d", grid=(5,)))
+
+
+# -- where curves come from -------------------------------------------------------------------
+
+
+def test_every_drawn_curve_has_its_paper_and_its_statement() -> None:
+    page = open_page(show="lower bounds,rates,upper bounds")
+    tables = [d.value for d in page.dataframe]
+    (sources,) = [t for t in tables if "Curve" in t.columns]
+    drawn = {n for n in trace_names(figure(page)) if n and "10-90" not in n and "." not in n}
+    assert drawn <= set(sources["Curve"])
+    assert (sources["Statement"].str.len() > 3).all() and sources["Paper"].str.len().min() > 3
+    assert all(f"**{key}**: " in texts(page) for key in set(sources["Paper"]))
+    bib = next(c.value for c in page.code if "@" in c.value)
+    assert bib.count("@") == bib.count("  title = ") >= 2
+    assert "  author = {Gautam Kamath and Xingtu Liu and Huanyu Zhang},\n" in bib
+    assert bib.count("{") == bib.count("}")
+
+
+def test_a_chip_opens_the_control_itself() -> None:
+    page = open_page(**TWO)
+    assert "**CDP hypercube** is **0." in texts(page) and "$\\displaystyle \\max_q" in texts(page)
+    page.get_by_key("chip_epsilon").set_value(5)
+    page.run()
+    assert page.get_by_key("field_epsilon").value == 5 and chosen(page).epsilon == 5
+    assert is_stale(page)
+    page.get_by_key("field_epsilon").set_value(2)
+    page.run()
+    assert page.get_by_key("chip_epsilon").value == 2

@@ -1,0 +1,281 @@
+"""Privacy: its figures hold the numbers of the core, its address restores it, audits run here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dpsco_app.pages.privacy.audit_charts import (
+    audit_figure,
+    best_so_far,
+    ledger_figure,
+    samples_figure,
+)
+from dpsco_app.pages.privacy.charts import conversions_figure, shuffled_figure
+from dpsco_app.pages.privacy.state import (
+    DEFAULT,
+    PARTS,
+    PRIVATE_SLUGS,
+    SCENES,
+    STATE,
+    View,
+    privacy_query,
+)
+from dpsco_app.pages.privacy.words import (
+    CONVERSION_NAMES,
+    FAULT_NAMES,
+    ROUTE_NAMES,
+    said_audit,
+    said_ledger,
+    title_audit,
+    title_ledger,
+)
+from dpsco_app.parts.look import Look
+from dpsco_core.audit.engine import FAULTS, Audit, audited
+from dpsco_core.audit.samples import samples
+from dpsco_core.catalogue import METHODS, method_card
+from dpsco_core.explain.budgets import conversions, epsilon_curves, shuffling
+from dpsco_core.explain.ledgers import account
+from dpsco_core.privacy.budget import gaussian_epsilon
+from dpsco_core.scenario import Scenario
+from tests.app.pages import press, texts
+from tests.app.places.test_anatomy import named, open_at, values
+
+
+def open_privacy(**query: str) -> Any:
+    return open_at("privacy", **query)
+
+
+def alts(page: Any) -> list[str]:
+    return [chart.proto.alt for chart in page.get("plotly_chart")]
+
+
+# -- figures ------------------------------------------------------------------------------------
+
+
+def test_the_conversions_are_drawn_as_they_are() -> None:
+    curves, found = epsilon_curves(1e-6), conversions(DEFAULT.point)
+    chosen = [(c.name, c.rho, c.epsilon) for c in found]
+    figure = json.loads(conversions_figure(curves, chosen, Look()).to_json())
+    for key, name in CONVERSION_NAMES.items():
+        assert values(named(figure, name)) == pytest.approx(getattr(curves, key))
+    marks = [t for t in figure["data"] if t["name"] == "present point"]
+    assert [values(m)[0] for m in marks] == [1.0, 1.0, 1.0]
+    assert values({"y": marks[2]["x"]})[0] == pytest.approx(found[2].rho)
+
+
+def test_a_route_that_fails_is_not_drawn_there() -> None:
+    rows = [(n, shuffling(n, 1.0, 1e-6)) for n in (10, 1000)]
+    figure = json.loads(shuffled_figure(rows, rows[0], Look(compact=True)).to_json())
+    closed = values(named(figure, ROUTE_NAMES["closed"]))
+    assert closed[0] is None or closed[0] != closed[0]
+    assert closed[1] == pytest.approx(rows[1][1][2].noise_multiplier)
+
+
+@pytest.mark.parametrize("fault", FAULTS[:3])
+def test_an_audit_is_drawn_with_its_claim(fault: Any) -> None:
+    task = Audit(point=View().audit().point, runs=5000, fault=fault)
+    found = audited(task)
+    figure = json.loads(audit_figure(task, found, Look()).to_json())
+    assert values(named(figure, "ε is at least")) == pytest.approx(best_so_far(found))
+    assert set(values(named(figure, "claimed ε"))) == {found.claimed_epsilon}
+    caught = found.caught_at is not None
+    assert caught == (fault != "none") == ("Caught" in title_audit(task, found))
+    assert ("refute" in said_audit(task, found)) and f"{found.delta:g}" in said_audit(task, found)
+    shown = samples(found)
+    drawn = json.loads(samples_figure(shown, Look(dark=True)).to_json())
+    assert values(named(drawn, "on the other")) == shown.two.tolist()
+
+
+def test_the_ledger_is_drawn_as_shares() -> None:
+    found = account(replace(DEFAULT, method="sco.objective-perturbation").scenario())
+    figure = json.loads(
+        ledger_figure(found.spendings, "sco.objective-perturbation", Look()).to_json()
+    )
+    bars = figure["data"][0]
+    x = values({"y": bars["x"]})
+    assert x == pytest.approx([100 * row.share for row in found.spendings])
+    assert "99 %" in title_ledger(found) and "2 releases" in said_ledger(found)
+
+
+def test_equal_steps_are_pieces_of_one_bar() -> None:
+    found = account(DEFAULT.scenario())
+    count = len(found.entries)
+    figure = json.loads(ledger_figure(found.spendings, DEFAULT.method, Look()).to_json())
+    assert len(figure["layout"]["shapes"]) == count - 1
+    assert figure["data"][0]["text"][0].startswith(f"{count} × ")
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def test_the_first_figure_is_the_calculator() -> None:
+    page = open_privacy()
+    assert not page.warning and len(page.get("plotly_chart")) == 1
+    assert "the exact curve allows 1.6 times" in alts(page)[0]
+    assert "4.225" in texts(page)
+    assert [h.value for h in page.header] == ["The budget calculator"]
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ({"tool": "compose", "kind": "zcdp", "rho": "0.001"}, "**1.995** by the exact curve"),
+        (
+            {"tool": "compose", "kind": "pure", "releases": "10"},
+            "**10**-DP by basic composition. At δ = 10⁻⁶ they are (ε, δ)-DP with ε = **10** by the "
+            "optimal composition of pure DP, **20.55** by zCDP and **33.81** by advanced",
+        ),
+        ({"tool": "compose"}, "advanced composition is above basic composition for every k up to"),
+        (
+            {"tool": "compose", "epsilon": "0.1"},
+            "advanced composition is below basic composition from k = 42 on",
+        ),
+        ({"tool": "shuffle"}, "adaptive steps: **1.319**"),
+        ({"tool": "shuffle", "records": "10"}, "nothing, its conditions fail"),
+        ({"tool": "subsample"}, "(0.01704, 1e-08)-DP"),
+        ({"tool": "subsample", "batch": "100", "records": "10"}, "batch must be at most"),
+        ({"tool": "convert", "kind": "zcdp"}, "**4.887**"),
+        ({"tool": "convert", "kind": "pure"}, "never more than the pure ε itself"),
+        ({"part": "ledger"}, "all of the budget"),
+        ({"part": "ledger", "kind": "pure"}, "Nearest:"),
+        ({"part": "ledger", "method": "lp.noisy-mirror-descent", "n": "500"}, "releases"),
+        ({"part": "audit", "runs": "2000"}, "is not refuted"),
+        ({"part": "audit", "runs": "2000", "fault": "no-clipping"}, "**200** runs refute it"),
+        ({"part": "audit", "audited": "user.accelerated"}, "Nearest: choose user.clipped-means"),
+        ({"part": "audit", "audited": "mean.cwme-pure", "runs": "2000"}, "at δ = 0"),
+    ],
+)
+def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
+    page = open_privacy(**query)
+    assert shown in texts(page)
+
+
+def test_the_audit_of_the_page_is_that_of_its_command() -> None:
+    from dpsco_core.cli.main import main
+
+    page = open_privacy(part="audit", fault="printed-constant", audited="mean.smoothed", at="0.1")
+    (code,) = [c.value for c in page.code if c.value.startswith("dpsco audit")]
+    assert "--rho" in code and "--at-delta 0.1" in code
+    task = replace(View(part="audit", at=0.1), fault="printed-constant", audited="mean.smoothed")
+    found = audited(task.audit())
+    assert said_audit(task.audit(), found) in texts(page)
+    assert "1.78 times less private" in texts(page)
+    assert gaussian_epsilon(task.audit().point.rho or 0, 0.1) == pytest.approx(1.0)
+    assert main(code.split()[1:]) == 0
+
+
+def test_a_long_audit_waits_for_its_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsco_app.pages.privacy import run_sections as sections
+
+    monkeypatch.setattr(sections, "_estimate", lambda task: 4.0)
+    query = {"part": "audit", "audited": "sco.phased-sgd", "runs": "200", "seed": "11"}
+    page = open_privacy(**query)
+    assert not page.get("plotly_chart")
+    page = press(page, "Run the audit (about 4 s)")
+    assert len(page.get("plotly_chart")) == 2 and "Phased SGD" in texts(page)
+    assert not [b for b in page.button if b.label.startswith("Run the audit")]
+
+
+def test_an_audit_that_takes_minutes_offers_fewer_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsco_app.pages.privacy import run_sections as sections
+
+    monkeypatch.setattr(sections, "_estimate", lambda task: 0.1 * task.runs)
+    page = open_privacy(part="audit", audited="lp.regularized-mirror-descent")
+    assert "Nearest: 1,000 runs." in texts(page)
+    page = press(page, "Take 1,000 runs")
+    assert page.query_params["runs"] == "1000"
+
+
+def test_a_link_restores_the_whole_page() -> None:
+    query = {
+        "part": "audit",
+        "tool": "shuffle",
+        "kind": "zcdp",
+        "epsilon": "2",
+        "delta": "1e-08",
+        "rho": "0.1",
+        "releases": "50",
+        "records": "1000",
+        "batch": "10",
+        "method": "mean.clipped",
+        "problem": "mean",
+        "n": "2000",
+        "d": "5",
+        "m": "3",
+        "calibration": "paper",
+        "audited": "mean.cwme-cdp",
+        "claim": "2",
+        "at": "0.1",
+        "fault": "half-noise",
+        "runs": "500",
+        "seed": "3",
+    }
+    assert set(query) == set(View.__dataclass_fields__)
+    view, problems = STATE.from_query(query)
+    assert not problems and STATE.to_query(view) == query
+    page = open_privacy(**query)
+    assert not page.warning
+    assert dict(page.query_params.items()) == query
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("part", "other"),
+        ("tool", "guess"),
+        ("kind", "renyi"),
+        ("epsilon", "nan"),
+        ("delta", "2"),
+        ("rho", "0"),
+        ("releases", "0"),
+        ("records", "1.5"),
+        ("batch", "-1"),
+        ("method", "mean.sample"),
+        ("problem", "knapsack"),
+        ("n", "1e9"),
+        ("d", "0"),
+        ("m", "x"),
+        ("calibration", "loose"),
+        ("audited", "sco.sgd"),
+        ("claim", "1000"),
+        ("at", "0"),
+        ("fault", "twice"),
+        ("runs", "201"),
+        ("seed", "-1"),
+    ],
+)
+def test_what_an_address_may_not_say_is_said_and_left_out(name: str, text: str) -> None:
+    view, problems = STATE.from_query({name: text})
+    assert view == DEFAULT
+    assert len(problems) == 1 and problems[0].startswith(name) and problems[0].endswith(".")
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+def test_every_scene_shows_what_it_promises(scene: Any) -> None:
+    page = press(open_privacy(), scene.name)
+    assert page.get("plotly_chart") and not page.warning
+    assert page.session_state[STATE.key("part")] == scene.changes["part"]
+    caught = {"An honest mechanism": False} | {s.name: True for s in SCENES[1:4]}
+    if scene.name in caught:
+        assert ("Caught after" in alts(page)[0]) == caught[scene.name]
+
+
+def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
+    scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=1000, d=5, rho=0.1)
+    query = privacy_query(replace(scenario, epsilon=None, delta=None), "sco.clipped")
+    page = open_privacy(**query)
+    assert "0.1-zCDP" in texts(page)
+
+
+def test_every_private_method_can_be_chosen_and_every_fault_has_a_name() -> None:
+    assert set(PRIVATE_SLUGS) == {m.card.slug for m in METHODS if m.card.privacy != "none"}
+    assert set(FAULT_NAMES) == set(FAULTS)
+    assert set(PARTS) == {"budget", "ledger", "audit"}
+    for slug in PRIVATE_SLUGS:
+        assert replace(DEFAULT, method=slug).scenario().methods == (slug,)
+        assert replace(DEFAULT, audited=slug).audit().validate().method == slug
+        assert method_card(slug).privacy != "none"

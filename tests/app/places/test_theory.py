@@ -1,0 +1,310 @@
+"""Theory: its figure and table hold the core's values, its links lead where they say."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.theory import words
+from dpsco_app.pages.theory.charts import MOST, dots_figure, ordered, symbol_of
+from dpsco_app.pages.theory.state import BASE, CHOICES, PANEL, drawing, fits, has_line, listed
+from dpsco_app.parts.look import FADED, Look
+from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.shell import link
+from dpsco_core.catalogue import BOUNDS, bound, method_card
+from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
+from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
+from dpsco_core.scenario import Scenario
+from tests.app.pages import checked, press, texts
+from tests.app.places.test_anatomy import open_at
+
+MEAN = Scenario(methods=("mean.sample",))
+
+
+def open_theory(**query: str) -> AppTest:
+    return open_at("theory", **query)
+
+
+def found(point: Scenario = BASE, table: str = "zhao") -> tuple[Row, ...]:
+    return rows(point, paper_table(table).slugs)
+
+
+def specs(page: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+
+
+def said(page: AppTest, key: str = "theory_said") -> str:
+    return str(page.container(key=key).markdown[0].value)
+
+
+# -- the figure ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_the_figure_holds_every_comparable_value(compact: bool) -> None:
+    drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
+    figure = dots_figure(drawn, "axis", "lower.mean.fano-cdp", Look(compact=compact))
+    expected = {r.bound.card.slug: r for r in drawn}
+    assert len(figure.data) == len(expected) <= MOST
+    heights = []
+    for trace in figure.data:
+        row = expected[trace.customdata[0]]
+        assert trace.x[0] == row.value
+        assert trace.marker.symbol == symbol_of(row.bound.card)
+        assert trace.opacity == (1.0 if row.holds else FADED)
+        heights.append(trace.y[0])
+    assert heights == sorted(heights) and len(set(heights)) == len(heights)
+    assert len(figure.layout.shapes) == 1
+    low, high = figure.layout.xaxis.range
+    assert 10**low < min(r.value for r in drawn) and 10**high > max(r.value for r in drawn)
+
+
+def test_a_mark_says_which_way_it_bounds_and_whether_its_constant_is_proven() -> None:
+    marks = {slug: symbol_of(bound(slug).card) for slug in ("upper.sco.clipped", "upper.sco.sgd")}
+    assert marks == {"upper.sco.clipped": "triangle-down-open", "upper.sco.sgd": "triangle-down"}
+    assert symbol_of(bound("lower.mean.fano-cdp").card) == "triangle-up"
+
+
+def test_a_long_table_is_cut_to_what_holds() -> None:
+    drawn = words.comparable(found(BASE, "all"), "excess risk")
+    shown_rows = ordered(drawn)
+    assert len(drawn) > MOST == len(shown_rows)
+    assert sum(r.holds for r in shown_rows) == min(MOST, sum(r.holds for r in drawn))
+
+
+# -- words --------------------------------------------------------------------------------------
+
+
+def test_the_title_names_the_smallest_rate_and_whom_the_floor_binds() -> None:
+    drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
+    title = words.title(drawn)
+    rates = [
+        r
+        for r in drawn
+        if r.holds
+        and r.bound.card.kind == "upper"
+        and r.bound.card.constant == "rate"
+        and r.bound.card.privacy != "none"
+    ]
+    best = min(rates, key=lambda r: r.value)
+    assert words.said(best.value) in title and words.short(best.bound.card) in title
+    least = words.floor(drawn)
+    assert least is not None and least.bound.card.privacy == "zcdp"
+    assert f"no zCDP algorithm stays below {words.said(least.value)}" in title
+    assert "no row" not in title.lower()
+
+
+def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -> None:
+    here = found(Scenario(problem="quadratic", methods=()), "kamath")
+    least = words.floor(here)
+    assert least is not None and least.bound.card.loss_class.strongly_convex
+    wider = [r for r in here if r.holds and not r.applies]
+    assert max(r.value for r in wider) > least.value
+    column = words.table_frame(here, [{}] * len(here))["Losses"]
+    assert set(column) == {
+        "smooth convex",
+        "smooth strongly convex",
+        "smooth convex (does not bind here)",
+        "mean estimation",
+    }
+
+
+def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
+    only = [r for r in found(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
+    assert words.title(only).startswith("No ε-DP algorithm stays below")
+    assert words.title([]).startswith("No row of this table")
+    failing = [r for r in found(MEAN, "kamath") if r.here and not r.holds]
+    assert "no private row hold" in words.title(failing)
+
+
+def test_the_sentence_counts_what_holds() -> None:
+    everything = found(MEAN, "kamath")
+    text = words.sentence(everything, words.comparable(everything, "l2 error"), paper_table("zhao"))
+    here = [r for r in everything if r.here]
+    assert f"**{sum(r.holds for r in here)} of {len(here)}**" in text
+    assert f"{len(everything) - len(here)} are about something else" in text
+    assert "times** what no zCDP algorithm stays below" in text
+
+
+def test_a_formula_is_taken_apart_without_loss() -> None:
+    parts = words.formula(r"a_{b,\ c},\ \kappa=\frac{1,\ 2}3,\ k\text{ a rank},\quad c").split(
+        "\n\n"
+    )
+    assert parts[0] == r"$\displaystyle a_{b,\ c}$, $\displaystyle c$"
+    assert parts[1] == r"where $\displaystyle \kappa=\frac{1,\ 2}3$, $\displaystyle k$ a rank"
+    ignored = (r"\displaystyle", "where", r"\quad", r"\text", "$", ",", "\n", " ", "{", "}")
+    for which in BOUNDS:
+        text, latex = words.formula(which.card.latex), which.card.latex
+        assert text.count("$") % 2 == 0
+        for word in ignored:
+            text, latex = text.replace(word, ""), latex.replace(word, "")
+        assert sorted(text.replace("\\", "")) == sorted(latex.replace("\\", "")), which.card.slug
+
+
+# -- links --------------------------------------------------------------------------------------
+
+
+def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
+    point = canonical_point(Scenario(problem="huber", methods=("sco.erm",), n=2000, d=5))
+    drawn = 0
+    for which in BOUNDS:
+        made = drawing(point, which.card)
+        assert made.query, which.card.slug
+        query = {k: v for k, v in made.query.items() if k not in ("show", "against")}
+        scenario = Scenario.from_query(query, link.BASE)
+        views = link.read_views(made.query.get("show", link.EXPLORE.extras["show"]), [])
+        assert made.drawn == (which.card.slug in shown(scenario, views))
+        drawn += made.drawn
+    assert drawn >= 40
+
+
+def test_explore_is_opened_with_fewer_users_where_there_are_too_many() -> None:
+    huge = canonical_point(
+        Scenario(problem="huber", methods=("sco.erm",), n=1_000_000, d=100, m=1000)
+    )
+    made = drawing(huge, bound("upper.user.accelerated").card)
+    assert made.query and made.n < huge.n
+
+
+# -- the page -----------------------------------------------------------------------------------
+
+
+def test_the_page_draws_the_table_of_its_address() -> None:
+    page = open_theory(problem="mean", table="kamath", epsilon="2", bound="lower.mean.fano-cdp")
+    point = Scenario(methods=("mean.sample",), epsilon=2.0)
+    drawn = words.comparable(found(point, "kamath"), "l2 error")
+    (figure,) = specs(page)
+    assert len(figure["data"]) == len(drawn)
+    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
+    here = [r for r in found(point, "kamath") if r.here]
+    assert len(frame) == len(here)
+    by_name = dict(zip(frame["Bound"], frame["Value"], strict=True))
+    (fano,) = [r for r in here if r.bound.card.slug == "lower.mean.fano-cdp"]
+    assert by_name[words.short(fano.bound.card)] == fano.value
+    assert words.formula(fano.bound.card.latex) in texts(page)
+    assert words.said(fano.value) in texts(page)
+    assert f"{sum(r.holds for r in here)} of {len(here)}" in said(page)
+    target = dict(parse_qsl(urlsplit(frame["Explore"].iloc[0]).query))
+    assert target.get("epsilon") == "2"
+
+
+def test_filters_leave_what_they_say() -> None:
+    page = open_theory(problem="mean", table="kamath", kind="lower", scope="all")
+    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
+    assert set(frame["Kind"]) == {"lower"}
+    about_others = frame["What fails"].str.startswith("It is about")
+    assert about_others.any() and not about_others.all()
+    extras = {name: values[0] for name, values in CHOICES.items()} | {"space": "lq"}
+    assert [b.card.slug for b in BOUNDS if fits(b.card, extras)] == [
+        b.card.slug for b in BOUNDS if ".lp." in b.card.slug
+    ]
+
+
+def test_users_have_their_own_rows() -> None:
+    page = open_theory(problem="geometric-median", m="100", table="lowy")
+    assert "are hidden at once" in said(page)
+    page.select_slider(key=PANEL.prefix + "m").set_value(1000)
+    checked(page.run())
+    assert page.query_params["m"] == "1000"
+    wide = specs(page)[0]
+    values = sorted(trace["x"][0] for trace in wide["data"])
+    point = Scenario(problem="geometric-median", methods=("sco.erm",), m=1000, p=BASE.p)
+    expected = words.comparable(found(point, "lowy"), "excess risk")
+    assert values == pytest.approx(sorted(r.value for r in expected))
+
+
+def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
+    page = open_theory()
+    for problem in ("mean", "linear", "least-squares"):
+        page.selectbox(key=PANEL.prefix + "problem").set_value(problem)
+        checked(page.run())
+        assert page.query_params["problem"] == problem
+        assert specs(page)
+
+
+def test_what_the_address_should_not_say_is_said() -> None:
+    page = open_theory(table="none", epsilon="-1", erratum="x")
+    warnings = " ".join(w.value for w in page.warning)
+    assert "table must be one of" in warnings
+    assert "epsilon must be" in warnings
+    assert "erratum must be one that the page lists, got erratum=x" in warnings
+    assert specs(page)
+
+
+def test_an_erratum_is_shown_and_its_experiment_runs_at_the_press_of_the_button() -> None:
+    page = open_theory(part="errata", erratum="arora.one-step")
+    entry = erratum("arora.one-step")
+    for text in (entry.printed, entry.wrong, entry.instead):
+        assert text in texts(page)
+    assert entry.experiment is not None
+    finding = entry.experiment.run()
+    assert finding.sentence not in texts(page)
+    press(page, "Run the experiment")
+    assert finding.sentence in texts(page)
+    table = page.table[0].value
+    assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
+    press(page, "Next")
+    assert page.query_params["erratum"] == SLUGS[SLUGS.index("arora.one-step") + 1]
+    assert finding.sentence not in texts(page)
+
+
+def test_errata_are_filtered() -> None:
+    page = open_theory(part="errata", severity="not private as printed", runs="yes")
+    grave = [e for e in ERRATA if e.severity == "not private as printed" and e.experiment]
+    assert f"**{len(grave)} of {len(ERRATA)} entries**" in said(page, "theory_errata_said")
+    assert len(page.dataframe[0].value) == len(grave)
+    extras = {name: values[0] for name, values in CHOICES.items()}
+    assert listed(extras) == SLUGS
+    assert all(s.startswith("su.") for s in listed(extras | {"paper": "su"}))
+
+
+def test_the_scenario_survives_a_look_at_the_errata() -> None:
+    page = open_theory(problem="huber", n="5000", table="arora")
+    page.session_state["theory_part"] = "errata"
+    checked(page.run())
+    assert page.query_params["part"] == "errata"
+    page.session_state["theory_part"] = "tables"
+    checked(page.run())
+    assert page.query_params["problem"] == "huber" and page.query_params["n"] == "5000"
+    assert "Arora" in said(page)
+
+
+def test_a_method_and_its_errata_lead_to_each_other() -> None:
+    def links(page: AppTest) -> dict[str, str]:
+        return {link.proto.label: link.proto.query_string for link in page.get("page_link")}
+
+    method = open_at("algorithms", method="mean.iterative")
+    entries = errata_of("mean.iterative")
+    assert len(entries) >= 4
+    for entry in entries:
+        assert f"erratum={entry.slug}" in links(method)[words.about(entry)]
+        assert "mean.iterative" in methods_of(entry)
+    page = open_theory(part="errata", erratum=entries[0].slug)
+    for slug in methods_of(entries[0]):
+        assert f"method={slug}" in links(page)[method_card(slug).name]
+    assert errata_of("mean.sample") == ()
+
+
+def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
+    def label(slug: str) -> str:
+        page = open_theory(problem="quadratic", table="zhao", scope="all", bound=slug)
+        (found,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
+        return str(found)
+
+    assert label("upper.sco.clipped") == "Draw this bound in Explore"
+    assert label("upper.sco.clipped-logs") == "Open its scenario in Explore"
+    point = canonical_point(Scenario(problem="quadratic", methods=("sco.erm",)))
+    void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
+    made = drawing(point, void)
+    assert made.drawn and not has_line(made, void.slug)
+
+
+def test_the_errata_are_counted_in_a_sentence() -> None:
+    page = open_theory(part="errata", severity="not private as printed")
+    grave = [e for e in ERRATA if e.severity == "not private as printed"]
+    text = f"**{len(grave)}** published statements are not private as printed."
+    assert said(page, "theory_errata_said").endswith(text)

@@ -1,0 +1,176 @@
+"""A bad address costs one sentence and one field; a good one restores the whole page."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.parts.options import VIEWS
+from dpsco_app.shell import link
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.scenario import Scenario
+from tests.app.pages import (
+    ENTRY,
+    chosen,
+    is_stale,
+    numbers_in,
+    open_page,
+    press,
+    result,
+    sentence,
+)
+
+KEPT = {"seed": "5", "margin": "1"}
+BAD = {
+    "n=abc": "n must be an integer, got n=abc.",
+    "n=0": "n must be an integer between 1 and",
+    "n=1e12": "n must be an integer between 1 and",
+    "n=1e400": "n must be an integer, got n=1e400.",
+    "n=": "n must be given",
+    "epsilon=-1": "epsilon must be at least",
+    "epsilon=nan": "epsilon must be at least",
+    "delta=1": "delta must be at least 0 and below 1, got delta=1.",
+    "p=1.5": "p must be at least 2",
+    "d=5000": "d must be an integer between 1 and 1,000, got",
+    "rho=0": "rho must be at least",
+    "offset=3": "offset must be at least 0 and at most 2, got offset=3.",
+    "distribution=foo": "distribution must be one of student-t,",
+    "methods=mean.clipped,mean.foo": "method must be one of ",
+    "methods=mean.clipped,mean.clipped": "methods must be distinct",
+    "problem=foo": "problem must be one of mean, quadratic,",
+    "axis=foo": "axis must be one of n, d, m, epsilon, p, q, got axis=foo.",
+    "grid=1,x": "grid must be a list of numbers, got grid=x.",
+    "grid=5,2": "grid must be increasing, got grid=5,2.",
+    "grid=1.5,2": "grid must be a list of integers for the axis n",
+    "trials=100000": "trials must be an integer between 1 and 200, got",
+    "tuning=<b>": "tuning must be one of practical, theory, got tuning=<b>.",
+    "show=foo": f"show must be among {', '.join(VIEWS)}, got show=foo.",
+    "n=" + "9" * 1000: "n must be an integer, got n=999",
+    "distribution=" + "a" * 1000: "distribution must be one of student-t,",
+    "show=" + "x" * 1000: "show must be among",
+}
+
+
+@pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:30])
+def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
+    name, value = bad.split("=")
+    page = open_page(**(KEPT | {name: value}))
+    (warning,) = page.warning
+    assert BAD[bad] in warning.value
+    assert warning.value.startswith("In the address: ") and len(warning.value) < 400
+    scenario = chosen(page)
+    assert (scenario.seed, scenario.margin, scenario.trials) == (5, 1, 10 if "trials" in bad else 5)
+    if name != "show":
+        assert getattr(scenario, name) == getattr(link.BASE, name)
+    assert result(page).done and numbers_in(sentence(page))
+    assert not is_stale(page)
+    press(page, "Run")
+    assert not page.warning
+
+
+def test_every_bad_field_has_its_own_sentence() -> None:
+    page = open_page(n="abc", d="x", p="3")
+    assert len(page.warning) == 2
+    assert chosen(page).p == 3
+
+
+def test_unknown_parameters_are_left_alone() -> None:
+    page = open_page(utm="7")
+    assert not page.warning and page.query_params["utm"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            {
+                "grid": "80000,85000,90000,95000,100000",
+                "trials": "200",
+                "problem": "logistic",
+                "methods": "sco.iterative,sco.smoothed",
+            },
+            "the dashboard allows 120 s",
+        ),
+        ({"axis": "epsilon", "grid": "1,2", "n": "1000000"}, "n times d must be at most"),
+    ],
+)
+def test_a_run_that_is_too_heavy_is_refused_in_one_sentence(
+    query: dict[str, str], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
+    page = open_page(**query)
+    said = [*page.error, *page.warning]
+    assert len(said) == 1 and words in said[0].value
+    if page.error:
+        assert [b.disabled for b in page.button if b.label == "Run"] == [True]
+
+
+def test_the_link_restores_the_scenario_and_the_views() -> None:
+    query = {
+        "distribution": "pareto",
+        "methods": "mean.clipped,mean.cwme-pure",
+        "d": "7",
+        "rho": "0.3",
+        "p": "2.5",
+        "axis": "d",
+        "grid": "3,9",
+        "trials": "2",
+        "show": "rates,upper bounds",
+        "calibration": "paper",
+    }
+    page = open_page(**query)
+    again = AppTest.from_file(ENTRY, default_timeout=60)
+    written = dict(page.query_params)
+    for name, value in written.items():
+        again.query_params[name] = value
+    again.run()
+    assert not again.warning and not again.exception
+    assert result(again).scenario == result(page).scenario == chosen(page)
+    assert again.session_state["show"] == page.session_state["show"] == ["rates", "upper bounds"]
+    assert dict(again.query_params) == written
+    copied = page.code[0].value.split("?")[1]
+    assert dict(parse_qsl(copied)) == written
+
+
+def test_no_views_at_all_survive_the_address() -> None:
+    page = open_page(show="none")
+    assert page.session_state["show"] == [] and page.query_params["show"] == "none"
+
+
+def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
+    page = open_page()
+    page.query_params["d"] = "5"
+    page.run()
+    assert result(page).scenario.d == 5 and not is_stale(page)
+
+
+def test_the_default_page_has_an_empty_address() -> None:
+    assert link.EXPLORE.query(link.BASE, link.views_text([VIEWS[0]])) == {}
+    assert link.EXPLORE.query(Scenario(), link.views_text([]))["show"] == "none"
+
+
+def test_the_ledger_of_a_run_is_a_link_away() -> None:
+    page = open_page(methods="mean.sample,mean.cwme-cdp", d="5", epsilon="2")
+    links = {link.proto.label: link.proto for link in page.get("page_link")}
+    query = dict(parse_qsl(links["Where the budget went"].query_string.lstrip("?")))
+    assert query["part"] == "ledger" and query["method"] == "mean.cwme-cdp"
+    assert (query["epsilon"], query["d"], query["problem"]) == ("2", "5", "mean")
+    page = open_page(methods="mean.sample")
+    assert "Where the budget went" not in {link.proto.label for link in page.get("page_link")}
+
+
+def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> None:
+    page = open_page(d="50", grid=None)
+    assert not page.warning
+    scenario = chosen(page)
+    assert scenario.d == 50 and result(page).scenario == scenario
+    kept = [n for n in link.BASE.grid if n * 50 <= DASHBOARD.elements]
+    assert list(scenario.grid) == kept and len(kept) == len(link.BASE.grid) - 1
+
+
+def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:
+    page = open_page(axis="d", n="50000", grid=None)
+    assert not page.warning
+    assert (chosen(page).n, chosen(page).grid) == (50_000, (2, 5, 10, 20))

@@ -1,0 +1,46 @@
+"""A long run waits for the browser: the first page of a visit is whole, and ends before it."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsco_app.pages.explore import page as explore
+from dpsco_app.shell.arrival import ARRIVED
+from tests.app.pages import checked, figure, open_page, press, result, status, trace_names
+
+LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.clipped"}
+
+
+def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(explore, "when_there", lambda: asked.append(1))
+    monkeypatch.setattr("dpsco_app.parts.running.HEAD_START_SECONDS", 0.0)
+    page = open_page(**LONG)
+    assert len(asked) == 1
+    assert result(page).finished == 1
+    assert not result(page).complete
+    (bar,) = page.get("progress")
+    assert "1 of 80 cells" in bar.proto.text
+    assert trace_names(figure(page))  # the bounds, and what is there of the curve
+    assert "Seed" in [control.label for control in page.sidebar.number_input]
+    (cancel,) = [b for b in page.button if b.label == "Cancel"]
+    assert not cancel.disabled
+    before = result(page)
+    page.session_state[ARRIVED] = True  # what the browser's message does
+    checked(page.run())
+    # A run of the page that was stopped may still add to what it had, beside the one that goes on.
+    assert before.finished == 1
+    assert result(page).complete
+    assert "Finished: 80 cells" in status(page)
+    assert len(asked) == 1
+
+
+def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explore, "when_there", lambda: None)
+    monkeypatch.setattr("dpsco_app.parts.running.HEAD_START_SECONDS", 0.0)
+    page = press(open_page(**LONG | {"seed": "772"}), "Cancel")
+    assert "Stopped at 1 of 80 cells" in status(page)
+    checked(page.run())
+    assert result(page).finished == 1
+    press(page, "Run")  # who presses it is there
+    assert result(page).complete

@@ -1,0 +1,184 @@
+"""Files of the pages: scripts print the numbers that are shown, figures become whole pages."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from contextlib import redirect_stdout
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.anatomy.state import BASE as ANATOMY
+from dpsco_app.pages.anatomy.tables import norms_table
+from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.regimes.state import BASE as REGIMES
+from dpsco_app.pages.users.state import View as UsersView
+from dpsco_app.parts.figure_export import figure_page
+from dpsco_app.parts.look import Look, lay_out
+from dpsco_app.parts.scripts import anatomy_script, geometry_script, regimes_script, users_script
+from dpsco_app.parts.shown_bounds import rates
+from dpsco_core.results.notebook import notebook
+from dpsco_core.runs.study import canonical
+from dpsco_core.scenario import Scenario
+from tests.app.places.test_anatomy import SMALL, open_anatomy, open_at
+
+
+def printed(script: str) -> dict[str, pd.DataFrame]:
+    """Run a script, as a notebook's cells, and return the tables that it prints."""
+    out = io.StringIO()
+    names: dict[str, object] = {}
+    with redirect_stdout(out):
+        for cell in json.loads(notebook(script))["cells"]:
+            exec("".join(cell["source"]), names)
+    blocks = re.split(r"^# ", out.getvalue(), flags=re.MULTILINE)[1:]
+    return {b.split("\n", 1)[0]: pd.read_csv(io.StringIO(b.split("\n", 1)[1])) for b in blocks}
+
+
+def shown(page: AppTest, column: str) -> pd.DataFrame:
+    """Return the first table of a page that has the column."""
+    return next(d.value for d in page.dataframe if column in d.value.columns)
+
+
+def expect_files(page: AppTest) -> None:
+    """The page offers its script and the notebook of it."""
+    labels = [b.label for b in page.get("download_button")]
+    assert "Python: a script" in labels and "Notebook: the same in Jupyter" in labels
+
+
+def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
+    page = open_anatomy()
+    expect_files(page)
+    scenario = Scenario.from_query(SMALL, ANATOMY)
+    point, method = canonical(scenario), scenario.methods[0]
+    runs = ("private", "clipped", "exact")
+    tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
+    path = shown(page, "Excess risk")
+    expected = np.concatenate(
+        [
+            table["risk"].to_numpy()
+            for name, table in tables.items()
+            if name.startswith(("path", "answer"))
+        ]
+    )
+    assert path["Excess risk"].to_numpy() == pytest.approx(expected, rel=1e-12)
+    parts, split = shown(page, "Clip radius"), tables["parts of the error"]
+    assert parts["Whole error"].to_numpy() == pytest.approx(split["total"].to_numpy(), rel=1e-12)
+    assert parts["Clipping"].to_numpy() == pytest.approx(split["bias"].to_numpy(), rel=1e-12)
+    histogram = shown(page, "Norm from")
+    norms = tables["gradient norms"]["norm"].to_numpy()
+    assert histogram["Records"].sum() == len(norms)
+    chosen = float(split["radii"].iloc[len(split) // 2])
+    again = norms_table(norms, chosen)
+    assert again["Records"].tolist() == histogram["Records"].tolist()
+
+
+def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
+    page = open_at("regimes")
+    expect_files(page)
+    slugs = rates(REGIMES)
+    one = "upper.sco.clipped"
+    tables = printed(regimes_script(canonical(REGIMES), "n-epsilon", slugs, one))
+    table, values = shown(page, "Smallest"), tables["rates over the plane, row by row"]
+    assert len(table) == len(values) == 36 * 30
+    names = [c for c in table.columns if c.endswith(", holds")]
+    assert len(names) == len(slugs)
+    for name, slug in zip(names, slugs, strict=True):
+        rate = table[name.removesuffix(", holds")].to_numpy()
+        assert rate == pytest.approx(values[slug].to_numpy(), rel=1e-12)
+    terms = tables["largest term"]
+    assert shown(page, "Largest term")["Largest term"].tolist() == terms["term"].tolist()
+
+
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_the_script_of_geometry_prints_what_the_page_shows(dimensions: int) -> None:
+    view = GeometryView(geometry="lq", q=1.25, dimensions=dimensions, noise_q=1.35, noise_d=3)
+    page = open_at(
+        "geometry", geometry="lq", q="1.25", dimensions=f"{dimensions}", noise_q="1.35", noise_d="3"
+    )
+    tables = printed(geometry_script(view))
+    for title, theirs, column, ours in (
+        ("projection", "projection", "Projection P(x)", "Projection P(x)"),
+        ("reach of the first directions", "reach", "Reach", "Reach"),
+        ("running mean", "means", "Draws", "Mean"),
+        ("widths", "at most", "At most", "At most"),
+        ("squared dual norm of the noise", "measured", "q", "Measured"),
+    ):
+        table = shown(page, column)
+        assert table[ours].to_numpy() == pytest.approx(tables[title][theirs].to_numpy(), rel=1e-12)
+    drawn = [d.value for d in page.dataframe if "Coordinate 1" in d.value.columns]
+    for table, title in zip(drawn, [t for t in tables if t.startswith("draws")], strict=True):
+        assert table.to_numpy() == pytest.approx(tables[title].to_numpy(), rel=1e-12)
+
+
+def test_the_script_of_users_prints_what_the_page_shows() -> None:
+    view = UsersView(n=2000, d=2, trials=2)
+    page = open_at("users", n="2000", d="2", trials="2")
+    expect_files(page)
+    tables = printed(users_script(view))
+    law = shown(page, "RMS distance")
+    crossing = [t for name, t in tables.items() if name.startswith("crossover")]
+    mean = np.concatenate([t["mean"].to_numpy() for t in crossing])
+    assert law["Mean excess risk"].to_numpy() == pytest.approx(mean, rel=1e-12)
+    least, needs = shown(page, "ε"), tables["least users"]
+    for ours, theirs in zip(least.columns, needs.columns, strict=True):
+        column = needs[theirs].replace(np.inf, np.nan).to_numpy()
+        assert least[ours].astype(float).to_numpy() == pytest.approx(column, nan_ok=True)
+    counts = [t for name, t in tables.items() if name.startswith("gradients")]
+    together = pd.concat(counts)["gradients"].replace(np.inf, np.nan).to_numpy()
+    gradients = shown(page, "Gradients")["Gradients"].astype(float).to_numpy()
+    assert gradients == pytest.approx(together, nan_ok=True)
+    table, found = shown(page, "Smallest"), tables["map"]
+    for k, name in enumerate(c for c in table.columns if c.endswith(", holds")):
+        rate = table[name.removesuffix(", holds")].astype(float).to_numpy()
+        column = found.iloc[:, 2 + k].replace(np.inf, np.nan).to_numpy()
+        assert rate == pytest.approx(column, nan_ok=True)
+
+
+class Loads(HTMLParser):
+    """Collects what a page would load, and its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.text = ""
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href", "data")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_figure_becomes_a_page_that_loads_nothing(dark: bool) -> None:
+    def draw(look: Look) -> go.Figure:
+        figure = go.Figure(go.Scatter(x=[1, 2], y=[3, 4]))
+        lay_out(figure, look)
+        return figure
+
+    title = "n < 100: the error is <b>flat</b>"
+    table = pd.DataFrame({"n": [1, 2], "error": [3.0, np.nan]})
+    page = figure_page(title, draw, lambda: table, dark=dark)
+    read = Loads()
+    read.feed(page)
+    assert page.startswith("<!doctype html>") and read.loads == []
+    assert "@import" not in page.split("</style>")[0]
+    assert title in read.text and "<b>" not in read.tags  # written as it is, not as marks
+    assert read.tags.count("td") == table.size and "Plotly.newPlot" in page
+    assert ("#171614" if dark else "#ffffff") in page
+    assert len(page) < 8_000_000
+
+
+def test_a_figure_without_numbers_is_a_page_without_a_table() -> None:
+    page = figure_page("Title", lambda look: go.Figure())
+    read = Loads()
+    read.feed(page)
+    assert "table" not in read.tags and "details" not in read.tags

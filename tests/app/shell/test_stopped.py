@@ -1,0 +1,146 @@
+"""A run of a page that is stopped, or whose page is left, costs no control its value."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.parts.controls import Panel
+from dpsco_app.shell import visits
+from dpsco_app.shell.page_state import PageState
+from tests.app.pages import checked
+
+SCRIPT = """
+import streamlit as st
+from dpsco_app.pages.{0} import page
+st.set_page_config(layout="wide")
+if st.session_state.get("elsewhere"):
+    st.title("Another page")
+else:
+    page.page()
+"""
+# Of every page with a sidebar of its own, a few values that are not the first that it offers.
+PANELS = {
+    "explore": {"trials": "5", "grid": "1000,5000", "seed": "3", "d": "7", "show": "rates"},
+    "anatomy": {"problem": "quadratic", "n": "500", "d": "3", "trials": "1", "seed": "3"},
+    "regimes": {"distribution": "pareto", "n": "5000", "plane": "n-d"},
+    "theory": {"distribution": "pareto", "n": "5000", "kind": "lower"},
+}
+STATES = {
+    "users": {"n": "20000"},
+    "lower_bounds": {"n": "20000"},
+    "privacy": {"part": "ledger"},
+    "algorithms": {"method": "sco.clipped"},
+}
+PAGES = PANELS | STATES
+
+
+def at(name: str) -> AppTest:
+    page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
+    for key, value in PAGES[name].items():
+        page.query_params[key] = value
+    return page
+
+
+def held(page: AppTest) -> dict[str, Any]:
+    """Return what the controls hold, by their keys."""
+    kinds = ("selectbox", "number_input", "select_slider", "button_group", "toggle", "radio")
+    return {w.key: w.value for kind in kinds for w in page.get(kind) if w.key}
+
+
+def told(page: AppTest) -> Iterator[tuple[str, Any, Any]]:
+    """Yield key, value, and what the browser is told in this run, of every control."""
+    for chosen in page.selectbox:
+        yield str(chosen.key), chosen.index, _told(chosen, chosen.index, chosen.proto.default)
+    for slider in page.select_slider:
+        place = slider.options.index(slider.format_func(slider.value))
+        yield str(slider.key), place, _told(slider, place, int(slider.proto.default[0]))
+    for group in page.get("button_group"):
+        places = sorted(group.indices)
+        yield str(group.key), places, _told(group, places, sorted(group.proto.default))
+    for number in page.number_input:
+        yield str(number.key), number.value, _told(number, number.value, number.proto.default)
+
+
+def _told(widget: Any, value: Any, default: Any) -> Any:
+    return value if widget.proto.set_value else default
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
+    page = checked(at(name).run())
+    page = checked(page.run())  # what was set before the first run is not sent again
+    values = {key: value for key, value, _ in told(page)}
+    assert values
+    assert {key: found for key, _, found in told(page)} == values
+
+
+@pytest.mark.parametrize("after", [3, 1000])
+@pytest.mark.parametrize("name", PAGES)
+def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
+    name: str, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = held(checked(at(name).run()))
+    page = at(name)
+    with monkeypatch.context() as patch:
+        owner, load = (Panel, Panel.load) if name in PANELS else (PageState, PageState.load)
+
+        def stopped(self: Any, given: Any) -> None:
+            """Put some of the values."""
+            load(self, given)
+            names = [key for key in st.session_state if "_field_" in str(key) or name in str(key)]
+            for key in names[after:]:
+                if not str(key).endswith(("_whole", "_written", "_address")):
+                    del st.session_state[key]
+            st.stop()
+
+        patch.setattr(owner, "load", stopped)
+        page.run()
+        assert held(page) == {}
+    assert held(checked(page.run())) == whole
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_address(
+    name: str,
+) -> None:
+    page = checked(at(name).run())
+    whole = held(page)
+    leave(page)
+    page = checked(page.run())
+    assert held(page) == whole
+    assert dict(page.query_params) != {}
+    page.query_params.clear()  # the second click was on its way before the address came
+    page = checked(page.run())
+    assert held(page) == whole
+    assert dict(page.query_params) != {}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_empty_address_later_on_is_the_page_at_its_defaults(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = checked(at(name).run())
+    whole = held(page)
+    leave(page)
+    page = checked(page.run())
+    now = time.monotonic
+    monkeypatch.setattr(visits.time, "monotonic", lambda: now() + 1 + visits.UNHEARD_SECONDS)
+    page.query_params.clear()  # the back button
+    page = checked(page.run())
+    assert held(page) != whole
+    assert dict(page.query_params) == {}
+
+
+def leave(page: AppTest) -> None:
+    """Go to another page, and click on the first one's link."""
+    page.session_state["elsewhere"] = True
+    page.run()
+    assert held(page) == {}
+    page.query_params.clear()
+    page.session_state["elsewhere"] = False

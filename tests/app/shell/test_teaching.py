@@ -1,0 +1,110 @@
+"""The teacher mode: what an address hides, how large it writes, and that it stays so."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.parts.fields import ALL_CONTROLS
+from dpsco_app.shell.link import BASE
+from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
+from dpsco_core.scenario import Scenario
+from tests.app.pages import open_page, press
+
+
+def sheets(page: AppTest) -> str:
+    """Return the style sheets of a page."""
+    return "\n".join(element.proto.body for element in page.get("html"))
+
+
+@pytest.mark.parametrize(
+    ("query", "hide", "large"),
+    [
+        ({}, (), False),
+        ({"hide": "sidebar, p,p"}, ("sidebar", "p"), False),
+        ({"type": "large"}, (), True),
+        ({"hide": "privacy,delta", "type": "normal"}, ("privacy", "delta"), False),
+    ],
+)
+def test_an_address_is_read(query: dict[str, str], hide: tuple[str, ...], large: bool) -> None:
+    assert read(query, Teaching()) == (Teaching(hide=hide, large=large), [])
+
+
+def test_what_is_missing_leaves_what_is_held_and_none_shows_everything() -> None:
+    held = Teaching(hide=("p",), large=True)
+    assert read({}, held) == (held, [])
+    assert read({"hide": "none", "type": "normal"}, held) == (Teaching(), [])
+
+
+def test_an_unknown_name_is_said_in_one_sentence_and_the_others_hold() -> None:
+    found, wrong = read({"hide": "sidebar,zebra,<b>", "type": "huge"}, Teaching())
+    assert found == Teaching(hide=("sidebar",))
+    assert len(wrong) == 2
+    assert wrong[0].startswith("hide must be among sidebar, nav") and "zebra" in wrong[0]
+    assert wrong[1] == "type must be one of normal, large, got type=huge."
+
+
+def test_every_name_hides_something() -> None:
+    drawn = {c.field for c in ALL_CONTROLS}
+    for name in names():
+        selectors = hidden([name])
+        assert bool(selectors) == (name not in {f for f in Scenario().to_dict() if f not in drawn})
+    assert ".st-key-field_p" in hidden(["p"]) and ".st-key-anatomy_p" in hidden(["p"])
+    assert not any("problem" in s for s in hidden(["p"]))
+    assert {".st-key-field_epsilon", ".st-key-notion"} <= set(hidden(["privacy"]))
+    assert set(PARTS) <= set(names())
+
+
+def test_the_style_sheet_holds_both() -> None:
+    text = style(Teaching(hide=("nav",), large=True))
+    assert "stTopNav" in text and f"{16 * SCALE:.1f}px" in text
+    assert "font-size" not in style(Teaching(hide=("nav",)))
+
+
+def test_a_page_hides_and_stays_at_its_values() -> None:
+    page = open_page(hide="p,delta,presets", type="large", p="4", delta="1e-05")
+    assert ".st-key-field_p " in sheets(page) and "html { font-size" in sheets(page)
+    assert chosen_without(page).p == 4 and chosen_without(page).delta == 1e-5
+    page = press(page, "Run")
+    assert ".st-key-field_p " in sheets(page)
+    assert dict(page.query_params)["hide"] in ("p,delta,presets", ["p,delta,presets"])
+
+
+def chosen_without(page: AppTest) -> Scenario:
+    """Return the scenario of the address, without what is for teachers."""
+    for name in ("hide", "type"):
+        assert name in page.query_params
+    held = dict(page.query_params)
+    query = {k: v[0] if isinstance(v, list) else v for k, v in held.items()}
+    fields = set(Scenario().to_dict())
+    return Scenario.from_query({k: v for k, v in query.items() if k in fields}, BASE)
+
+
+def test_it_holds_for_the_session_when_the_address_says_nothing() -> None:
+    page = open_page(hide="sidebar")
+    del page.query_params["hide"]  # as a change of the page does
+    page.run()
+    assert "stSidebar" in sheets(page) and "hide" in page.query_params
+
+
+def test_a_wrong_name_is_said_on_the_page() -> None:
+    page = open_page(hide="zebra", type="large")
+    (warning,) = [w.value for w in page.warning if "hide must" in w.value]
+    assert "zebra" in warning and "hide" not in page.query_params
+    page.run()
+    assert any("zebra" in w.value for w in page.warning)  # until something else is opened
+
+
+def test_a_figure_grows_with_its_type() -> None:
+    figure = go.Figure(
+        go.Scatter(x=[1, 2], y=[3, 4], marker={"size": 8}, line={"width": 2}),
+        layout={"height": 400, "margin": {"r": 100}, "font": {"size": 14}},
+    )
+    figure.add_annotation(text="name", x=1, y=3, font={"size": 12}, xshift=4)
+    large = enlarged(figure)
+    assert large.data[0].marker.size == 8 * SCALE and large.data[0].line.width == 2 * SCALE
+    assert list(large.data[0].y) == [3, 4] and large.layout.annotations[0].y == 3
+    assert large.layout.annotations[0].font.size == 12 * SCALE
+    assert (large.layout.height, large.layout.margin.r) == (400 * SCALE, 100 * SCALE)
+    assert figure.data[0].marker.size == 8  # the figure itself stays

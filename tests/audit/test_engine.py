@@ -1,0 +1,236 @@
+"""Audits of the methods: honest ones stand, broken ones are caught, others are refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.audit.doubles import ManyRuns, WrongNoise
+from dpsco_core.audit.engine import AT_ONCE, Audit, audited, run_audit, seconds_a_run, steps
+from dpsco_core.audit.stages import FILTERS, neighbours, stage
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.catalogue import METHODS, make_method
+from dpsco_core.cli.main import main
+from dpsco_core.privacy import ApproxDP, Ledger, amplify, shuffle_steps
+from dpsco_core.privacy.budget import gaussian_rho
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.scenario import Scenario
+
+CONFIDENCE = 1 - 1e-6
+CARDS = [m.card for m in METHODS if m.card.privacy != "none"]
+AUDITED = [c.slug for c in CARDS if c.slug not in FILTERS]
+# A hundred steps of a search a run: minutes for what the others do in seconds.
+SLOW = ("lp.regularized-mirror-descent",)
+QUICK = [*AT_ONCE, "sco.phased-sgd", "user.clipped-means"]
+LONG = [slug for slug in AUDITED if slug not in QUICK and slug not in SLOW]
+
+
+def task(method: str, runs: int, **more: object) -> Audit:
+    made = Audit(point=stage(method), runs=runs, confidence=CONFIDENCE, looks=False)
+    return replace(made, **more)  # type: ignore[arg-type]
+
+
+def check(method: str, runs: int) -> None:
+    """The honest method stands and is seen; with half its noise it is caught."""
+    honest = audited(task(method, runs))
+    assert honest.caught_at is None
+    assert honest.claimed_epsilon == 1.0
+    broken = audited(task(method, runs, fault="half-noise"))
+    assert broken.caught_at == runs
+    assert broken.epsilon_lower_bound > honest.epsilon_lower_bound
+
+
+@pytest.mark.parametrize("method", AT_ONCE)
+def test_an_estimator_that_adds_noise_once_is_audited_at_once(method: str) -> None:
+    check(method, 20_000)
+    honest = audited(task(method, 20_000))
+    assert honest.epsilon_lower_bound > 0.4
+    assert audited(task(method, 1000, fault="no-clipping")).caught_at == 1000
+
+
+@pytest.mark.parametrize("method", [m for m in QUICK if m not in AT_ONCE])
+def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
+    check(method, 8000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", LONG)
+def test_the_other_methods_are_audited_too(method: str) -> None:
+    check(method, 10_000)
+
+
+@pytest.mark.parametrize("method", ["mean.iterative", "sco.clipped", "sco.cwme", "sco.smoothed"])
+def test_a_missing_clip_is_caught_in_a_few_hundred_runs(method: str) -> None:
+    assert audited(task(method, 600, fault="no-clipping")).caught_at == 600
+
+
+def test_the_printed_noise_of_smoothing_is_refuted_at_its_own_rho() -> None:
+    """theory/kamath-liu-zhang.md, 8, item 1: 16/9 of the rho that is claimed."""
+    point = replace(stage("mean.smoothed"), epsilon=None, delta=None, rho=gaussian_rho(1.0, 0.2))
+    found = audited(Audit(point=point, runs=20_000, fault="printed-constant", delta=0.2))
+    assert found.claimed_epsilon == pytest.approx(1.0)
+    assert found.caught_at is not None
+    assert "1.78 times less private" in found.flaws[0]
+    honest = audited(Audit(point=point, runs=20_000, delta=0.2))
+    assert honest.caught_at is None and not honest.flaws
+
+
+def test_the_bound_rises_and_repeats() -> None:
+    looked = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
+    bounds = [found.epsilon_lower_bound for found in looked]
+    assert bounds == sorted(bounds) and bounds[0] < 0.2 < bounds[-1] < 1
+    again = list(run_audit(Audit(point=stage("mean.clipped"), runs=20_000)))
+    assert [found.epsilon_lower_bound for found in again] == bounds
+    other = replace(stage("mean.clipped"), seed=1)
+    assert audited(Audit(point=other, runs=20_000)).epsilon_lower_bound != bounds[-1]
+
+
+def test_runs_one_by_one_and_at_once_have_one_law() -> None:
+    """Two-sample Kolmogorov-Smirnov distances, at a false-alarm rate of 1e-6."""
+    from scipy.stats import ks_2samp
+
+    budget = ApproxDP(epsilon=1.0, delta=0.05)
+    for slug in AT_ONCE:
+        point = replace(stage(slug), d=2, epsilon=1.0, delta=0.05)
+        pair, method = neighbours(point), make_method(slug, "tight", "practical")
+        rng = np.random.default_rng(7)
+        many = ManyRuns(budget, runs=1500, factor=0.5)
+        at_once = method.release(pair.one, point.setting, many, rng).value  # type: ignore[arg-type]
+        single = np.array(
+            [
+                method.release(  # type: ignore[arg-type]
+                    pair.one, point.setting, WrongNoise(budget, factor=0.5), rng
+                ).value
+                for _ in range(1500)
+            ]
+        )
+        assert at_once.shape == single.shape == (1500, 2)
+        for j in range(2):
+            assert ks_2samp(at_once[:, j], single[:, j]).pvalue > 1e-6
+        assert len(many.entries) == 1
+
+
+def test_a_wrong_ledger_records_what_the_right_one_does_and_scales_all_noise() -> None:
+    budget = ApproxDP(epsilon=1.0, delta=0.05)
+    test = NoisyTest(kind="single", steps=1, threshold=0.0, epsilon=0.4, failure=0.01)
+    tested = TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=0.6, delta=0.01)
+    amplified, shuffled = amplify(1000, 1.0, 0.05, "numerical"), shuffle_steps(1000, 1.0, 0.05)
+    assert amplified is not None and shuffled.amplified
+
+    def noises(ledger: type[Ledger], **more: float) -> dict[str, np.ndarray]:
+        rng, zero = np.random.default_rng(8), np.zeros(3)
+        kinds = {
+            "gaussian": lambda b: b.gaussian(zero, l2_sensitivity=1.0, rho=0.01, rng=rng),
+            "laplace": lambda b: b.laplace(zero, l1_sensitivity=1.0, epsilon=0.5, rng=rng),
+            "groups": lambda b: b.shuffled_gaussian(
+                np.zeros((1000, 1)), l2_sensitivity=1.0, amplification=amplified, rng=rng
+            ),
+            "steps": lambda b: b.gaussian_steps(
+                steps=4, size=3, l2_sensitivity=1.0, rho=0.01
+            ).noise(4, 3, rng),
+            "shuffled": lambda b: b.shuffled_steps(shuffled, size=3, l2_sensitivity=1.0).noise(
+                9, 3, rng
+            ),
+            "objective": lambda b: b.objective_noise(
+                size=3, l2_sensitivity=1.0, epsilon=0.5, jacobian_epsilon=0.1, delta=0.01, rng=rng
+            ),
+            "block": lambda b: b.disjoint(2)[1].gaussian(
+                zero, l2_sensitivity=1.0, rho=0.01, rng=rng
+            ),
+            "tested": lambda b: _passed(b.tested_gaussian(tested, size=3, rng=rng, label="x")),
+        }
+        found = {}
+        for name, draw in kinds.items():
+            book = ledger(budget, **more)
+            found[name] = draw(book)
+            found[f"{name} entries"] = book.entries
+        return found
+
+    right, wrong = noises(Ledger), noises(WrongNoise, factor=0.25)
+    for name, noise in right.items():
+        if name.endswith("entries"):
+            assert wrong[name] == noise
+        else:
+            assert wrong[name] == pytest.approx(0.25 * noise)
+
+
+def _passed(opened: object) -> np.ndarray:
+    steps_ = opened
+    while not steps_.passes(1e6):  # type: ignore[attr-defined]
+        raise AssertionError("a score this large passes")
+    found: np.ndarray = steps_.noisy(np.zeros(3))  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("method", AUDITED)
+def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method: str) -> None:
+    point = stage(method)
+    pair = neighbours(point.validate())
+    records = [getattr(data, "records", data) for data in (pair.one, pair.two)]
+    holders = [getattr(r, "features", getattr(r, "points", r)) for r in records]
+    one, two = (holder.x for holder in holders)
+    changed = np.flatnonzero((one != two).any(axis=1))
+    assert changed.tolist() == list(range(point.m))
+    if method in SLOW:
+        return
+    found = audited(Audit(point=point, runs=40, looks=False))
+    assert found.claimed_epsilon == 1.0 and found.delta == (point.delta or 0.0)
+
+
+@pytest.mark.parametrize(
+    ("method", "fault"),
+    [
+        *((slug, "none") for slug in FILTERS),
+        ("sco.noisy-gd", "no-clipping"),
+        ("mean.clipped", "printed-constant"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_in_one_sentence(method: str, fault: str) -> None:
+    with pytest.raises(NotApplicable, match=r"Nearest: "):
+        next(run_audit(Audit(point=stage(method), fault=fault)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"runs": 41}, "trials"),
+        ({"runs": 20}, "trials"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"fault": "twice-noise"}, "fault"),
+        ({"delta": 0.1}, "at-delta"),
+        ({"point": replace(Scenario(), methods=("mean.sample",))}, "method"),
+        ({"point": Scenario()}, "method"),
+    ],
+)
+def test_a_wrong_audit_names_the_field(change: dict[str, object], named: str) -> None:
+    made = replace(Audit(point=stage("mean.clipped")), **change)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match=rf"^{named} must be"):
+        made.validate()
+
+
+def test_an_audit_tells_how_far_it_is_and_how_long_it_takes() -> None:
+    made = Audit(point=stage("sco.phased-sgd"), runs=400)
+    done = [step.done for step in steps(made)]
+    assert done == [100, 200, 300, 400, 500][: len(done)] and done[-1] == 400
+    assert 0 < seconds_a_run(made) < 1
+    assert seconds_a_run(Audit(point=stage("mean.clipped"))) == 0
+
+
+def test_the_command_prints_what_the_library_finds(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["audit", "--method", "mean.cwme-cdp", "--trials", "2000", "--fault", "half-noise"]
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    direct = audited(Audit(point=stage("mean.cwme-cdp"), runs=2000, fault="half-noise"))
+    expected = {"method": "mean.cwme-cdp", "claimed_epsilon": 1.0, "delta": 0.05, "trials": 2000}
+    assert expected.items() <= found.items()
+    assert found["epsilon_lower_bound"] == direct.epsilon_lower_bound
+    assert found["confidence"] == 0.999 and "1,000,000" in found["neighbours"]
+    assert main(words) == 0
+    assert "is refuted after" in capsys.readouterr().out
+    assert main(["audit", "--method", "mean.sample"]) == 2
+    assert capsys.readouterr().err.startswith("dpsco: method must be a private one")
+    assert main(["audit", "--method", "user.accelerated"]) == 2
+    assert "Nearest: choose user.clipped-means." in capsys.readouterr().err

@@ -1,0 +1,153 @@
+"""The statistics of audits: exact limits, false alarms at most as often as allowed, power."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from dpsco_core.audit.statistics import (
+    audit,
+    best_event,
+    checkpoints,
+    proportion_high,
+    proportion_low,
+    proven_epsilon,
+    separating_direction,
+    shared_confidence,
+)
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.privacy.budget import gaussian_epsilon
+
+FALSE_ALARM = 1e-6
+
+
+@pytest.mark.parametrize("runs", [1, 7, 40])
+@pytest.mark.parametrize("level", [0.001, 0.05])
+def test_the_limits_of_a_probability_err_at_most_as_often_as_said(runs: int, level: float) -> None:
+    """Coverage by the exact binomial law, not by simulation."""
+    counts = np.arange(runs + 1)
+    low, high = proportion_low(counts, runs, level), proportion_high(counts, runs, level)
+    assert low[0] == 0 and high[-1] == 1
+    assert (np.diff(low) > 0).all() and (np.diff(high) > 0).all()
+    for truth in np.linspace(0.01, 0.99, 25):
+        weights = binom.pmf(counts, runs, truth)
+        assert weights[low > truth].sum() <= level * (1 + 1e-9)
+        assert weights[high < truth].sum() <= level * (1 + 1e-9)
+
+
+def test_the_limits_agree_with_their_closed_forms_at_the_ends() -> None:
+    assert proportion_low(20, 20, 0.01) == pytest.approx(0.01 ** (1 / 20))
+    assert proportion_high(0, 20, 0.01) == pytest.approx(1 - 0.01 ** (1 / 20))
+
+
+def test_what_is_proven_is_never_negative_and_falls_with_delta() -> None:
+    found = [float(proven_epsilon(300, 30, 500, delta, 0.001)) for delta in (0.0, 0.05, 0.2, 0.59)]
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == 0 and found[0] < math.log(10)
+
+
+def alarms(one: np.ndarray, two: np.ndarray, claim: float, delta: float, level: float) -> int:
+    """Count the audits, one a row of the samples, that refute a claim."""
+    found = (
+        audit(a[:, None], b[:, None], delta=delta, confidence=1 - level)
+        for a, b in zip(one, two, strict=True)
+    )
+    return sum(e.epsilon_lower_bound > claim for e in found)
+
+
+def most_alarms(audits: int, level: float) -> int:
+    """How many alarms have a probability below the false-alarm rate, if each has `level`."""
+    return int(binom.isf(FALSE_ALARM, audits, level)) + 1
+
+
+LEVEL, AUDITS, RUNS = 0.2, 150, 200  # a loose level, so that alarms are seen at all
+
+
+def test_two_samples_of_one_law_are_hardly_ever_told_apart() -> None:
+    rng = np.random.default_rng(1)
+    one, two = rng.standard_cauchy((2, AUDITS, RUNS))
+    assert alarms(one, two, 0.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
+
+
+def test_an_honest_mechanism_is_hardly_ever_accused() -> None:
+    """Laplace noise, whose epsilon is attained by every half-line: the claim is exactly true."""
+    rng = np.random.default_rng(2)
+    one, two = rng.laplace(size=(2, AUDITS, RUNS))
+    assert alarms(one + 1.0, two, 1.0, 0.0, LEVEL) <= most_alarms(AUDITS, LEVEL)
+    # Counted honestly, not because the audit is blind: a quarter of the claim is refuted.
+    assert alarms(one + 1.0, two, 0.25, 0.0, LEVEL) > AUDITS / 2
+
+
+def test_gaussian_noise_keeps_to_its_exact_curve_and_half_of_it_does_not() -> None:
+    rng = np.random.default_rng(3)
+    rho, delta = 0.5, 0.1
+    claim, shift = gaussian_epsilon(rho, delta), math.sqrt(2 * rho)
+    one, two = rng.normal(size=(2, 8000, 1))
+    honest = audit(one + shift, two, delta=delta, confidence=1 - FALSE_ALARM)
+    assert 0.4 * claim < honest.epsilon_lower_bound <= claim
+    halved = audit(one + 2 * shift, two, delta=delta, confidence=1 - FALSE_ALARM)
+    assert halved.epsilon_lower_bound > claim
+
+
+def test_the_half_that_chooses_is_not_the_half_that_counts() -> None:
+    """Samples that differ in the even runs only: whatever is chosen, nothing is proven."""
+    rng = np.random.default_rng(4)
+    one, two = rng.normal(size=(2, 2000, 1))
+    one[::2] += 10.0
+    assert audit(one, two, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound == 0
+    one[1::2] += 10.0
+    assert audit(one, two, delta=0.0, confidence=1 - FALSE_ALARM).epsilon_lower_bound > 3
+
+
+def test_either_neighbour_may_be_the_likelier_and_the_event_either_side() -> None:
+    rng = np.random.default_rng(5)
+    narrow, wide = rng.normal(size=1000), np.abs(rng.normal(size=1000)) * 30 + 8
+    for one, two, above, likelier in (
+        (wide, narrow, True, True),
+        (narrow, wide, True, False),
+        (-wide, narrow, False, True),
+        (narrow, -wide, False, False),
+    ):
+        cut, side, first = best_event(one, two, 0.0, 0.001)
+        rate = [((x > cut) == side).mean() for x in (one, two)]
+        assert (rate[0] > rate[1]) == first
+        found = audit(one[:, None], two[:, None], delta=0.0, confidence=0.999)
+        swapped = audit(two[:, None], one[:, None], delta=0.0, confidence=0.999)
+        assert found.epsilon_lower_bound == pytest.approx(swapped.epsilon_lower_bound)
+        assert found.epsilon_lower_bound > 3
+        assert {(side, first), (not side, not first)} >= {(above, likelier)}
+
+
+def test_the_direction_finds_a_small_shift_among_loud_and_constant_numbers() -> None:
+    rng = np.random.default_rng(6)
+    loud = 100 * rng.normal(size=(2, 2000, 1))
+    quiet = rng.normal(size=(2, 2000, 1))
+    constant = np.full((2, 2000, 1), 7.0)
+    one, two = np.concatenate([loud, loud + quiet, constant], axis=2)
+    one[:, 1] += 3.0
+    direction = separating_direction(one, two)
+    assert direction[2] == 0
+    assert direction[0] == pytest.approx(-direction[1], rel=0.05)
+    assert audit(one, two, delta=0.0, confidence=0.999).epsilon_lower_bound > 3
+
+
+def test_looks_share_the_allowance() -> None:
+    assert 1 - shared_confidence(0.999, 8) == pytest.approx(0.001 / 8)
+    assert checkpoints(20_000) == (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
+    assert checkpoints(100) == (100,)
+
+
+def test_what_is_no_audit_is_refused() -> None:
+    good = np.zeros((40, 1))
+    for one, two, delta, confidence in (
+        (good, good[:20], 0.0, 0.9),
+        (good[:19], good[:19], 0.0, 0.9),
+        (good, good, 1.0, 0.9),
+        (good, good, 0.0, 1.0),
+        (good, np.full((40, 1), np.nan), 0.0, 0.9),
+    ):
+        with pytest.raises(InvalidInput):
+            audit(one, two, delta=delta, confidence=confidence)

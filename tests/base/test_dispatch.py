@@ -1,0 +1,152 @@
+"""Tasks in groups: each once, those that share something together, whoever is quick or late."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+
+import pytest
+
+from dpsco_core.base import dispatch
+from dpsco_core.base.dispatch import WorkersLost, finished, in_groups, in_order
+
+RUN = 4  # tasks that are alike
+
+
+def alike(task: int) -> int:
+    return task // RUN
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Executor]:
+    with ThreadPoolExecutor(2) as executor:
+        yield executor
+
+
+def test_tasks_that_are_alike_stay_with_one_worker(threads: Executor) -> None:
+    seen: dict[int, list[int]] = defaultdict(list)
+
+    def work(task: int) -> int:
+        seen[threading.get_ident()].append(task)
+        return -task
+
+    found = dict(in_groups(threads, work, range(100 * RUN), alike))
+    assert found == {task: -task for task in range(100 * RUN)}
+    ran = list(seen.values())
+    assert sum(map(len, ran)) == 100 * RUN
+    drawn = sum(1 + sum(alike(a) != alike(b) for a, b in itertools.pairwise(o)) for o in ran)
+    assert drawn <= 150  # what is shared is made about once a run, not once a task
+
+
+def test_what_a_worker_did_not_come_to_goes_to_another(
+    threads: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dispatch, "SHORT", 1e-9)  # no time for more than one task a call
+    monkeypatch.setattr(dispatch, "LONG", 1e-9)
+    calls = list(in_groups(threads, abs, range(-50, 0), alike))
+    assert sorted(calls) == [(task, -task) for task in range(-50, 0)]
+
+
+def test_what_had_finished_comes_before_what_failed_and_the_rest_is_dropped(
+    threads: Executor,
+) -> None:
+    gate = threading.Event()
+    submitted: list[Future[float]] = []
+
+    class Watched(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            submitted.append(threads.submit(fn, *args, **kwargs))
+            return submitted[-1]
+
+    def work(task: int) -> float:
+        if task == 0:
+            gate.wait(30)
+        else:
+            gate.set()
+        return 1 / task
+
+    calls = iter([(0, 0), (1, 1)])
+    found = []
+
+    def read() -> None:
+        for label, _ in finished(Watched(), work, lambda: next(calls, None), 2):
+            found.append(label)
+
+    with pytest.raises(ZeroDivisionError):
+        read()
+    assert found == [1]
+    assert all(future.done() for future in submitted)
+
+
+def test_dropped_work_and_broken_executors_are_said() -> None:
+    class Closing(Executor):
+        def submit(self, fn, /, *args, **kwargs):
+            future: Future[object] = Future()
+            future.cancel()
+            future.set_running_or_notify_cancel()
+            return future
+
+    with pytest.raises(WorkersLost, match="got calls that were dropped; what had finished is kept"):
+        list(in_order(Closing(), abs, [1, 2]))
+    assert list(in_order(Closing(), abs, [])) == []
+
+
+class Deadly(Executor):
+    """Runs calls as they come; one that ends its worker takes along what comes before a restart."""
+
+    def __init__(self, *deadly: int) -> None:
+        self.workers = 2
+        self.deadly = deadly
+        self.restarts = 0
+        self.broken = False
+        self.held: list[list[int]] = [[]]  # after every start
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.held[-1].append(args[0])
+        self.broken |= args[0] in self.deadly
+        future: Future[object] = Future()
+        if self.broken:
+            future.set_exception(BrokenExecutor("a worker has died"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+    def restart(self) -> None:
+        self.restarts += 1
+        self.broken = False
+        self.held.append([])
+
+
+def test_a_call_that_ends_its_worker_every_time_is_given_up_when_all_others_are_done() -> None:
+    executor = Deadly(8)
+    calls = iter([(number, number) for number in range(100)])
+    found: list[int] = []
+    with pytest.raises(WorkersLost, match=r"got 4 deaths with the same call; what had finished is"):
+        found.extend(label for label, _ in finished(executor, abs, lambda: next(calls, None), 6))
+    assert sorted(found) == [number for number in range(100) if number != 8]
+    assert executor.restarts == 3
+    assert executor.held[-1][-1] == 8  # alone, and last
+
+
+def test_calls_that_a_dead_worker_took_along_run_again_until_the_workers_die_in_a_row() -> None:
+    once = Deadly(8)
+    calls = iter([(number, number) for number in range(100)])
+    found: list[int] = []
+    for label, _ in finished(once, abs, lambda: next(calls, None), 6):
+        found.append(label)
+        once.deadly = () if once.restarts else once.deadly
+    assert sorted(found) == list(range(100))
+    always = Deadly(*range(100))
+    with pytest.raises(WorkersLost, match="got 4 deaths in a row"):
+        list(in_order(always, abs, range(100)))
+    assert always.restarts == 3
+
+
+def test_an_executor_that_cannot_start_again_is_said() -> None:
+    with ThreadPoolExecutor(1, initializer=divmod, initargs=(1, 0)) as failing:
+        sentence = r"workers must stay alive, got .*initializer failed.*; what had finished is kept"
+        with pytest.raises(WorkersLost, match=sentence):
+            list(in_order(failing, abs, [1, 2]))

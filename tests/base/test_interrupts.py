@@ -1,0 +1,138 @@
+"""Ctrl-C finds no lock taken: what Python's futures and queues have begun, they finish."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from dpsco_core.base.dispatch import finished
+from dpsco_core.base.interrupts import uninterrupted
+
+OURS = signal.getsignal(signal.SIGINT)
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def pressed_within(after: Callable[[], object]) -> None:
+    with uninterrupted():
+        press_ctrl_c()
+        after()
+
+
+def failing() -> None:
+    with uninterrupted():
+        raise ValueError("bad")
+
+
+def test_ctrl_c_waits_for_the_end_of_the_block() -> None:
+    reached: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        pressed_within(lambda: reached.append("the end"))
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is OURS
+
+
+def test_an_error_gives_way_to_ctrl_c_and_the_handler_is_back() -> None:
+    with pytest.raises(KeyboardInterrupt) as caught:
+        pressed_within(failing)
+    assert isinstance(caught.value.__context__, ValueError)
+    assert signal.getsignal(signal.SIGINT) is OURS
+    with pytest.raises(ValueError, match="bad"):
+        failing()
+    assert signal.getsignal(signal.SIGINT) is OURS
+
+
+def test_another_thread_and_another_way_to_end_are_left_alone() -> None:
+    seen: list[Any] = []
+
+    def look() -> None:
+        with uninterrupted():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert seen == [OURS]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with uninterrupted():
+            press_ctrl_c()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, OURS)
+
+
+class Pressed(Future[int]):
+    """A future during one of whose calls somebody presses Ctrl-C."""
+
+    def __init__(self, at: str) -> None:
+        super().__init__()
+        self.at = at
+        self.whole: list[str] = []
+
+    def _note(self, name: str, call: Callable[[], Any]) -> Any:
+        if name == self.at:
+            self.at = ""
+            press_ctrl_c()
+        found = call()
+        self.whole.append(name)
+        return found
+
+    def cancel(self) -> bool:
+        return bool(self._note("cancel", super().cancel))
+
+    def result(self, timeout: float | None = None) -> int:
+        return int(self._note("result", lambda: super(Pressed, self).result(timeout)))
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        found: BaseException | None = self._note(
+            "exception", lambda: super(Pressed, self).exception(timeout)
+        )
+        return found
+
+    def add_done_callback(self, fn: Callable[[Future[int]], object]) -> None:
+        self._note("callback", lambda: super(Pressed, self).add_done_callback(fn))
+
+
+class AtOnce(Executor):
+    """Runs the first call at once and never the second."""
+
+    def __init__(self, at: str) -> None:
+        self.at = at
+        self.given: list[Pressed] = []
+
+    def submit(self, fn: Callable[..., int], /, *args: Any, **kwargs: Any) -> Future[int]:
+        if self.at == "submit" and not self.given:
+            press_ctrl_c()
+        future = Pressed(self.at)
+        if not self.given:
+            future.set_result(fn(*args, **kwargs))
+        self.given.append(future)
+        return future
+
+
+def work(executor: Executor, at: str) -> None:
+    """Run two calls, and stop reading after the first."""
+    todo = iter([("a", 2), ("b", 3)])
+    with closing(finished(executor, abs, lambda: next(todo, None), ahead=2)) as results:
+        next(results)
+        assert at == "cancel"
+
+
+@pytest.mark.parametrize("at", ["submit", "callback", "exception", "result", "cancel"])
+def test_a_call_of_the_executor_is_finished_before_ctrl_c_ends_the_work(at: str) -> None:
+    executor = AtOnce(at)
+    with pytest.raises(KeyboardInterrupt):
+        work(executor, at)
+    assert at == "submit" or any(at in future.whole for future in executor.given)
+    assert all("callback" in future.whole and future.done() for future in executor.given)
+    assert signal.getsignal(signal.SIGINT) is OURS

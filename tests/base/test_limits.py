@@ -1,0 +1,58 @@
+"""The dashboard's limits from the environment, and the last value of a thread."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.last import LastOfThread
+from dpsco_core.base.limits import DASHBOARD, changed
+
+
+def test_the_environment_changes_the_named_limits_only() -> None:
+    found = changed(DASHBOARD, "seconds=30, n=200000")
+    assert (found.seconds, found.n) == (30, 200_000)
+    assert (found.d, found.cells, found.where) == (DASHBOARD.d, DASHBOARD.cells, DASHBOARD.where)
+    assert changed(DASHBOARD, "") == DASHBOARD
+
+
+@pytest.mark.parametrize(
+    "text", ["n", "n=", "n=0", "n=-1", "n=1.5", "n=²", "n=9999999999", "where=1", "d=100001", "x=1"]
+)
+def test_a_limit_that_is_none_is_refused_by_name(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^DPSCO_LIMITS must be"):
+        changed(DASHBOARD, text)
+
+
+def test_threads_that_take_turns_make_each_value_once() -> None:
+    made: list[tuple[str, int]] = []
+    turn = threading.Barrier(2, timeout=30)
+    double = LastOfThread(lambda x: made.append((threading.current_thread().name, x)) or 2 * x)
+    got: dict[int, list[int]] = {}
+
+    def work(x: int) -> None:
+        got[x] = []
+        for _ in range(5):
+            turn.wait()
+            got[x].append(double(x))
+
+    threads = [threading.Thread(target=work, args=(x,), name=str(x)) for x in (1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == {1: [2] * 5, 2: [4] * 5}
+    assert sorted(made) == [("1", 1), ("2", 2)]
+
+
+def test_the_last_value_goes_before_the_next_is_made() -> None:
+    seen: list[object] = []
+    made = LastOfThread(lambda x: seen.append(made._kept.last) or x)
+    made(1)
+    made(2)
+    assert seen == [None, None]
+    made.cache_clear()
+    made(2)
+    assert len(seen) == 3

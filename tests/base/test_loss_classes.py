@@ -1,0 +1,199 @@
+"""The class of losses of a bound: what its statement says, and for which problems it counts."""
+
+from __future__ import annotations
+
+import json
+from itertools import product
+from typing import get_args
+
+import pytest
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard, Level
+from dpsco_core.base.loss_classes import LossClass
+from dpsco_core.catalogue import BOUND_SLUGS, BOUNDS, bound, bounds_for, problem_card
+from dpsco_core.cli.main import main
+from dpsco_core.results.report import evaluate
+from dpsco_core.scenario import Scenario
+
+EVERY = tuple(
+    value for value in vars(classes).values() if isinstance(value, LossClass)
+)  # the named ones
+ISSUE = [
+    *("run", "--problem", "quadratic", "--method", "sco.clipped", "--n", "100000", "--d", "5"),
+    *("--p", "2.5", "--margin", "1", "--rho", "0.5", "--trials", "2"),
+]
+
+
+def own_class(problem: str) -> LossClass:
+    return problem_card(problem).loss_class
+
+
+@pytest.mark.parametrize("slug", BOUND_SLUGS)
+def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> None:
+    card, asked = bound(slug).card, {h.text for h in bound(slug).hypotheses}
+    own = card.loss_class
+    assert (own == classes.MEAN) == (card.problems == ("mean",))
+    assert own.strongly_convex == any("strongly convex" in text for text in asked) or (
+        slug == "lower.sco-strong.width"  # lambda is in its hypothesis on L/M
+    )
+    if card.kind == "upper":
+        assert own.smooth == any("smooth" in text for text in asked)
+        assert own.generalised_linear == ("a generalised linear loss" in asked)
+    assert own.lipschitz == ("every record's loss is Lipschitz" in asked)
+
+
+@pytest.mark.parametrize("slug", BOUND_SLUGS)
+def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) -> None:
+    which = bound(slug)
+    card = which.card
+    inside = {p for p in ("mean", *SCO_PROBLEMS) if own_class(p).bends_as(card.loss_class)}
+    assert set(card.problems) <= inside
+    records = "every record's loss is strongly convex" in {h.text for h in which.hypotheses}
+    if not records:  # least squares is strongly convex in expectation only
+        assert set(card.problems) == inside
+    if card.kind == "upper":
+        assert all(card.applies_to(own_class(p)) for p in card.problems)
+    else:
+        # The hard instance is in the class of the statement, and made by the problem on the card.
+        assert card.instance_class.bends_as(card.loss_class)
+        assert card.instance_class.lipschitz or not card.loss_class.lipschitz
+        assert card.instance_class.smooth or not card.loss_class.smooth
+        made_by = own_class(card.instance_problem)
+        assert made_by.curvature == card.instance_class.curvature
+        assert card.applies_to(made_by)
+
+
+def test_a_class_is_within_another_if_it_has_all_that_the_other_asks_for() -> None:
+    assert classes.SMOOTH_STRONG.within(classes.SMOOTH)
+    assert classes.LINEAR.within(classes.SMOOTH) and classes.LINEAR.within(classes.CONVEX)
+    assert classes.LIPSCHITZ_LINEAR.within(classes.GENERALISED_LINEAR)
+    assert not classes.LINEAR.within(classes.STRONG)
+    assert not classes.LINEAR.within(classes.LIPSCHITZ)
+    assert not classes.CONVEX.within(classes.SMOOTH)
+    assert not classes.MEAN.within(classes.CONVEX) and not classes.CONVEX.within(classes.MEAN)
+    for a, b, c in product(EVERY, repeat=3):
+        assert a.within(a)
+        assert a == b or not (a.within(b) and b.within(a))
+        assert a.within(c) or not (a.within(b) and b.within(c))
+    assert len({str(c) for c in EVERY}) == len(EVERY)
+    assert str(classes.SMOOTH_LIPSCHITZ_STRONG) == "smooth Lipschitz strongly convex"
+
+
+@pytest.mark.parametrize("problem", SCO_PROBLEMS)
+def test_a_problem_certifies_what_its_class_says(problem: str) -> None:
+    own = own_class(problem)
+    for law in ("student-t", "hypercube"):
+        at = Scenario(problem=problem, distribution=law, methods=(), n=100, d=3).validate()
+        constants = at.setting.constants
+        if law == "student-t":  # the features of a hard instance lie on one line
+            assert own.strongly_convex == (constants.strong_convexity > 0)
+        assert constants.sample_smoothness < float("inf") or not own.smooth
+        assert constants.lipschitz < float("inf") or not own.lipschitz
+        assert (own.curvature == "linear") == (constants.structure == "linear")
+
+
+def test_a_lower_bound_counts_only_where_the_class_of_the_problem_holds_its_hard_instance() -> None:
+    convex, strong = bound("lower.sco.hypercube-cdp").card, bound("lower.sco-strong.rate-cdp").card
+    bounded = bound("lower.sco.rate-lipschitz").card
+    counts = {p: (convex.applies_to(c), strong.applies_to(c), bounded.applies_to(c))
+              for p, c in ((p, own_class(p)) for p in SCO_PROBLEMS)}  # fmt: skip
+    assert counts["quadratic"] == counts["least-squares"] == (False, True, False)
+    # Gradients of norm at most 1 rule out rare spikes, but not every linear loss.
+    assert counts["geometric-median"] == (False, False, True)
+    assert counts["linear"] == (True, False, True)
+    assert counts["logistic"] == counts["hinge"] == (True, True, True)
+
+
+def test_an_upper_bound_for_convex_losses_holds_for_the_quadratic_but_not_the_other_way() -> None:
+    assert bound("upper.sco.clipped-explicit").card.applies_to(own_class("quadratic"))
+    assert not bound("upper.sco.cwme-strong-explicit").card.applies_to(own_class("logistic"))
+    assert not bound("upper.mean.clipped").card.applies_to(own_class("quadratic"))
+
+
+@pytest.mark.parametrize(
+    ("point", "upper"),
+    [
+        (Scenario(problem="quadratic", methods=(), n=10**6, d=5, p=2.5, diameter=50.0, rho=5.0),
+         "upper.sco.cwme-strong-explicit"),
+        (Scenario(problem="geometric-median", methods=(), n=10**5, d=5, p=2.0, rho=0.5),
+         "upper.lp.batched-mirror-descent-explicit"),
+    ],
+)  # fmt: skip
+def test_a_lower_bound_of_another_class_may_be_above_a_proven_upper_bound(
+    point: Scenario, upper: str
+) -> None:
+    proven = evaluate(point, bound(upper))
+    other = evaluate(point, bound("lower.sco.hypercube-cdp"))
+    assert not proven.failures and not other.failures
+    assert proven.applies and not other.applies
+    assert proven.value < other.value
+
+
+@pytest.mark.parametrize("problem", ["mean", *SCO_PROBLEMS])
+@pytest.mark.parametrize("level", get_args(Level))
+def test_the_bounds_of_the_smallest_class_come_first(problem: str, level: Level) -> None:
+    own = own_class(problem)
+    cards = [b.card for b in bounds_for(problem, level)]
+    keys = [(c.is_wider(own), not c.applies_to(own)) for c in cards]
+    assert keys == sorted(keys)
+    known = [b.card for b in BOUNDS]
+    for key in set(keys):
+        alike = [c for c, k in zip(cards, keys, strict=True) if k == key]
+        assert alike == sorted(alike, key=known.index)
+
+
+def test_a_run_prints_the_strongly_convex_bounds_first_and_names_the_wider_class(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(ISSUE) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line for line in lines if line.startswith("lower.")]
+    assert "losses" in next(line for line in lines if line.startswith("bound")).split()
+    strong = [row.startswith("lower.sco-strong.") for row in rows]
+    assert strong[0] and strong == sorted(strong, reverse=True)
+    for row, is_strong in zip(rows, strong, strict=True):
+        assert ("smooth strongly convex" if is_strong else "smooth convex") in row
+    (note,) = [line for line in lines if line.startswith("note: the lower bounds")]
+    assert "for smooth convex losses do not bind" in note
+    assert "not smooth strongly convex" in note
+
+
+def test_a_run_on_a_problem_of_the_class_has_no_such_note(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    linear = [*ISSUE]
+    linear[linear.index("quadratic")] = "linear"
+    assert main(linear) == 0
+    assert "do not bind" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["run", "bounds"])
+def test_json_has_the_class_of_every_bound_and_whether_it_counts_here(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([command, *ISSUE[1:], "--json"]) == 0
+    for row in json.loads(capsys.readouterr().out)["bounds"]:
+        card: BoundCard = bound(row["slug"]).card
+        assert row["loss_class"] == str(card.loss_class)
+        assert row["applies"] == card.applies_to(own_class("quadratic"))
+
+
+def test_the_catalogue_and_a_methods_story_have_the_class(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["catalogue", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)
+    for row in listed["bounds"]:
+        assert row["loss_class"] == str(bound(row["slug"]).card.loss_class)
+    for row in listed["problems"]:
+        assert row["loss_class"] == str(own_class(row["slug"]))
+    assert main(["catalogue"]) == 0
+    text = capsys.readouterr().out
+    assert "smooth Lipschitz strongly convex" in text and "mean estimation" in text
+    assert main(["about", "sco.cwme-strong", "--json"]) == 0
+    story = json.loads(capsys.readouterr().out)
+    assert set(story["loss_class"]) == set(story["bounds"])
+    assert set(story["loss_class"].values()) == {"smooth strongly convex"}
+    assert main(["about", "sco.cwme-strong"]) == 0
+    assert "(rate, smooth strongly convex)" in capsys.readouterr().out

@@ -1,0 +1,198 @@
+r"""The lower bounds on excess risk at the very instances that the catalogue draws, and their words.
+
+A bound binds its prior at one spike probability and one size of the spikes only: both must be those
+of the instance. Algorithms that know the prior come within a few per cent of some bounds, and
+attain others, so that an error of that size in the unit, the ball or the probability is seen.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from scipy.stats import t as student
+
+from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS
+from dpsco_core.bounds.instances.hardest import FORMS, best_spike_probability
+from dpsco_core.catalogue import make_instance
+from dpsco_core.data import EllipticalT, Gaussian, Hypercube, SkewedPareto, StudentT
+from dpsco_core.privacy import ZCDP, PureDP
+from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.problems import GeometricMedian, Linear, Quadratic, Setting
+from tests.bounds.euclidean.helpers import BY_SLUG, setting
+
+FALSE_ALARM = 1e-6
+OWN = [b for b in LOWER_SCO_BOUNDS if b.card.instance]
+RADIUS = 3.0
+
+
+def drawn_at(
+    problem: str, law: str, n: int, d: int, p: float, budget: Budget, radius: float = RADIUS
+) -> Setting:
+    """Return the setting of the catalogue's instance, spike probability and all."""
+    made = make_instance(
+        problem=problem,
+        distribution=law,
+        n=n,
+        d=d,
+        budget=budget,
+        moment_order=p,
+        margin=0.5,
+        offset=0.0,
+        radius=radius,
+    )
+    return made.problem.setting(n, budget, spike_probability=made.spike_probability)
+
+
+@pytest.mark.parametrize("bound", OWN, ids=lambda b: b.card.slug)
+@pytest.mark.parametrize(("n", "d"), [(1, 16), (2, 40), (40, 16), (3000, 64)])
+def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
+    card = bound.card
+    strong = card.instance_problem == "quadratic"
+    budget = PureDP(epsilon=0.7) if card.privacy == "pure" else ZCDP(rho=0.05)
+    level = 0.7 if card.privacy == "pure" else 0.05
+    at = drawn_at(card.instance_problem, card.instance, n, d, 3.0, budget)
+    assert bound.failures(at) == ()
+    family = card.slug.rsplit(".", 1)[1]
+    form = f"{family}-{'squared' if strong else 'convex'}"
+    raw = FORMS[form][0](at.spike_probability, n, d, 3.0, level)  # spikes of size q^(-1/p)
+    unit = 0.5 if strong else RADIUS
+    assert bound.value(at) == pytest.approx(unit * raw, rel=1e-12)
+    if n == 1 and card.instance == "hypercube":
+        assert bound.value(at) > 0  # at q = 1 the central moment is 0, and the mean is unknown
+
+
+@pytest.mark.parametrize("law", ["spike", "hypercube"])
+@pytest.mark.parametrize("d", [3, 5, 11, 20, 40])
+def test_a_mean_on_the_sphere_is_inside_the_ball(law, d):
+    # A small ball caps the spike probability: the mean's norm is the radius, up to rounding.
+    for radius in (0.07, 0.083775, 0.16565265, 0.3, 0.7):
+        at = drawn_at("quadratic", law, 20, d, 3.0, ZCDP(rho=1e-3), radius)
+        cap, _ = best_spike_probability("hypercube-cdp-squared", 20, d, 3.0, 1e-3, radius)
+        assert law == "spike" or at.spike_probability == cap
+        assert at.constants.minimum_interior
+        for bound in OWN:
+            card = bound.card
+            if (card.instance, card.instance_problem) == (law, "quadratic"):
+                words = [s for s in bound.failures(at) if "too few words" not in s]
+                assert words == [], card.slug
+
+
+@pytest.mark.parametrize("family", [Gaussian, StudentT, EllipticalT, SkewedPareto])
+def test_an_ordinary_mean_on_the_sphere_is_inside_the_ball(family):
+    for d in range(1, 40):
+        for radius in (0.7, 1.5, 3.0):
+            law = family(d=d, moment_order=2.0, offset=radius)
+            assert Quadratic(distribution=law, radius=radius).constants.minimum_interior
+            median = GeometricMedian(distribution=law, radius=radius)  # must not refuse
+            assert median.constants.minimum_interior or family is SkewedPareto
+            outside = family(d=d, moment_order=2.0, offset=radius * 1.001)
+            assert not Quadratic(distribution=outside, radius=radius).constants.minimum_interior
+
+
+def test_hard_instances_are_certified_in_their_class():
+    for q in (0.01, 0.5, 1.0):
+        law = Hypercube(d=4, moment_order=3.0, spike_probability=q)
+        for problem in (Quadratic, Linear):
+            moment = problem(distribution=law, radius=1.0).constants.coordinate_moment
+            assert moment == 1.0 >= law.moment(3.0)
+
+
+# -- algorithms that know the prior
+
+
+def gaussian_risks(at: Setting, rho: float, strong: bool, trials: int) -> np.ndarray:
+    """Excess risks of the exact posterior given the noisy sum of the sign patterns, rho-zCDP.
+
+    A record's pattern has norm sqrt(d), so that the sum moves by at most 2 sqrt(d).
+    """
+    n, d, q, p = at.n, at.d, float(at.spike_probability or 0.0), at.moment_order
+    rng = np.random.default_rng(8)
+    signs = 2.0 * rng.integers(0, 2, size=(trials, d)) - 1
+    counts = rng.binomial(n, q, size=trials)
+    std = 2 * math.sqrt(d) / math.sqrt(2 * rho)
+    seen = counts[:, None] * signs + std * rng.standard_normal((trials, d))
+    possible = np.arange(n + 1)
+    tilt = possible[:, None, None] * seen / std**2
+    log_weight = np.logaddexp(tilt, -tilt).sum(axis=2) - d * (possible**2)[:, None] / (2 * std**2)
+    log_weight += binom.logpmf(possible, n, q)[:, None]
+    weight = np.exp(log_weight - log_weight.max(axis=0))
+    weight /= weight.sum(axis=0)
+    mean = np.einsum("bt,btj->tj", weight, np.tanh(tilt))
+    size = q ** (1 - 1 / p)
+    if strong:
+        return 0.5 * size**2 * np.square(mean - signs).sum(axis=1)
+    unit = mean / np.linalg.norm(mean, axis=1)[:, None]
+    return RADIUS * size * (math.sqrt(d) - (unit * signs).sum(axis=1))
+
+
+@pytest.mark.parametrize("problem", ["linear", "quadratic"])
+@pytest.mark.parametrize(("n", "d", "rho"), [(1, 1, 8.0), (10, 1, 10.0), (2, 5, 0.1), (8, 12, 0.5)])
+def test_the_best_use_of_gaussian_noise_is_not_below_the_bound(problem, n, d, rho):
+    at = drawn_at(problem, "hypercube", n, d, 2.0, ZCDP(rho=rho), 100.0)
+    strong = problem == "quadratic"
+    bound = BY_SLUG[f"lower.sco{'-strong' if strong else ''}.hypercube-cdp"].value(at)
+    risks = gaussian_risks(at, rho, strong, 4000)
+    if not strong:
+        risks = risks * 100.0 / RADIUS
+    error = float(risks.std(ddof=1)) / math.sqrt(len(risks))
+    allowance = float(student.isf(FALSE_ALARM, len(risks) - 1)) * error
+    assert risks.mean() + allowance >= bound
+    # Measured ratios: 1.00, 0.99, 1.27, 1.26 linear; 1.28, 1.22, 1.14, 1.61 quadratic. A bound
+    # that is twice as large would fail everywhere, one a quarter larger at the first two.
+    assert risks.mean() + allowance <= (1.2 if d == 1 and not strong else 1.75) * bound
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_randomised_response_attains_the_pure_bound_for_one_record(epsilon, d):
+    # One record: a sign pattern near it is released with odds e^epsilon, which is epsilon-DP, and
+    # its expected fraction of wrong signs is g_d(epsilon) at the best radius.
+    at = drawn_at("linear", "hypercube", 1, d, 2.0, PureDP(epsilon=epsilon))
+    q = float(at.spike_probability or 0.0)
+    least = 0.5
+    for radius in range(d):
+        near = sum(math.comb(d, i) for i in range(radius + 1))
+        wrong = sum(i * math.comb(d, i) for i in range(radius + 1))
+        odds = math.exp(epsilon)
+        total = odds * near + 2**d - near
+        least = min(least, (odds * wrong + d * 2 ** (d - 1) - wrong) / (d * total))
+    fraction = (1 - q) * 0.5 + q * least
+    risk = RADIUS * math.sqrt(q) * math.sqrt(d) * 2 * fraction
+    bound = BY_SLUG["lower.sco.hypercube-pure"].value(at)
+    assert bound <= risk * (1 + 1e-12)
+    if d == 1:  # 1 - sqrt(1 - 2g) is smaller than 2g; the l2 form is attained
+        l2 = RADIUS * FORMS["hypercube-pure"][0](q, 1, 1, 2.0, epsilon)
+        assert l2 == pytest.approx(risk, rel=1e-9)
+
+
+# -- words
+
+
+def test_a_strict_condition_on_epsilon_is_worded_as_one():
+    at = setting(budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    sentences = BY_SLUG["upper.sco.objective-perturbation"].failures(at)
+    assert "The statement needs epsilon < 1, and epsilon=1." in sentences
+    texts = {h.text for bound in SCO_BOUNDS for h in bound.hypotheses}
+    assert not any("inf" in text.split() for text in texts)
+
+
+def test_a_summary_names_the_class_that_its_bound_is_for():
+    for bound in LOWER_SCO_BOUNDS:
+        card = bound.card
+        moments = any("moment" in h.text for h in bound.hypotheses)
+        assert ("p-th moments" in card.summary) == moments, card.slug
+        if "unproven" in card.name:
+            assert "proven with" not in card.summary
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, ids=lambda b: b.card.slug)
+def test_a_formula_defines_its_number_of_steps(bound):
+    latex = bound.card.latex
+    if "T" in latex.replace("TV", ""):
+        assert r"T=" in latex or r"\min_{T" in latex
+    for symbol in (r"\alpha", r"\lambda'"):
+        if symbol in latex:
+            assert symbol + "=" in latex

@@ -1,0 +1,287 @@
+"""Exact exponents, limits and identities of the rates of stochastic convex optimisation."""
+
+import math
+
+import pytest
+
+from dpsco_core.bounds.euclidean import rates as sco_rates
+from dpsco_core.bounds.mean import rates
+from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from tests.bounds.euclidean.helpers import BY_SLUG, setting, with_constants
+
+ORDERS = [2, 3, 4, 50]
+
+
+def slopes(slug, term, order, axes, changes=None):
+    """Exact log-log slopes of a term along n, rho, d, M, epsilon or the unit, from a factor 8."""
+
+    def at(axis, factor):
+        n, d = 10_000, 64
+        rho, epsilon, diameter, unit = 0.5, 0.01, 2.0, 1.0
+        n = int(n * factor) if axis == "n" else n
+        d = int(d * factor) if axis == "d" else d
+        rho = rho * factor if axis == "rho" else rho
+        epsilon = epsilon * factor if axis == "epsilon" else epsilon
+        diameter = diameter * factor if axis == "M" else diameter
+        unit = factor if axis == "unit" else unit
+        approx = "epsilon" in axes
+        return setting(
+            n,
+            d,
+            order,
+            ApproxDP(epsilon=epsilon, delta=1e-6) if approx else ZCDP(rho=rho),
+            **{
+                "coordinate_moment": unit**order,
+                "directional_moment": unit,
+                "diameter": diameter,
+                "lipschitz": 5.0 * unit,
+                "mean_gradient_bound": math.inf,
+                **(changes or {}),
+            },
+        )
+
+    bound = BY_SLUG[slug]
+    base = bound.terms(at("", 1))[term]
+    return [math.log(bound.terms(at(axis, 8))[term] / base) / math.log(8) for axis in axes]
+
+
+@pytest.mark.parametrize("k", ORDERS)
+def test_the_private_terms_have_the_papers_exponents(k):
+    a = 1 - 1 / k
+    axes = ("n", "rho", "d", "M", "unit")
+    expected = {
+        "upper.sco.cwme": (-a, -a / 2, 2 - 1.5 / k, 1, 1),
+        "upper.sco.smoothed": (-0.5, -0.25, 0.75, 1, 1),
+        "upper.sco.prior-wang": (-1 / 3, -1 / 3, 1, 1, 1),
+        "upper.sco.clipped": (-a, -a / 2, (1 + a) / 2, 1, 1),
+        "upper.sco.clipped-logs": (-a, -a / 2, (1 + a) / 2, 1, 1),
+        "upper.sco.clipped-directional": (-a, -a / 2, a, 1, 1),
+        "upper.sco.iterative": (-a, -a / 2, (1 + a) / 2, 1, 1),
+        "upper.sco.phased-sgd": (-1, -0.5, 0.5, 1, 1),
+        "upper.sco.noisy-gd": (-1, -0.5, 0.5, 1, 1),
+        "upper.sco.prior-bassily-2019": (-1, -0.5, 0.5, 1, 1),
+        "upper.sco.prior-feldman-2020": (-1, -0.5, 0.5, 1, 1),
+        "upper.sco.prior-bassily-2014-empirical": (-1, -0.5, 0.5, 1, 1),
+        "upper.sco.prior-bassily-2014-strong": (-1, -0.5, 0.5, 0, 2),
+        "upper.sco.prior-bassily-2014-strong-empirical": (-2, -1, 1, 0, 2),
+        "upper.sco.prior-wang-strong": (-1, -1, 3, 0, 2),
+        "lower.sco.rate-cdp": (-a, -a / 2, (1 + a) / 2, 1, 1),
+        "lower.sco-strong.rate-cdp": (-2 * a, -a, 1 + a, 0, 2),
+    }
+    for slug, values in expected.items():
+        assert slopes(slug, "privacy", k, axes) == pytest.approx(values, abs=1e-9), slug
+    # The printed forms are not linear in M: theory/kamath-liu-zhang.md, 3.4.
+    printed = slopes("upper.sco.cwme-paper", "privacy", k, axes)
+    assert printed == pytest.approx((-a, -a / 2, 2 - 1.5 / k, a, 1), abs=1e-9)
+    strong = slopes("upper.sco.cwme-strong", "privacy", k, ("n", "rho", "d", "unit"))
+    assert strong == pytest.approx((-2 * a, -a, 1 + a, 2), abs=1e-9)
+    tail = slopes("upper.sco.clipped", "sampling tail", k, axes)
+    assert tail == pytest.approx((-a, 0, 1.5 - 1 / k, 1, 1), abs=1e-9)
+    tail = slopes("upper.sco.clipped-directional", "sampling tail", k, axes)
+    assert tail == pytest.approx((-a, 0, 1.5 * a, 1, 1), abs=1e-9)
+
+
+def test_the_sampling_terms_have_the_papers_exponents():
+    axes = ("n", "d", "M")
+    expected = {
+        "upper.sco.cwme": (-0.5, 1, 1),
+        "upper.sco.cwme-paper": (-0.5, 1, 1),
+        "upper.sco.smoothed": (-0.5, 1, 1),
+        "upper.sco.clipped": (-0.5, 0.5, 1),
+        "upper.sco.iterative": (-0.5, 0.5, 1),
+        "upper.sco.sgd": (-0.5, 0, 1),
+        "upper.sco.phased-sgd": (-0.5, 0, 1),
+        "upper.sco.noisy-gd": (-0.5, 0.25, 1),
+        "lower.sco.rate-cdp": (-0.5, 0.5, 1),
+        "lower.sco-strong.rate-cdp": (-1, 1, 0),
+    }
+    for slug, values in expected.items():
+        assert slopes(slug, "sampling", 3, axes) == pytest.approx(values, abs=1e-9), slug
+
+
+@pytest.mark.parametrize("q", [0.5, 1.0, 1.3, 2.0])
+def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
+    def at(n, d, rho, m):
+        return sco_rates.smoothed_printed(n, d, rho, m, q)
+
+    base = at(10_000, 64, 0.5, 2.0)
+    for point, first, second in (
+        ((80_000, 64, 0.5, 2.0), -0.5, -0.5),
+        ((10_000, 512, 0.5, 2.0), (3 - q) / 2, (1 + q) / 2),
+        ((10_000, 64, 4.0, 2.0), 0.0, -0.25),
+        ((10_000, 64, 0.5, 16.0), 0.5, 0.5),
+    ):
+        got = [math.log(x / y) / math.log(8) for x, y in zip(at(*point), base, strict=True)]
+        assert got == pytest.approx([first, second], abs=1e-12)
+
+
+@pytest.mark.parametrize(("d", "rho"), [(20, 0.5), (20, 1e-6), (300, 40.0), (2, 1e-3), (5, 1e9)])
+def test_the_best_q_beats_a_grid(d, rho):
+    best = sum(sco_rates.smoothed_printed(10_000, d, rho, 1.0))
+    grid = [
+        sum(sco_rates.smoothed_printed(10_000, d, rho, 1.0, 0.5 + 1.5 * i / 300))
+        for i in range(301)
+    ]
+    assert best <= min(grid) * (1 + 1e-12)
+    q = sco_rates.best_power(d, rho)
+    if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, epsilon = sqrt(rho)
+        assert best == pytest.approx(2 * d * rho ** (-1 / 8) / 100)
+        first, second = sco_rates.smoothed_printed(10_000, d, rho, 1.0)
+        assert first == pytest.approx(second)
+
+
+def test_the_direct_optimum_is_the_least_over_tau():
+    n, d, rho, m = 10**5, 30, 0.2, 1.7
+
+    def value(tau):
+        return m * (d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n))
+
+    best = math.sqrt(n / (d + math.sqrt(d / rho)))
+    found = math.hypot(*sco_rates.smoothed(n, d, rho, m))
+    assert found == pytest.approx(value(best))
+    assert all(found <= value(best * f) for f in (0.5, 0.9, 0.999, 1.001, 1.1, 2))
+    # Theorem 5.5 with q = 1 in one term and the lower bound's private term in the other.
+    assert found <= 2 * m * (d / math.sqrt(n) + d**0.75 / (rho**0.25 * math.sqrt(n)))
+
+
+def test_table_one_of_zhao_et_al_row_by_row():
+    n, d, epsilon, k = 10**6, 30, 0.3, 3.0
+    at = setting(n, d, k, ZCDP(rho=epsilon**2), diameter=1.0)
+    a = 1 - 1 / k
+    table = {
+        "upper.sco.prior-wang": (d**3 / (epsilon**2 * n)) ** (1 / 3),
+        "upper.sco.cwme": d / math.sqrt(n) + math.sqrt(d) * (d**1.5 / (epsilon * n)) ** a,
+        "upper.sco.smoothed-paper": min(
+            d ** ((3 - q) / 2) / math.sqrt(n) + d ** ((1 + q) / 2) / math.sqrt(epsilon * n)
+            for q in (0.5 + 1.5 * i / 4000 for i in range(4001))
+        ),
+        "upper.sco.clipped": math.sqrt(d / n)
+        + math.sqrt(d) * (math.sqrt(d) / (epsilon * n)) ** a
+        + d ** (1.5 - 1 / k) / n**a,
+        "upper.sco.iterative": math.sqrt(d / n)
+        + math.sqrt(d) * (math.sqrt(d) / (epsilon * n)) ** a,
+    }
+    for slug, value in table.items():
+        assert BY_SLUG[slug].value(at) == pytest.approx(value, rel=1e-6), slug
+    lower = BY_SLUG["lower.sco.rate-cdp"].value(with_constants(at, diameter=2.0))
+    assert lower == pytest.approx(table["upper.sco.iterative"])
+
+
+def test_the_rows_of_arora_et_al_and_su_et_al():
+    n, d, rho = 10**4, 50, 0.04
+    at = setting(n, d, 3.0, ZCDP(rho=rho), diameter=3.0, lipschitz=2.0, strong_convexity=0.5)
+    ld, private = 6.0, math.sqrt(d / rho) / n
+    chi = math.sqrt(2) * math.gamma((d + 1) / 2) / math.gamma(d / 2)
+    width = 1.5 * chi
+    table = {
+        "upper.sco.phased-sgd": ld * max(1 / math.sqrt(n), private),
+        "upper.sco.prior-bassily-2019": ld * max(1 / math.sqrt(n), private),
+        "upper.sco.prior-feldman-2020": ld * max(1 / math.sqrt(n), private),
+        "upper.sco.noisy-gd": ld * max(d**0.25 / math.sqrt(n), private),
+        "upper.sco.prior-bassily-2014-empirical": ld * private,
+        "upper.sco.prior-bassily-2014-strong": 4 * private,
+        "upper.sco.prior-bassily-2014-strong-empirical": 4 * private**2,
+        "upper.sco.prior-talwar": 2 * width / (math.sqrt(rho) * n),
+        "upper.sco.prior-talwar-strong": (2 * width / n) ** 2 / rho / 2.25,
+        "upper.sco.prior-kasiviswanathan": 2 * math.sqrt(3 * width / (math.sqrt(rho) * n)),
+        "upper.sco.prior-chaudhuri": ld
+        * max(
+            1 / math.sqrt(n),
+            d / (n * math.sqrt(2 * rho)),
+            d / (n ** (2 / 3) * math.sqrt(2 * rho)),
+        ),
+        "lower.sco.rate-lipschitz": ld * max(1 / math.sqrt(n), private),
+    }
+    for slug, value in table.items():
+        assert BY_SLUG[slug].value(at) == pytest.approx(value), slug
+
+
+def test_private_sgd_has_the_papers_exponents():
+    axes = ("n", "epsilon", "d", "M", "unit")
+    for slug in ("upper.sco.private-sgd", "upper.sco.private-sgd-paper"):
+        assert slopes(slug, "privacy", 3, axes) == pytest.approx((-1, -1, 0.5, 1, 1), abs=1e-9)
+        assert slopes(slug, "sampling", 3, axes) == pytest.approx((-0.5, 0, 0, 1, 1), abs=1e-9)
+    for slug in ("upper.sco.private-sgd-utility", "upper.sco.private-sgd-regret"):
+        assert slopes(slug, "privacy", 3, ("d", "M", "unit"))[0] == pytest.approx(0.5)
+        assert slopes(slug, "privacy", 3, ("d", "M", "unit"))[1:] == pytest.approx([1, 1])
+
+
+def test_objective_perturbation_has_the_papers_exponents():
+    axes = ("n", "epsilon", "M", "unit")
+    rate = "upper.sco.objective-perturbation"
+    assert slopes(rate, "privacy", 3, axes) == pytest.approx((-1, -1, 1, 1), abs=1e-9)
+    assert slopes(rate, "sampling", 3, axes) == pytest.approx((-0.5, 0, 1, 1), abs=1e-9)
+    for printed in (False, True):
+        slug = rate + ("-strong-paper" if printed else "-strong")
+        # Delta = lambda M^2/4, so both terms lose the two powers of M that they have.
+        assert slopes(slug, "privacy", 3, axes) == pytest.approx((-2, -2, 0, 2), abs=1e-9)
+        expected = (-1, -1 if printed else 0, 0, 2)
+        assert slopes(slug, "sampling", 3, axes) == pytest.approx(expected, abs=1e-9)
+    width = "lower.sco-strong.width"
+    assert slopes(width, "privacy", 3, axes) == pytest.approx((-2, -2, 1, 1), abs=1e-9)
+
+
+def test_light_tails_leave_the_bounded_rates():
+    n, d, rho, k = 10**5, 30, 0.2, 1e9
+    root = math.sqrt(rho) * n
+    assert sco_rates.coordinatewise(n, d, k, rho, 1.0)[1] == pytest.approx(d**2 / root)
+    assert sco_rates.coordinatewise_printed(n, d, k, rho, 3.0)[1] == pytest.approx(3 * d**2 / root)
+    assert sco_rates.strong(n, d, k, rho)[1] == pytest.approx(d**2 / root**2)
+    assert rates.clipped_rate(n, d, k, rho)[1:] == pytest.approx((d / root, d**1.5 / n))
+    assert sco_rates.clipped_directional(n, d, k, rho) == pytest.approx(
+        rates.clipped_rate(n, d, k, rho)
+    )
+    brackets = [sco_rates.coordinatewise(n, d, k, rho, 1.0)[1] for k in (2, 3, 5, 50)]
+    assert brackets == sorted(brackets, reverse=True)  # decreasing in k where below 1
+
+
+def test_identities_of_the_note_on_clipping():
+    n, d, k = 10**6, 64, 3.0
+    _, private, tail = rates.clipped_rate(n, d, k, 0.5)
+    assert private / tail == pytest.approx((math.sqrt(d * 0.5)) ** -(1 - 1 / k))
+    ratio = [
+        x / y
+        for x, y in zip(
+            rates.clipped_rate(n, d, k, 0.5),
+            sco_rates.clipped_directional(n, d, k, 0.5),
+            strict=True,
+        )
+    ]
+    assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
+    # p = 2 and n >= d: terms 1 and 3 are at most d/sqrt(n), term 2 at most method 1's.
+    for n, d, k in ((1000, 30, 2), (10**6, 900, 3.0), (50, 50, 8.0)):
+        one, two, three = rates.clipped_rate(n, d, k, 0.3)
+        sampling, private = sco_rates.coordinatewise(n, d, k, 0.3, 1.0)
+        assert max(one, three) <= sampling * (1 + 1e-12) and two <= private * (1 + 1e-12)
+
+
+def test_without_a_budget_for_noise_every_private_rate_is_infinite():
+    assert sco_rates.coordinatewise(10, 2, 3, 0.0, 1.0)[1] == math.inf
+    assert sco_rates.coordinatewise_printed(10, 2, 3, 0.0, 1.0)[1] == math.inf
+    assert sco_rates.smoothed(10, 2, 0.0, 1.0)[1] == math.inf
+    assert sco_rates.smoothed_printed(10, 2, 0.0, 1.0)[1] == math.inf
+    assert sco_rates.strong(10, 2, 3, 0.0)[1] == math.inf
+    assert sco_rates.wang(10, 2, 0.0) == sco_rates.wang_strong(10, 2, 0.0) == math.inf
+    assert sco_rates.clipped_directional(10, 2, 3, 0.0)[1] == math.inf
+    assert sco_rates.lipschitz(10, 2, 0.0)[1] == math.inf
+
+
+def test_the_probability_rate_adds_its_logarithms():
+    n, d, k, rho, m, smooth, beta = 10**6, 10, 3, 0.5, 2.0, 3.0, 0.05
+    size = math.log(m * d * n / beta)
+    plain = sco_rates.coordinatewise_printed(n, d, k, rho, m)
+    assert sco_rates.coordinatewise_probability(n, d, k, rho, m, smooth, beta) == pytest.approx(
+        (plain[0] * math.sqrt(size), plain[1] * size, size * m * smooth * d**1.5 / n**3)
+    )
+
+
+def test_the_claimed_and_the_quoted_rate_have_their_logarithms():
+    n, d, k, epsilon, delta = 10**6, 10, 3, 0.5, 1e-6
+    private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / k) * math.log(1 / delta)
+    claimed = sco_rates.iterative_logs(n, d, k, epsilon, delta)
+    assert claimed == pytest.approx((math.sqrt(d / n), private * math.log(n * d)))
+    quoted = sco_rates.quoted_lower(n, d, k, epsilon, delta)
+    assert quoted == pytest.approx((math.sqrt(d / n), private))
+    at = setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
+    assert BY_SLUG["lower.sco.rate-quoted"].value(at) == pytest.approx(sum(quoted))
+    assert BY_SLUG["upper.sco.iterative-logs"].value(at) == pytest.approx(2 * sum(claimed))

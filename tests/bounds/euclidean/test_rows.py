@@ -1,0 +1,383 @@
+"""The catalogue's rows on excess risk: what holds for every bound at every setting."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, SCO_BOUNDS, UPPER_SCO_BOUNDS
+from dpsco_core.bounds.instances.hardest import best_spike_probability
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
+from tests.bounds.euclidean.helpers import BY_SLUG, random_settings, setting, with_constants
+
+STRONG = ("quadratic", "least-squares")
+METHODS = (
+    "cwme",
+    "smoothed",
+    "cwme-strong",
+    "clipped",
+    "iterative",
+    "private-sgd",
+    "objective-perturbation",
+    "objective-perturbation-strong",
+    "noisy-gd",
+    "phased-sgd",
+    "sgd",
+)
+LQ_METHODS = (
+    "regularized-mirror-descent",
+    "phased-sgd",
+    "shuffled-mirror-descent",
+    "batched-mirror-descent",
+    "euclidean-reduction",
+    "noisy-mirror-descent",
+)
+# Printed with a diameter that is not a factor, or with a smoothness in other units.
+INHOMOGENEOUS = {
+    "upper.sco.cwme-paper",
+    "upper.sco.cwme-probability",
+    "upper.sco.smoothed-paper",
+    "upper.sco.cwme-strong",
+    "upper.sco.prior-chaudhuri",
+    "upper.lp.phased-sgd",
+    "upper.lp.phased-sgd-paper",
+    "upper.lp.phased-sgd-free",
+}
+ids = {"ids": lambda b: b.card.slug}
+
+
+def test_the_fixed_slugs_exist_once_each():
+    assert len(BY_SLUG) == len(SCO_BOUNDS)
+    for method in METHODS:
+        assert BY_SLUG[f"upper.sco.{method}"].card.method == f"sco.{method}"
+    for method in LQ_METHODS:
+        for form in ("", "-explicit"):
+            assert BY_SLUG[f"upper.lp.{method}{form}"].card.method == f"lp.{method}"
+    for area in ("sco", "sco-strong"):
+        for name in ("fano", "hypercube", "rate"):
+            for budget in ("cdp", "pure"):
+                assert f"lower.{area}.{name}-{budget}" in BY_SLUG
+        assert f"lower.{area}.sampling-signs" in BY_SLUG
+    assert not any("amid" in slug for slug in BY_SLUG)  # garbled in its source
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+def test_a_card_says_what_its_bound_is(bound):
+    card = bound.card
+    assert card.kind == ("upper" if bound in UPPER_SCO_BOUNDS else "lower")
+    assert card.quantity == "excess risk"
+    assert card.summary.endswith(".") and card.statement and card.name
+    assert card.latex.count("{") == card.latex.count("}")
+    assert card.latex.count(r"\Big[") == card.latex.count(r"\Big]")
+    assert card.latex.count(r"\Big(") == card.latex.count(r"\Big)")
+    assert "\x0b" not in card.latex and "\t" not in card.latex and "%" not in card.latex
+    strong = "strong" in card.slug
+    assert card.problems == (STRONG if strong else SCO_PROBLEMS)
+    if card.kind == "upper":
+        assert not card.instance
+        assert not card.method or card.slug.startswith(f"upper.{card.method}")
+        assert bool(card.method) != card.slug.split(".")[2].startswith("prior-")
+        assert card.constant == "explicit" or "set to 1" in card.summary
+    else:
+        assert not card.method
+        assert "measured line may run below" in card.summary
+        name = card.slug.split(".")[2]
+        expected = {"fano": "spike", "hypercube": "hypercube"}.get(name.split("-")[0], "")
+        assert card.instance == expected
+        if expected:
+            assert card.instance_problem == ("quadratic" if strong else "linear")
+
+
+def test_what_is_claimed_without_a_proof_says_so():
+    for slug in ("upper.sco.iterative", "upper.sco.iterative-logs", "lower.sco.rate-quoted"):
+        bound = BY_SLUG[slug]
+        assert bound.card.constant == "rate"
+        assert "unproven" in bound.card.name
+        everything = setting(
+            10**9, 2, 2.0, ApproxDP(epsilon=0.5, delta=1e-6), directional_moment=5.0
+        )
+        assert len(bound.failures(everything)) == 1
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        ZCDP(rho=1e-8),
+        ZCDP(rho=1e4),
+        PureDP(epsilon=0.1),
+        ApproxDP(epsilon=1e-3, delta=1e-10),
+        ApproxDP(epsilon=50.0, delta=0.3),
+    ],
+)
+def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
+    for n in (1, 10**9):
+        if n > 1 and "private-sgd" in bound.card.slug and isinstance(budget, ApproxDP):
+            n = 10**5  # the accountant's cost grows with n
+        for d in (1, 10**4):
+            for order in (2.0, 100.0):
+                for unit in (1e-6, 1.0, 1e6):
+                    at = setting(
+                        n,
+                        d,
+                        order,
+                        budget,
+                        mean_gradient_bound=unit,
+                        diameter=unit,
+                        lipschitz=unit,
+                        directional_moment=unit,
+                    )
+                    assert bound.value(at) >= 0
+                    assert all(isinstance(s, str) for s in bound.failures(at))
+
+
+MISSING = {
+    "coordinate_moment": math.inf,
+    "directional_moment": math.inf,
+    "variance_trace": math.inf,
+    "mean_gradient_bound": math.inf,
+    "diameter": math.inf,
+    "smoothness": math.inf,
+    "sample_smoothness": math.inf,
+    "strong_convexity": 0.0,
+    "sample_strong_convexity": 0.0,
+    "lipschitz": math.inf,
+    "minimum_interior": False,
+    "nonnegative": False,
+    "twice_differentiable": False,
+    "structure": "other",
+}
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+def test_without_any_constant_nothing_is_bounded(bound):
+    for budget in (ApproxDP(epsilon=0.5, delta=1e-6), ZCDP(rho=0.5), PureDP(epsilon=0.5)):
+        at = setting(budget=budget, **MISSING)
+        assert bound.failures(at)
+        assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+@pytest.mark.parametrize("name", MISSING)
+def test_a_missing_constant_that_changes_the_value_is_named(bound, name):
+    at = setting(10**6, 5, 2.0, directional_moment=5.0, mean_gradient_bound=2.0)
+    less = with_constants(at, **{name: MISSING[name]})
+    before, after = bound.value(at), bound.value(less)
+    assert not math.isnan(after) and after >= 0
+    void = after == (0 if bound.card.kind == "lower" else math.inf)
+    if void and before != after:
+        assert len(bound.failures(less)) > len(bound.failures(at))
+
+
+NEEDS = {
+    "upper.sco.cwme": ("coordinate_moment", "diameter", "sample_smoothness", "nonnegative"),
+    "upper.sco.cwme-strong": ("strong_convexity", "minimum_interior", "nonnegative"),
+    "upper.sco.cwme-strong-explicit": ("strong_convexity", "smoothness", "minimum_interior"),
+    "upper.sco.clipped": ("directional_moment", "smoothness", "sample_smoothness", "diameter"),
+    "upper.sco.clipped-explicit": ("directional_moment", "sample_smoothness", "diameter"),
+    "upper.sco.smoothed-explicit": ("mean_gradient_bound", "sample_smoothness"),
+    "upper.sco.private-sgd": ("lipschitz", "diameter"),
+    "upper.sco.private-sgd-explicit": ("lipschitz", "diameter"),
+    "upper.sco.objective-perturbation": (
+        "lipschitz",
+        "sample_smoothness",
+        "twice_differentiable",
+        "structure",
+    ),
+    "upper.sco.objective-perturbation-strong": ("sample_strong_convexity", "lipschitz"),
+    "upper.sco.phased-sgd": ("lipschitz", "sample_smoothness"),
+    "lower.sco.hypercube-cdp": ("coordinate_moment", "diameter"),
+    "lower.sco-strong.hypercube-cdp": ("strong_convexity", "diameter", "minimum_interior"),
+    "lower.sco-strong.width": ("lipschitz", "diameter"),
+}
+
+
+@pytest.mark.parametrize(("slug", "names"), NEEDS.items())
+def test_every_assumption_of_a_statement_is_looked_at(slug, names):
+    at = setting(10**6, 5, 2.0, directional_moment=5.0)
+    held = set(BY_SLUG[slug].failures(at))
+    for name in names:
+        missing = with_constants(at, **{name: MISSING[name]})
+        assert set(BY_SLUG[slug].failures(missing)) - held, name
+
+
+APPROX = ApproxDP(epsilon=0.5, delta=1e-6)
+SENTENCES = [
+    ("upper.sco.cwme", {"n": 1000}, "tau >= 10, that is sqrt(rho) n >= 10^p d^(3/2), and tau=0.9"),
+    ("upper.sco.cwme", {"mean_gradient_bound": 11.0}, "at most 10 moment units, and R=11"),
+    ("upper.sco.cwme", {"sample_smoothness": 12.0}, "at most 10 moment units, and L=12"),
+    ("upper.sco.cwme", {"nonnegative": False}, "loss of at least 0"),
+    ("upper.sco.cwme", {"minimum_interior": False}, "gradient of 0 at the minimiser"),
+    ("upper.sco.cwme-explicit", {"n": 1000}, "= 3508 records, and n=1000"),
+    ("upper.sco.cwme-paper", {"diameter": 1e6}, "10^p M d^(3/2)"),
+    ("upper.sco.smoothed", {"n": 100}, "n >= 100 (d + sqrt(d/rho)), and tau=1.19"),
+    ("upper.sco.cwme-strong", {"n": 30}, "G < lambda L/(lambda + L) = 0.5"),
+    ("upper.sco.cwme-strong", {"n": 400, "d": 1, "budget": ZCDP(rho=1.0)}, "sqrt(d) T^(3/2)"),
+    ("upper.sco.clipped", {"n": 2}, "rho n^2 >= d R^2, R of (19), and sqrt(T)="),
+    ("upper.sco.iterative", {}, "Lemma 9"),
+    ("upper.sco.iterative", {}, "n >= k = 800 (d ln(1 + 2n) + 2 ln n) = 173194 records"),
+    ("upper.sco.iterative-logs", {"budget": ApproxDP(epsilon=2.0, delta=1e-6)}, "epsilon <= 1"),
+    ("upper.sco.private-sgd", {}, "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.154, and epsilon=0.5"),
+    ("upper.sco.private-sgd", {"n": 100}, "6 exp(-n/16) = 0.0116 <= delta"),
+    ("upper.sco.private-sgd", {"n": 9}, "n >= 16 = 16 records, and n=9"),
+    ("upper.sco.private-sgd", {"budget": ZCDP(rho=0.5)}, "and the budget is 0.5-zCDP"),
+    ("upper.sco.private-sgd-theorem", {}, "epsilon at most 1/(2 sqrt(n)) = 0.005"),
+    ("upper.sco.private-sgd-theorem", {"n": 20}, "delta above 2 exp(-n/16) = 0.573"),
+    ("upper.sco.private-sgd-explicit", {"budget": PureDP(epsilon=1.0)}, "1-DP"),
+    (
+        "upper.sco.objective-perturbation",
+        {"budget": ApproxDP(epsilon=1.5, delta=1e-6)},
+        "epsilon=1.5",
+    ),
+    ("upper.sco.objective-perturbation", {"n": 20}, "sqrt(d ln(1/delta))/epsilon = 33.25"),
+    (
+        "upper.sco.objective-perturbation",
+        {"n": 20, "sample_smoothness": 9.0},
+        "(r beta D / (epsilon L))^2 = 2.074e+04",
+    ),
+    ("upper.sco.objective-perturbation", {"structure": "other"}, "generalised linear, linear"),
+    ("upper.sco.objective-perturbation-strong", {"n": 20}, "(L D / Delta)^2 = 100"),
+    ("upper.sco.phased-sgd", {"n": 4, "sample_smoothness": 1e9}, "and beta=1e+09"),
+    ("upper.sco.prior-talwar", {}, "empirical risk"),
+    ("upper.sco.prior-kasiviswanathan", {}, "generalised linear losses"),
+    ("upper.sco.sgd", {"lipschitz": math.inf, "variance_trace": math.inf}, "finite variance"),
+    ("lower.sco.fano-cdp", {"d": 8}, "needs d >= 9"),
+    ("lower.sco.fano-pure", {"d": 7}, "needs d >= 8"),
+    ("lower.sco.hypercube-cdp", {"spike_probability": 0.9}, "leave the bound R on the gradient"),
+    ("lower.sco-strong.hypercube-cdp", {"spike_probability": 0.9}, "leave the constraint set"),
+    ("lower.sco.rate-cdp", {"n": 10, "mean_gradient_bound": 0.01}, "exceeds 0.01"),
+    ("lower.sco-strong.sampling-gaussian", {}, "the set has diameter M=2"),
+    ("lower.sco-strong.width", {}, "n <= sqrt(d ln(1/delta))/epsilon = 33.25"),
+    ("lower.sco-strong.width", {"strong_convexity": 3.0}, "strong convexity L/M=2.5"),
+    ("lower.sco-strong.width", {"n": 10, "budget": ApproxDP(epsilon=0.5, delta=0.2)}, "delta=0.2"),
+]
+
+
+@pytest.mark.parametrize(("slug", "changes", "words"), SENTENCES)
+def test_a_failing_hypothesis_says_so_with_the_numbers(slug, changes, words):
+    failures = BY_SLUG[slug].failures(setting(**changes))
+    assert any(words in sentence for sentence in failures), failures
+    assert all(s.endswith(".") and s[0].isupper() for s in failures)
+
+
+def test_where_everything_holds_little_fails():
+    at = setting(10**12, 5, 2.0, ApproxDP(epsilon=1e-5, delta=1e-6), directional_moment=5.0)
+    loud = {b.card.slug for b in SCO_BOUNDS if b.failures(at)}
+    assert loud == {
+        "upper.sco.iterative",  # a claim
+        "upper.sco.iterative-logs",
+        "lower.sco.rate-quoted",
+        "upper.sco.prior-talwar",  # empirical risk
+        "upper.sco.prior-talwar-strong",
+        "upper.sco.prior-kasiviswanathan",
+        "upper.sco.prior-bassily-2014-empirical",
+        "upper.sco.prior-bassily-2014-strong-empirical",
+        "lower.sco.fano-cdp",  # d too small for a code
+        "lower.sco.fano-pure",
+        "lower.sco-strong.fano-cdp",
+        "lower.sco-strong.fano-pure",
+        "lower.sco-strong.sampling-gaussian",  # unrestricted
+        "lower.sco-strong.width",  # few records only
+        "upper.lp.regularized-mirror-descent",  # this loss is Lipschitz on the set only, and q = 2
+        "upper.lp.regularized-mirror-descent-explicit",
+        "upper.lp.regularized-mirror-descent-generalized",
+        "upper.lp.regularized-mirror-descent-paper",
+        "upper.lp.phased-sgd",
+        "upper.lp.phased-sgd-paper",
+        "upper.lp.phased-sgd-free",
+        "upper.lp.phased-sgd-explicit",
+        "upper.lp.shuffled-mirror-descent",  # 1 < q < 2
+        "upper.lp.batched-mirror-descent",
+    }
+
+
+def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
+    at = setting(budget=PureDP(epsilon=1.0))
+    for bound in UPPER_SCO_BOUNDS:
+        if bound.card.privacy in ("zcdp", "approx"):
+            assert bound.value(at) == math.inf, bound.card.slug
+            assert any("1-DP" in s for s in bound.failures(at)), bound.card.slug
+        else:
+            assert bound.value(at) < math.inf
+
+
+def scaled(at, unit=1.0, length=1.0):
+    """The same problem with the risk multiplied by `unit`, or with lengths by `length`."""
+    c = at.constants
+    gradient = unit / length
+    return replace(
+        at,
+        constants=replace(
+            c,
+            coordinate_moment=c.coordinate_moment * gradient**at.moment_order,
+            directional_moment=c.directional_moment * gradient,
+            variance_trace=c.variance_trace * gradient**2,
+            mean_gradient_bound=c.mean_gradient_bound * gradient,
+            lipschitz=c.lipschitz * gradient,
+            diameter=c.diameter * length,
+            smoothness=c.smoothness * gradient / length,
+            sample_smoothness=c.sample_smoothness * gradient / length,
+            strong_convexity=c.strong_convexity * gradient / length,
+            sample_strong_convexity=c.sample_strong_convexity * gradient / length,
+        ),
+    )
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+def test_every_bound_has_the_units_of_the_risk(bound):
+    for at in random_settings(10, 24, ("zcdp", "approx")):
+        value = bound.value(at)
+        if bound.card.slug not in INHOMOGENEOUS:
+            assert bound.value(scaled(at, length=1.7)) == pytest.approx(value, rel=1e-4)
+            assert bound.value(scaled(at, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-4)
+            wide = scaled(at, unit=1.7, length=1.7)  # the same gradients on a larger set
+            assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-4)
+        elif "chaudhuri" not in bound.card.slug:
+            assert bound.value(scaled(at, unit=2.3)) == pytest.approx(2.3 * value, rel=1e-9)
+
+
+@pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
+def test_no_bound_rises_with_more_records_or_budget(bound):
+    for at in random_settings(14, 25, ("zcdp",)):
+        value = bound.value(at)
+        more = replace(at, n=4 * at.n, budget=ZCDP(rho=3 * at.budget.rho))
+        # Printed powers of M and logarithms of n are not monotone at a handful of records.
+        if (
+            bound.card.slug in ("upper.sco.clipped-logs", "upper.sco.cwme-probability")
+            and at.n < 20
+        ):
+            continue
+        assert bound.value(more) <= value * (1 + 1e-6) or math.isinf(value)
+
+
+@pytest.mark.parametrize("kind", ["hypercube-cdp", "hypercube-pure", "fano-cdp", "fano-pure"])
+@pytest.mark.parametrize("strong", [True, False])
+def test_at_the_best_probability_the_fixed_and_the_free_bound_agree(kind, strong):
+    pure = kind.endswith("pure")
+    level = 1.0 if pure else 0.5
+    budget = PureDP(epsilon=1.0) if pure else ZCDP(rho=0.5)
+    form = kind + ("-squared" if strong else "-convex")
+    cap = 0.02 if strong else math.inf
+    p, value = best_spike_probability(form, 10_000, 40, 4.0, level, cap)
+    # The public bound is exactly the norm of the instance's gradient: what a problem certifies.
+    weight = 40 if kind.startswith("hypercube") else 20
+    size = p**0.75 * math.sqrt(weight)
+    diameter = 0.04 if strong else 2.0
+    bound = size + diameter / 2 if strong else size
+    at = setting(d=40, budget=budget, diameter=diameter, mean_gradient_bound=bound)
+    row = BY_SLUG[f"lower.sco{'-strong' if strong else ''}.{kind}"]
+    fixed = replace(at, spike_probability=p)
+    unit = 0.5 if strong else 1.0
+    assert row.value(fixed) == pytest.approx(unit * value, rel=1e-9)
+    assert row.value(at) == pytest.approx(unit * value, rel=1e-6)
+    assert row.failures(fixed) == ()
+
+
+def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
+    for bound in LOWER_SCO_BOUNDS:
+        free = bound.value(setting(d=40, diameter=20.0, mean_gradient_bound=20.0))
+        fixed = bound.value(
+            setting(d=40, diameter=20.0, mean_gradient_bound=20.0, spike_probability=1e-5)
+        )
+        assert fixed < free if bound.card.instance else fixed == free

@@ -1,0 +1,163 @@
+"""The rates in l_q: reference values, slopes, limits, and what the printed rows get wrong.
+
+The values are those of theory/su-zhao-wang.md, 8, item 26.
+"""
+
+import math
+
+import pytest
+
+from dpsco_core.bounds.lq import rate_formulas as lq_rates
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
+from dpsco_core.methods.lq.regularized_schedule import published_regulariser, published_steps
+
+N, D, EPSILON, DELTA = 10**5, 100, 0.5, 1e-6
+SPACE = RegularSpace(d=D, exponent=1.25)
+
+
+def slope(value, at, factor=1.0 + 1e-6):
+    """The log-log slope of a function of one number."""
+    return math.log(value(at * factor) / value(at)) / math.log(factor)
+
+
+def private(rate, **changes):
+    """The private term at the golden values, but for what is changed."""
+    given = {"n": N, "d": D, "exponent": 1.25, "epsilon": EPSILON, "delta": DELTA, **changes}
+    return rate(*given.values())[1]
+
+
+def test_the_golden_values():
+    assert private(lq_rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
+    assert private(lq_rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
+    assert private(lq_rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
+    terms = lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 1.0, printed=True)
+    assert terms == pytest.approx((3.162278e-2, 7.433844e-3))
+    assert lq_rates.heavy_euclidean(N, D, 4.0, EPSILON) == pytest.approx((1.0, 2.514867))
+    assert sum(lq_rates.bassily_2021(N, D, 1.25, EPSILON)) == pytest.approx(0.007124555)
+    assert sum(lq_rates.bassily_2021(N, D, 4.0, EPSILON)) == pytest.approx(0.01063246)
+
+
+RATES = (lq_rates.theorem_7, lq_rates.theorem_10, lq_rates.general_epsilon)
+
+
+@pytest.mark.parametrize(
+    ("rate", "records", "dimension", "kappa"),
+    [
+        (RATES[0], -2 / 5, 1 / 5, 4 / 5),
+        (RATES[1], -1 / 2, 1 / 4, 1 / 2),
+        (RATES[2], -1 / 3, 1 / 6, 2 / 3),
+    ],
+)
+def test_the_slopes_of_the_rates_below_two(rate, records, dimension, kappa):
+    far = 10**9  # so that a step of one record is small
+    assert slope(lambda n: private(rate, n=round(n)), far, 1.001) == pytest.approx(
+        records, abs=1e-6
+    )
+    assert slope(lambda e: private(rate, epsilon=e), 0.5) == pytest.approx(records, abs=1e-6)
+    assert slope(lambda d: private(rate, d=round(d)), 10**6, 2.0) == pytest.approx(dimension)
+    logs = math.log(private(rate, delta=1e-8) / private(rate, delta=1e-4))
+    assert logs / math.log(2) == pytest.approx(dimension)
+    # kappa is 1/(q - 1): 8 and 4.
+    grown = private(rate, d=10**4, exponent=1.125) / private(rate, d=10**4, exponent=1.25)
+    assert math.log2(grown) == pytest.approx(kappa)
+
+
+def test_the_slopes_of_the_rates_from_two_on():
+    for q in (2.0, 3.0, 4.0, math.inf):
+        for term in (0, 1):
+            few, many = (
+                lq_rates.theorem_8(N, d, q, EPSILON, DELTA, 1.0, printed=True)[term]
+                for d in (10**4, 2 * 10**4)
+            )
+            assert math.log2(many / few) == pytest.approx(1 - 2 / q + 0.5 * term)
+        small, large = (lq_rates.heavy_euclidean(N, d, q, EPSILON) for d in (10**4, 2 * 10**4))
+        assert math.log2(large[0] / small[0]) == pytest.approx(1.5 - 1 / q)
+        assert math.log2(large[1] / small[1]) == pytest.approx(1.5 - 1 / (2 * q))
+    near, far = (
+        lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, r, printed=True)[0] for r in (3.0, 6.0)
+    )
+    assert far == pytest.approx(4 * near)
+
+
+def test_the_limits_at_two_and_at_infinity():
+    plain = (1 / math.sqrt(N), math.sqrt(-D * math.log(DELTA)) / (EPSILON * N))
+    at_two = lq_rates.theorem_8(N, D, 2.0, EPSILON, DELTA, 1.0, printed=True)
+    assert at_two == pytest.approx(plain)
+    at_infinity = lq_rates.theorem_8(N, D, math.inf, EPSILON, DELTA, 1.0, printed=True)
+    assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
+    # Both branches of the paper jump at q = 2, and that of Bassily et al. does not.
+    below = private(lq_rates.theorem_7, exponent=2 - 1e-9)
+    assert below == pytest.approx(plain[1] ** 0.4)
+    assert below > 4 * sum(at_two)
+    heavy = private(lq_rates.theorem_10, exponent=2 - 1e-9)
+    jump = sum(lq_rates.heavy_euclidean(N, D, 2.0, EPSILON)) / heavy
+    assert heavy == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
+    assert D / 4 < jump < 4 * D
+    left = sum(lq_rates.bassily_2021(N, D, 2 - 1e-9, EPSILON))
+    assert left == pytest.approx(sum(lq_rates.bassily_2021(N, D, 2.0, EPSILON)))
+
+
+def test_a_printed_first_term_does_not_fall_with_the_records():
+    for rate in (lq_rates.bassily_2021, lq_rates.heavy_euclidean):
+        few, many = (rate(n, D, 4.0, EPSILON, printed=True) for n in (100, 10**8))
+        assert few[0] == many[0] > 1
+        assert rate(N, D, 4.0, EPSILON)[0] == pytest.approx(few[0] / math.sqrt(N))
+        assert rate(N, D, 4.0, EPSILON)[1] == rate(N, D, 4.0, EPSILON, printed=True)[1]
+
+
+def test_a_minimiser_at_zero_still_costs_something():
+    assert sum(lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 0.0, printed=True)) == 0
+    assert sum(lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 0.0)) > 1 / math.sqrt(N)
+
+
+def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
+    assert published_steps(N, SPACE, EPSILON, DELTA) == pytest.approx(23.5465, abs=5e-5)
+    printed = published_steps(N, SPACE, EPSILON, DELTA, printed=True)
+    assert printed == pytest.approx(31.0698, abs=5e-5)
+    assert published_regulariser(N, 24, 0.25) == pytest.approx(0.5010282, abs=5e-8)
+    rate = private(lq_rates.theorem_7)
+    assert SPACE.kappa / published_steps(N, SPACE, EPSILON, DELTA) == pytest.approx(rate)
+    assert SPACE.kappa / printed != pytest.approx(rate, rel=0.1)
+
+
+def test_the_regulariser_of_theorem_7_forgets_the_start_only_below_twice_the_smoothness():
+    def left(n, steps):
+        growth = published_regulariser(n, steps, 1.0) / 2
+        return growth, (1 + growth) ** -steps, (steps / n) ** 2
+
+    growth, rest, claimed = left(10**5, 24)
+    assert growth > 1
+    assert (rest, claimed) == pytest.approx((5.8152e-8, 5.76e-8), rel=1e-4)
+    assert rest > claimed
+    for n in (10**3, 10**5, 10**8):
+        for steps in range(1, 200):
+            growth, rest, claimed = left(n, steps)
+            if 0 < growth <= 1:
+                assert rest <= claimed * (1 + 1e-12)
+
+
+def test_the_parameters_of_theorem_10_give_its_rate():
+    found = theorem_10(N, SPACE, 1.0, EPSILON, DELTA)
+    assert found.truncation == pytest.approx(18.33848, rel=1e-6)
+    assert found.steps == pytest.approx(5380.796, rel=1e-6)
+    size = math.sqrt(-D * math.log(DELTA))
+    for diameter in (1.0, 3.0):
+        at = theorem_10(N, SPACE, diameter, EPSILON, DELTA)
+        assert at.steps == pytest.approx(diameter**2 * N * EPSILON * SPACE.kappa / size)
+        rate = diameter * private(lq_rates.theorem_10)
+        assert SPACE.kappa * diameter**2 / at.step_weight == pytest.approx(rate)
+        # The condition on n is lambda >= max(beta, 1) M.
+        for beta in (0.3, 4.0):
+            needed = max(beta**2, 1) * diameter**2 * size * SPACE.kappa / EPSILON
+            assert (needed <= N) == (at.truncation >= max(beta, 1) * diameter)
+
+
+def test_the_batched_parameters_balance_to_the_rate_for_every_epsilon():
+    for diameter in (1.0, 2.5):
+        found = batched_parameters(N, SPACE, diameter, EPSILON, DELTA)
+        rate = diameter ** (4 / 3) * private(lq_rates.general_epsilon)
+        assert SPACE.kappa * diameter**2 / math.sqrt(found.steps) == pytest.approx(rate)
+        assert diameter / found.truncation == pytest.approx(rate)
+        noise = found.steps**1.5 * SPACE.kappa * found.truncation**2 * -D * math.log(DELTA)
+        assert noise / (N * EPSILON) ** 2 == pytest.approx(rate)

@@ -1,0 +1,296 @@
+"""The rows in l_q: where they apply, what they say where not, and that they add up."""
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
+from dpsco_core.bounds.euclidean.objective import objective
+from dpsco_core.bounds.euclidean.rows import LOWER_SCO_BOUNDS, UPPER_SCO_BOUNDS
+from dpsco_core.geometry import (
+    Ball,
+    Box,
+    GroupBall,
+    L1Ball,
+    Simplex,
+    SolidSimplex,
+    SparseHull,
+)
+from dpsco_core.methods.lq.inputs import better_descent, noisy, regularized
+from dpsco_core.methods.lq.mirror_schedule import best_b4
+from dpsco_core.methods.lq.regularized_schedule import best_b3
+from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from dpsco_core.problems.base import LinearModel
+from tests.bounds.euclidean.helpers import BY_SLUG, setting
+
+LQ = [b for b in UPPER_SCO_BOUNDS if ".lp." in b.card.slug]
+EXPLICIT = [b for b in LQ if b.card.constant == "explicit"]
+TIGHT = [b for b in EXPLICIT if b.card.privacy == "zcdp"]
+SETS = {
+    "Ball": Ball(d=20, radius=1.0),
+    "L1Ball": L1Ball(d=20, radius=1.0),
+    "Box": Box(half_widths=(0.2,) * 20),
+    "Simplex": Simplex(d=20, radius=1.0),
+    "SolidSimplex": SolidSimplex(d=20, radius=1.0),
+    "GroupBall": GroupBall(d=20, group_size=5, radius=1.0),
+    "SparseHull": SparseHull(d=20, sparsity=5, radius=1.0),
+}
+SYMMETRIC = ("Ball", "L1Ball", "Box", "GroupBall", "SparseHull")
+
+
+def inside(name, q=2.0, **changes):
+    """A logistic-like problem on a named set."""
+    body = SETS[name]
+    given = {"structure": "linear-model", "lipschitz": 1.0, "sample_smoothness": 0.25}
+    model = LinearModel(slope=1.0, curvature=0.25, feature_norm=1.0)
+    at = setting(diameter=2 * body.l2_radius, linear_model=model, **{**given, **changes})
+    return replace(at, constraint=body, exponent=q)
+
+
+def lq(q, n=10**5, **changes):
+    at = inside("L1Ball" if q < 2 else "Box", q, n=n, **changes)
+    return replace(at, constraint=None, constants=replace(at.constants, diameter=2.0))
+
+
+SIDES = {"regularized": "below", "phased": "above", "shuffled": "below", "batched": "below"}
+SIDES |= {"euclidean": "above", "noisy": "both"}
+
+
+def applies(bound, q):
+    """Whether the exponent is on the side of 2 that the bound is for."""
+    side = SIDES[bound.card.slug.split(".")[2].split("-")[0]]
+    return side == "both" or (q <= 2 if side == "below" else q >= 2)
+
+
+@pytest.mark.parametrize("q", [1.0, 1.25, 1.9, 2.0, 3.0, math.inf])
+def test_a_proven_bound_is_for_its_side_of_two_and_2_is_on_both(q):
+    at = lq(q)
+    for bound in EXPLICIT:
+        if applies(bound, q):
+            assert 0 < bound.value(at) < math.inf, bound.card.slug
+            assert bound.failures(at) == ()
+        else:
+            assert any(f"and q={q:g}" in s for s in bound.failures(at)), bound.card.slug
+
+
+def test_a_rate_is_for_its_side_of_two():
+    names = {b.card.slug: b for b in LQ if b.card.constant == "rate"}
+    for q, holds, fails in (
+        (1.5, "shuffled-mirror-descent", "euclidean-reduction"),
+        (3.0, "phased-sgd", "batched-mirror-descent"),
+    ):
+        at = lq(q, budget=ApproxDP(epsilon=0.003, delta=1e-6), n=10**6)
+        assert names[f"upper.lp.{holds}"].failures(at) == ()
+        assert math.isfinite(names[f"upper.lp.{holds}"].value(at))
+        assert math.isinf(names[f"upper.lp.{fails}"].value(at))
+        assert any("and q=" in s for s in names[f"upper.lp.{fails}"].failures(at))
+
+
+def failures(slug, at):
+    return " ".join(BY_SLUG[f"upper.lp.{slug}"].failures(at))
+
+
+SENTENCES = [
+    ("regularized-mirror-descent", lq(2.5), "needs 1 < q < 2, and q=2.5"),
+    ("regularized-mirror-descent", lq(1.0), "needs 1 < q < 2, and q=1"),
+    ("regularized-mirror-descent-explicit", lq(3.0), "needs q <= 2, and q=3"),
+    ("phased-sgd-explicit", lq(1.5), "needs q >= 2, and q=1.5"),
+    ("regularized-mirror-descent", lq(1.5, structure="mean"), "Lipschitz on the set only"),
+    ("regularized-mirror-descent", lq(1.5, minimum_interior=False), "gradient of 0"),
+    ("regularized-mirror-descent", lq(1.5, lipschitz=math.inf), "no Lipschitz constant"),
+    ("regularized-mirror-descent", lq(1.5, n=1), "needs n > T = 1, and n=1"),
+    ("regularized-mirror-descent", lq(1.5, n=1000), "needs T >= 2 log2(n/T)"),
+    ("shuffled-mirror-descent", lq(1.5), "epsilon <= sqrt(ln(n/delta)/n) = 0.0159"),
+    ("shuffled-mirror-descent", inside("Simplex", 1.0), "a Simplex, which does not contain it"),
+    (
+        "shuffled-mirror-descent",
+        lq(1.5, n=100, smoothness=9.0),
+        "lambda = 2.453 of at least beta M = 29.66",
+    ),
+    (
+        "batched-mirror-descent",
+        lq(1.5, variance_trace=math.inf, coordinate_moment=math.inf, lipschitz=math.inf),
+        "no finite variance of the gradient in the dual norm",
+    ),
+    ("batched-mirror-descent-explicit", lq(1.5, smoothness=math.inf), "smoothness of its pop"),
+    ("euclidean-reduction", lq(3.0, budget=ApproxDP(epsilon=1.0, delta=1e-6)), "epsilon < 1"),
+    ("noisy-mirror-descent", lq(1.5, d=1), "needs d >= 2, and d=1"),
+    ("noisy-mirror-descent", lq(1.5), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.0488"),
+    ("noisy-mirror-descent", lq(1.5, n=100), "Remark 1 needs 6 exp(-n/16) = 0.0116 <= delta"),
+    ("prior-bassily-2021", lq(1.0), "needs q > 1, and q=1"),
+    ("euclidean-reduction", lq(3.0, sample_smoothness=math.inf), "the loss of every record"),
+    (
+        "batched-mirror-descent",
+        lq(1.5, n=100, smoothness=9.0),
+        "The rate needs lambda = 1.819 of at least beta M = 29.66",
+    ),
+    (
+        "shuffled-mirror-descent",
+        lq(1.5, n=50, smoothness=0.01),
+        "Theorem 10 needs lambda = 1.734 of at least sigma = 2",
+    ),
+    (
+        "regularized-mirror-descent",
+        lq(1.5, d=2, n=100, budget=ApproxDP(epsilon=0.9, delta=0.99)),
+        "needs T >= epsilon^2/(d ln(1/delta)) = 40.3",
+    ),
+    (
+        "phased-sgd-free",
+        lq(3.0, n=100, lipschitz=0.01, sample_smoothness=10.0),
+        "eta/4 of at most 2/beta = 0.2",
+    ),
+]
+
+
+@pytest.mark.parametrize(("slug", "at", "words"), SENTENCES)
+def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
+    assert words in failures(slug, at), failures(slug, at)
+
+
+@pytest.mark.parametrize(
+    ("bound", "q"),
+    [(b, q) for b in TIGHT for q in (1.0, 1.3, 2.0, 4.0) if applies(b, q)],
+    ids=lambda x: getattr(getattr(x, "card", None), "slug", None),
+)
+def test_a_proven_bound_falls_with_the_records_and_the_budget(bound, q):
+    values = [bound.value(lq(q, n=n)) for n in (500, 2000, 10**4, 10**5)]
+    assert all(b < a for a, b in pairwise(values))
+    weak, strong = (bound.value(lq(q, budget=ZCDP(rho=rho))) for rho in (0.01, 1.0))
+    assert strong < weak
+
+
+def test_gaussian_noise_is_never_the_worse():
+    for q in (1.0, 1.2, 1.6, 2.0):
+        for method in ("regularized", "shuffled", "batched"):
+            base = f"upper.lp.{method}-mirror-descent"
+            at = lq(q)
+            gaussian = BY_SLUG[f"{base}-explicit"].value(at)
+            assert gaussian <= BY_SLUG[f"{base}-generalized"].value(at) * (1 + 1e-6)
+            assert gaussian < BY_SLUG[f"{base}-paper"].value(at)
+
+
+def test_shuffling_never_loses_because_batches_are_allowed():
+    for epsilon in (0.01, 0.5):
+        for q in (1.2, 2.0):
+            at = lq(q, n=10**4, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+            both = BY_SLUG["upper.lp.shuffled-mirror-descent-explicit"].value(at)
+            assert both <= BY_SLUG["upper.lp.batched-mirror-descent-explicit"].value(at)
+
+
+def test_rows_are_the_formulas_that_the_methods_minimise():
+    at = lq(1.4)
+    row = BY_SLUG["upper.lp.regularized-mirror-descent-explicit"]
+    assert row.value(at) == pytest.approx(best_b3(regularized(at, "gaussian", "tight")).value)
+    row = BY_SLUG["upper.lp.shuffled-mirror-descent-generalized"]
+    found = better_descent(at, ("shuffled", "public"), "generalized gaussian", "tight")
+    assert row.value(at) == pytest.approx(best_b4(found).value)
+    m, energy, divergence = noisy(at)
+    value = math.sqrt(2 * divergence * sum(energy) / m)
+    assert BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at) == pytest.approx(value)
+
+
+def test_at_q_2_noisy_mirror_descent_is_private_sgd():
+    for budget in (ZCDP(rho=0.2), ApproxDP(epsilon=0.3, delta=1e-6)):
+        for n in (100, 5000):
+            at = setting(n=n, budget=budget)
+            own = BY_SLUG["upper.lp.noisy-mirror-descent-explicit"].value(at)
+            flat = BY_SLUG["upper.sco.private-sgd-pruned"].value(at)
+            assert own == pytest.approx(flat, rel=1e-9)
+
+
+def test_above_two_the_methods_work_in_l2():
+    for slug in ("noisy-mirror-descent-explicit", "euclidean-reduction-explicit"):
+        bound = BY_SLUG[f"upper.lp.{slug}"]
+        for q in (2.0, 3.0, math.inf):
+            at = inside("Box", q)
+            flat = replace(at, exponent=2.0)
+            assert bound.value(at) == pytest.approx(bound.value(flat))
+
+
+# ---- other sets, older rows
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_lower_bound_names_the_set_on_which_it_is_not_proven(name):
+    at = inside(name, n=20)
+    for bound in LOWER_SCO_BOUNDS:
+        said = [s for s in bound.failures(at) if "proven on the l2 ball" in s]
+        if bound.card.slug in ("lower.sco-strong.width", "lower.sco-strong.sampling-gaussian"):
+            assert not said
+        elif name == "Ball":
+            assert not said and bound.failures(replace(at, constraint=None)) == bound.failures(at)
+        else:
+            article = "an" if name == "L1Ball" else "a"
+            assert said == [
+                f"The bound is proven on the l2 ball, and here the set is {article} {name}."
+            ]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_norm_of_a_set_needs_symmetry(name):
+    at = inside(name)
+    for slug in (
+        "upper.sco.objective-perturbation-strong",
+        "upper.sco.objective-perturbation-strong-paper",
+        "upper.sco.objective-perturbation-strong-explicit",
+        "upper.sco.prior-talwar-strong",
+        "lower.sco-strong.width",
+    ):
+        bound = BY_SLUG[slug]
+        said = [s for s in bound.failures(at) if "symmetric about 0" in s]
+        assert len(said) == (name not in SYMMETRIC), slug
+        if name not in SYMMETRIC and bound.card.kind == "upper":
+            assert math.isinf(bound.value(at))
+            assert f"and here it is a {name}" in said[0]
+        elif bound.card.kind == "upper":
+            assert math.isfinite(bound.value(at))
+
+
+def test_on_the_ball_nothing_has_changed():
+    plain = setting()
+    ball = replace(plain, constraint=Ball(d=20, radius=1.0))
+    for bound in (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS):
+        assert bound.value(ball) == bound.value(plain), bound.card.slug
+        assert bound.failures(ball) == bound.failures(plain)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_objective_perturbation_takes_the_width_of_its_set(name):
+    at, body = inside(name), SETS[name]
+    c, found = at.constants, objective(at)
+    assert found is not None
+    width = body.gaussian_width().upper
+    assert found.width == width
+    logs = math.sqrt(math.log(1e6))
+    sampling, private = BY_SLUG["upper.sco.objective-perturbation"].terms(at).values()
+    assert private == pytest.approx(c.lipschitz * width * logs / (0.5 * at.n))
+    assert sampling == pytest.approx(c.lipschitz * c.diameter / math.sqrt(at.n))
+    talwar = BY_SLUG["upper.sco.prior-talwar"].value(at)
+    assert talwar == pytest.approx(c.lipschitz * width / math.sqrt(at.gaussian_rho) / at.n)
+    if name in SYMMETRIC:
+        delta = c.sample_strong_convexity * body.inradius**2
+        strong = sco_objective.rate_strong(found, delta)
+        row = BY_SLUG["upper.sco.objective-perturbation-strong"]
+        assert tuple(row.terms(at).values()) == pytest.approx(strong)
+        # The caution of theory/su-zhao-wang.md, 3.2: an l2 modulus never makes width pay.
+        floor = (at.d - 0.5) * c.lipschitz**2 * logs**2 / (0.5 * at.n) ** 2
+        assert strong[1] >= floor / c.sample_strong_convexity * (1 - 1e-9)
+
+
+def test_the_l1_ball_is_narrower_than_the_l2_ball_around_it():
+    slug = "upper.sco.objective-perturbation-explicit"
+    assert BY_SLUG[slug].value(inside("L1Ball")) < BY_SLUG[slug].value(inside("Ball"))
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_half_the_constant_diameter_reaches_from_the_start_to_every_point(name):
+    """What every upper bound for a start at the centre rests on."""
+    body = SETS[name]
+    rng = np.random.default_rng(2)
+    for g in rng.standard_normal((50, 20)):
+        corner = body.support_point(g)
+        assert np.linalg.norm(corner - body.centre) <= body.l2_radius * (1 + 1e-12)
+        assert np.linalg.norm(corner) <= body.l2_radius * (1 + 1e-12)

@@ -1,0 +1,160 @@
+"""Gradient complexities at user level: theory/lowy-liu-asi.md, 5, slopes and Figure 1."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.bounds.user import complexity as counts
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_schedules import phase_count, printed_regulariser, printed_sgd
+
+
+def diagonal(n, m, smoothness=1.0):
+    """n = d, epsilon = 1, L = R = 1."""
+    return UserLevel(n=n, m=m, d=n, epsilon=1.0, delta=1e-9 / (n * m), smoothness=smoothness)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "d", "smooth", "non_smooth", "asi_liu", "bassily_sun"),
+    [
+        (1000, 1, 10, 3394.8, 14335, 31623, 31623),
+        (1000, 100, 10, 5.291e5, 4.317e6, 3.1623e7, 3.1623e6),
+        (10_000, 100, 10, 6.6444e6, 1.01e8, 1e9, 1e8),
+        (10_000, 100, 10_000, 6.6297e6, 1.01e8, 1e9, 1e8),
+    ],
+)
+def test_the_orientation_values(n, m, d, smooth, non_smooth, asi_liu, bassily_sun):
+    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert counts.smooth(at, printed=True) == pytest.approx(smooth, rel=1e-4)
+    assert counts.non_smooth(at, printed=True) == pytest.approx(non_smooth, rel=1e-4)
+    assert counts.asi_liu(at) == pytest.approx(asi_liu, rel=1e-4)
+    assert counts.bassily_sun(at) == pytest.approx(bassily_sun, rel=1e-4)
+
+
+def test_the_closed_forms_are_what_steps_times_batches_add_up_to():
+    # T = sqrt(beta/lambda), K = n epsilon/sqrt(T) + 1/epsilon, at the larger term of lambda.
+    for d, epsilon in ((1, 1.0), (10**8, 0.3), (10**5, 2.0)):
+        at = UserLevel(n=10**4, m=50, d=d, epsilon=epsilon, delta=1e-9, smoothness=7.0)
+        terms = (1 / math.sqrt(at.total), math.sqrt(d) / (epsilon * at.n * math.sqrt(at.m)))
+        steps = math.sqrt(at.smoothness / max(terms))
+        total = at.m * steps * (at.n * epsilon / math.sqrt(steps) + 1 / epsilon)
+        assert counts.smooth(at) - at.total == pytest.approx(total)
+        assert counts.smooth(at) < counts.smooth(at, printed=True)
+        ratio = math.sqrt(at.smoothness / printed_regulariser(at)) / steps
+        assert 1 / math.sqrt(2) <= ratio <= 1
+
+
+def test_the_non_smooth_count_has_a_term_that_the_theorem_drops():
+    at = UserLevel(n=1000, m=10**9, d=10, epsilon=0.5, delta=1e-13)
+    steps = at.n**0.75 * math.sqrt(at.m * at.epsilon)  # without logarithms
+    total = at.m * (at.n * at.epsilon * math.sqrt(steps) + steps / at.epsilon)
+    assert counts.non_smooth(at) - at.total == pytest.approx(total)
+    assert counts.non_smooth(at) > counts.non_smooth(at, printed=True)
+    few = replace(at, m=10)
+    assert counts.non_smooth(few) < counts.non_smooth(few, printed=True)
+    assert few.m < few.n**2.5 * few.epsilon**3 < at.m
+
+
+def test_the_slopes_on_the_diagonal():
+    def slope(count, n, m):
+        base, more = count(diagonal(10**8, 10**6)), count(diagonal(10**8 * n, 10**6 * m))
+        return math.log(more / base) / math.log(n * m)
+
+    for n, m in ((16, 1), (1, 16)):
+        assert slope(counts.simplified, n, m) == pytest.approx(9 / 8)
+    assert slope(counts.simplified_non_smooth, 16, 1) == pytest.approx(11 / 8)
+    assert slope(counts.simplified_non_smooth, 1, 16) == pytest.approx(5 / 4)
+    assert slope(counts.single_pass, 16, 16) == pytest.approx(1)
+
+
+def test_the_speed_ups():
+    n, m, beta = 10**4, 300, 5.0
+    at = diagonal(n, m, beta)
+    ratio = counts.asi_liu_non_smooth(at, simple=True) / counts.simplified_non_smooth(at)
+    assert ratio == pytest.approx(n ** (13 / 8) * m ** (7 / 4))
+    assert n**7 >= beta**2 * m
+    assert counts.asi_liu(at) / counts.simplified(at) == pytest.approx(
+        beta**0.75 * (n * m) ** 0.375
+    )
+
+
+@pytest.mark.parametrize("beta", [0.5, 1.0, 20.0])
+def test_the_first_term_dominates_up_to_the_seventh_power_of_the_users(beta):
+    n = 8
+    edge = n**7 / beta**2
+    for factor, first in ((0.5, True), (2.0, False)):
+        at = diagonal(n, round(edge * factor), beta)
+        leading = beta**0.25 * (at.total) ** (9 / 8)
+        assert math.isclose(counts.simplified(at), leading) == first
+
+
+def test_bassily_and_sun_are_never_faster_under_their_own_assumptions():
+    for n, m in ((100, 1), (100, 10), (100, 100), (10**6, 500)):
+        at = diagonal(n, m, math.sqrt(n / m))
+        assert counts.simplified(at) == pytest.approx(n**1.25 * m)
+        assert counts.simplified(at) <= counts.bassily_sun(at)
+    # Outside of them: if and only if beta^2 m > n^3.
+    for m, faster in ((900, False), (1100, True)):
+        at = diagonal(10, m)
+        leading = at.total ** (9 / 8)
+        assert (counts.bassily_sun(at) < leading) == faster
+
+
+def test_algorithm_1_looks_at_every_item_at_most_once():
+    at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
+    exact = printed_sgd(at, 0.1).gradients
+    assert exact == pytest.approx(counts.algorithm_1(at, phase_count(at.n), 0.1))
+    assert exact < counts.single_pass(at)
+
+
+def row(slug):
+    return next(row for row in counts.COMPARISON if row.slug == slug)
+
+
+def test_the_rows_of_the_comparison_know_their_conditions():
+    at = UserLevel(n=10**4, m=10, d=100, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    assert all(not r.failures(at) for r in counts.COMPARISON)
+    steep = replace(at, smoothness=5000.0)
+    assert {r.slug for r in counts.COMPARISON if r.failures(steep)} == {
+        "bassily-sun-2023",
+        "bassily-sun-2023-local",
+        "algorithm-1",
+    }
+    many = replace(at, m=10**6, delta=1e-11)
+    assert {r.slug for r in counts.COMPARISON if r.failures(many)} == {
+        "bassily-sun-2023",
+        "bassily-sun-2023-local",
+    }
+    assert row("algorithm-3").failures(replace(at, delta=1e-3)) == ("It needs delta < 1/(mn).",)
+    wide = replace(at, d=10**9)
+    assert any("n >=" in s for s in row("bassily-sun-2023").failures(wide))
+    assert len({r.slug for r in counts.COMPARISON}) == 7
+
+
+def test_the_assumption_of_bassily_and_sun_on_the_diagonal():
+    # beta < sqrt(n/m) and m <= sqrt(n).
+    for m, beta, holds in ((10, 3.1, True), (10, 3.2, False), (11, 0.1, False)):
+        assert (not row("bassily-sun-2023").failures(diagonal(100, m, beta))) == holds
+
+
+def test_figure_1_has_a_curve_for_every_optimal_algorithm_and_ours_is_the_lowest():
+    users = [10**k for k in range(2, 7)]
+    curves = counts.figure_1(users, 4, smoothness=1.0)
+    assert [(c.slug, c.loss) for c in curves] == [
+        ("bassily-sun-2023", "smooth"),
+        ("ghazi-2023", "smooth"),
+        ("ghazi-2023", "non-smooth"),
+        ("asi-liu-2024", "smooth"),
+        ("asi-liu-2024", "non-smooth"),
+        ("algorithm-3", "smooth"),
+        ("algorithm-3", "non-smooth"),
+    ]
+    for curve in curves:
+        assert curve.items == tuple(4 * n for n in users)
+        assert all(curve.applies)
+        ours = next(c for c in curves if c.slug == "algorithm-3" and c.loss == curve.loss)
+        assert all(a <= b for a, b in zip(ours.gradients, curve.gradients, strict=True))
+    assert curves[3].gradients[0] == pytest.approx(400**1.5)
+    crowded = counts.figure_1([100], 50)
+    assert not crowded[0].applies[0] and crowded[-1].applies[0]

@@ -1,0 +1,200 @@
+"""The explicit bounds at user level: against simulated runs, their terms, limits and crossovers."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds.user.explicit_formulas import (
+    VOID,
+    calibrated_sgd_risk,
+    full_batch_risk,
+    mode_a_risk,
+    one_chain_risk,
+    one_pass,
+    phased_erm_risk,
+    phased_sgd_risk,
+    restarts,
+    smoothed_full_batch_risk,
+    stability,
+)
+from dpsco_core.bounds.user.rate_formulas import group_privacy, optimal
+from dpsco_core.methods.user.accelerated.gap import Objective, staged_gap
+from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
+from dpsco_core.methods.user.level import UserLevel
+
+AT = UserLevel(n=10**4, m=100, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
+ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
+
+
+def project(x, radius=0.5):
+    """Onto the ball, for every row."""
+    return x / np.maximum(1, np.linalg.norm(x, axis=-1, keepdims=True) / radius)
+
+
+def test_the_two_terms_of_one_pass_meet_at_the_best_step():
+    steps, reach = 400, 0.5
+    best = reach / math.sqrt(steps)
+    assert sum(one_pass(best, 1.0, steps, reach)) == pytest.approx(reach / math.sqrt(steps))
+    printed = sum(one_pass(best, 1.0, steps, reach, printed=True))
+    assert printed == pytest.approx(2 * reach / math.sqrt(steps))
+
+
+def linear_items(rng, runs, count, drift=0.1):
+    """Items z = +-e_1 of the loss -<z, x> in two dimensions; excess is drift (1/2 - x_1)."""
+    signs = np.where(rng.random((runs, count)) < (1 + drift) / 2, 1.0, -1.0)
+    return np.stack([signs, np.zeros_like(signs)], axis=-1)
+
+
+def test_simulated_phased_sgd_stays_below_its_bound():
+    rng = np.random.default_rng(7)
+    at = replace(AT, n=120, m=5, d=2, epsilon=4.0)
+    schedule = one_chain(at, phases=2, step=0.03)
+    runs, drift = 2000, 0.1
+    x = np.zeros((runs, 2))
+    for phase in schedule.phases:
+        total = np.zeros((runs, 2))
+        items = linear_items(rng, runs, phase.steps, drift)
+        point = x
+        for t in range(phase.steps):
+            total += point
+            point = project(point + phase.step_size * items[:, t])
+        noise = phase.noise_std * rng.standard_normal((runs, 2))
+        x = project(total / phase.steps + noise)
+    excess = drift * (0.5 - x[:, 0])
+    bound = sum(phased_sgd_risk(at, schedule, distance=0.5))
+    assert excess.mean() + 5 * excess.std() / math.sqrt(runs) < bound < 1
+
+
+def test_the_regularised_minimiser_of_linear_losses_overfits_by_at_most_the_stability():
+    rng = np.random.default_rng(8)
+    at = replace(AT, n=10, m=4)
+    for regulariser in (0.2, 1.0, 5.0):
+        items = linear_items(rng, 4000, 40)
+        x = project(items.mean(axis=1) / regulariser)  # from the centre
+        for y in (np.zeros(2), np.array([0.5, 0.0])):
+            gain = -0.1 * (x[:, 0] - y[0])
+            bound = stability(at, at.n, regulariser) + regulariser / 2 * (y @ y)
+            assert gain.mean() + 5 * gain.std() / math.sqrt(len(gain)) < bound
+
+
+def accelerated(gradient, start, smoothness, regulariser, steps, radius):
+    """AC-SA as in theory/lowy-liu-asi.md, 2.2, on rows."""
+    x = aggregate = start
+    for t in range(1, steps + 1):
+        a, g = 2 / (t + 1), 4 * smoothness / (t * (t + 1))
+        below = g + (1 - a * a) * regulariser
+        inner = (1 - a) * regulariser + g
+        middle = (1 - a) * (regulariser + g) / below * aggregate + a * inner / below * x
+        moved = a * regulariser * middle + inner * x - a * gradient(middle)
+        x = project(moved / (regulariser + g), radius)
+        aggregate = a * x + (1 - a) * aggregate
+    return aggregate
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_simulated_restarts_stay_below_their_bound(noise):
+    rng = np.random.default_rng(9)
+    runs, regulariser = 1000, 0.05
+    at = replace(AT, d=3)
+    curvature = np.array([1.0, 0.3, 0.0]) + regulariser
+    centre = np.array([0.3, -0.2, 0.1])  # of the objective, within the ball
+
+    def gradient(x):
+        return curvature * (x - centre) + noise * rng.standard_normal(x.shape)
+
+    lengths, bound = restarts(at, regulariser, 3 * noise**2, 120)
+    assert sum(lengths) == 120
+    x = np.zeros((runs, 3))
+    for length in lengths:
+        x = accelerated(gradient, x, 1 + regulariser, regulariser, length, 0.5)
+    gap = (curvature * (x - centre) ** 2).sum(axis=1) / 2
+    assert gap.mean() + 5 * gap.std() / math.sqrt(runs) <= bound
+    assert bound < (0.01 if noise == 0 else 1.0)
+
+
+def test_restarts_forget_the_start_geometrically():
+    gaps = [restarts(AT, 1e-3, 0.0, steps)[1] for steps in (200, 400, 800, 1600)]
+    assert gaps[1] / gaps[0] < 0.25 and gaps[3] / gaps[2] < 0.01
+    slow = Objective(strong_convexity=1e-3, smoothness=AT.smoothness + 1e-3)
+    one = staged_gap((800,), slow, AT.diameter**2, 0.0)
+    assert gaps[2] < one
+    noisy = [restarts(AT, 0.1, 1.0, steps)[1] for steps in (10**5, 2 * 10**5)]
+    assert noisy[1] / noisy[0] == pytest.approx(0.5, rel=0.01)
+
+
+def test_without_noise_the_bound_is_that_of_one_pass():
+    schedule = one_chain(AT, phases=1, step=0.001)
+    quiet = replace(schedule.phases[0], noise_std=0.0)
+    terms = phased_sgd_risk(AT, replace(schedule, phases=(quiet,)), distance=0.5)
+    assert terms == (*one_pass(0.001, 1.0, AT.total, 0.5), 0.0, 0.0, 0.0)
+
+
+def test_the_noise_of_a_phase_never_costs_more_than_the_set():
+    loud = replace(AT, epsilon=1e-3)
+    schedule = one_chain(loud, phases=3)
+    assert phased_sgd_risk(loud, schedule)[3] <= loud.unit
+    huge = calibrated_sgd(AT)
+    phases = tuple(replace(p, noise_std=1e9) for p in huge.phases)
+    terms = phased_sgd_risk(AT, replace(huge, phases=phases), failure=0.25)
+    assert terms[3:] == (AT.unit, 0.25)
+    assert math.isfinite(sum(terms))
+    erm = full_batch(loud, radius=None)
+    assert phased_erm_risk(loud, erm)[3] <= loud.unit
+
+
+def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
+    schedule = full_batch(AT, radius=None)
+    half = tuple(replace(p, batch=p.users / 2) for p in schedule.phases)
+    assert phased_erm_risk(AT, replace(schedule, phases=half)) == VOID
+    rough = replace(AT, smoothness=math.inf)
+    assert phased_erm_risk(rough, schedule) == VOID
+    for risk in ALL:
+        assert math.isinf(risk(rough).value)
+    assert math.isfinite(smoothed_full_batch_risk(rough, 0.05).value)
+
+
+@pytest.mark.parametrize("risk", ALL)
+def test_a_bound_falls_with_the_users_the_budget_and_the_start_and_scales_with_its_units(risk):
+    at = replace(AT, m=10**4)
+    here = risk(at, distance=0.5).value
+    assert risk(at.with_users(10**5), distance=0.5).value < here
+    assert risk(replace(at, epsilon=4.0), distance=0.5).value < here
+    assert here < risk(replace(at, d=50), distance=0.5).value
+    assert here < risk(at, distance=1.0).value == risk(at).value
+    # L and R twice as large with the smoothness that keeps beta R/L: four times the risk.
+    scaled = risk(replace(at, lipschitz=2.0, diameter=2.0), distance=1.0).value
+    assert scaled == pytest.approx(4 * here)
+    assert here > sum(optimal(at)) / 2
+
+
+def test_only_the_filters_gain_from_more_items_a_user():
+    few, many = replace(AT, n=10**5), replace(AT, n=10**5, m=10**6)
+    for risk, falls in ((mode_a_risk, True), (calibrated_sgd_risk, True), (full_batch_risk, False)):
+        gain = risk(few).value / risk(many).value
+        assert gain > 5 if falls else gain < 1.5
+    # The proven crossover of Mode A and its baseline.
+    assert mode_a_risk(few).value > full_batch_risk(few).value
+    assert mode_a_risk(many).value < full_batch_risk(many).value
+    assert full_batch_risk(many).value > sum(group_privacy(many))
+
+
+def test_the_failure_of_the_filter_is_in_the_bound_and_small():
+    for risk in (mode_a_risk, calibrated_sgd_risk):
+        found = risk(AT)
+        assert found.terms[4] == pytest.approx(0.1 / math.sqrt(AT.total))
+    assert full_batch_risk(AT).terms[4] == one_chain_risk(AT).terms[4] == 0
+
+
+def test_too_few_users_for_a_filter_leave_no_bound_and_the_baselines_one():
+    few = replace(AT, n=300)
+    assert math.isinf(mode_a_risk(few).value) and mode_a_risk(few).schedule is None
+    assert math.isfinite(one_chain_risk(few).value + full_batch_risk(few).value)
+
+
+def test_smoothing_costs_its_bias_and_saves_steps():
+    rough = replace(AT, smoothness=math.inf)
+    fine, coarse = (smoothed_full_batch_risk(rough, r) for r in (1e-4, 0.1))
+    assert coarse.terms[0] >= 0.1 * 5 / 6
+    assert fine.schedule.phases[0].steps > 3 * coarse.schedule.phases[0].steps

@@ -1,0 +1,175 @@
+"""The rates at user level: theory/lowy-liu-asi.md, 5, slopes, crossovers, printed errors."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.user import rate_formulas as user_rates
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.printed_schedules import printed_regulariser
+from dpsco_core.methods.user.requirements import linear_time_pays_from
+
+AT = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
+RATES = (
+    user_rates.optimal,
+    user_rates.linear_time,
+    user_rates.linear_time_proven,
+    user_rates.group_privacy,
+    user_rates.strong,
+    user_rates.quoted_lower,
+)
+
+
+def slope(value, name, factor=4):
+    """The log-log slope of a function of AT in one of its fields."""
+    moved = replace(AT, **{name: getattr(AT, name) * factor})
+    return math.log(value(moved) / value(AT)) / math.log(factor)
+
+
+@pytest.mark.parametrize(
+    ("n", "m", "d", "optimal", "linear", "group"),
+    [
+        (1000, 1, 10, 0.043377, 0.40331, 0.043377),
+        (1000, 100, 10, 0.0043377, 0.040331, 0.014916),
+        (10_000, 100, 10, 0.0011175, 0.012754, 0.0021754),
+        (10_000, 100, 10_000, 0.0047169, 0.37269, 0.038169),
+    ],
+)
+def test_the_orientation_values(n, m, d, optimal, linear, group):
+    at = UserLevel(n=n, m=m, d=d, epsilon=1.0, delta=1e-6)
+    assert sum(user_rates.optimal(at)) == pytest.approx(optimal, rel=5e-5)
+    assert sum(user_rates.linear_time(at)) == pytest.approx(linear, rel=5e-5)
+    assert sum(user_rates.group_privacy(at)) == pytest.approx(group, rel=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("rate", "slopes"),
+    [
+        (user_rates.optimal, (-1, -0.5, 0.5, -1)),
+        (user_rates.linear_time, (-0.5, -0.5, 0.5, -1)),
+        (user_rates.linear_time_proven, (-0.5, -0.5, 0.5, -0.5)),
+        (user_rates.group_privacy, (-1, 0, 0.5, -1)),
+        (user_rates.strong, (-2, -1, 1, -2)),
+        (user_rates.quoted_lower, (-1, -0.5, 0.5, -1)),
+    ],
+)
+def test_the_slopes_of_the_private_term(rate, slopes):
+    found = [slope(lambda at: rate(at)[1], name) for name in ("n", "m", "d", "epsilon")]
+    assert found == pytest.approx(list(slopes), abs=1e-9)
+
+
+@pytest.mark.parametrize("rate", RATES, ids=lambda rate: rate.__name__)
+def test_a_rate_falls_with_users_items_and_budget_and_grows_with_the_dimension(rate):
+    def total(**changes):
+        return sum(rate(replace(AT, **changes)))
+
+    here = sum(rate(AT))
+    assert total(n=2 * AT.n) < here and total(m=2 * AT.m) < here
+    assert total(epsilon=1.0) < here < total(d=2 * AT.d)
+    assert total(delta=1e-9) >= here
+    assert total(lipschitz=3.0) == pytest.approx(here * (9 if rate is user_rates.strong else 3))
+    if rate is not user_rates.strong:
+        assert total(diameter=5.0) == pytest.approx(5 * here)
+
+
+@pytest.mark.parametrize("rate", [user_rates.optimal, user_rates.linear_time, user_rates.strong])
+def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate):
+    with_logs, without = rate(AT), rate(AT, logs=False)
+    assert with_logs[0] == without[0]
+    power = 1 if rate is user_rates.strong else 0.5
+    assert with_logs[1] / without[1] == pytest.approx(AT.log_delta**power)
+
+
+def test_with_one_item_a_user_is_an_item():
+    one = replace(AT, m=1)
+    assert user_rates.optimal(one) == pytest.approx(user_rates.item_level(one))
+    assert user_rates.group_privacy(one) == pytest.approx(user_rates.item_level(one))
+    assert sum(user_rates.linear_time(one)) > 10 * sum(user_rates.optimal(one))
+
+
+def test_the_linear_time_rate_beats_group_privacy_from_more_items_than_users_on():
+    at = UserLevel(n=50, m=1, d=20, epsilon=0.7, delta=1e-6)
+    private = [
+        (user_rates.linear_time(there)[1] < user_rates.group_privacy(there)[1])
+        for there in (replace(at, m=m) for m in (1, 25, 49, 51, 52, 1000))
+    ]
+    assert private == [False, False, False, True, True, True]
+    assert linear_time_pays_from(50) == 51
+    # Up to there, and for epsilon up to 1, both terms of the naive bound are no larger.
+    for m in (1, 10, 50):
+        there = replace(at, m=m)
+        naive, ours = user_rates.group_privacy(there), user_rates.linear_time(there)
+        assert naive[0] <= ours[0] and naive[1] <= ours[1] * (1 + 1e-12)
+
+
+def test_the_second_term_of_the_linear_rate_dominates_up_to_d_logs():
+    for d in (1, 3):
+        edge = d * AT.log_delta
+        for epsilon, dominates in ((0.99 * edge, True), (1.01 * edge, False)):
+            first, second = user_rates.linear_time(replace(AT, d=d, epsilon=epsilon))
+            assert (second >= first) == dominates
+
+
+def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
+    for epsilon in (0.1, 0.9, 1.1):
+        at = replace(AT, epsilon=epsilon)
+        proven = user_rates.linear_time_proven(at)[1]
+        stated = user_rates.linear_time(at, logs=False)[1]
+        assert (proven < stated) == (epsilon < 1)
+        assert stated / proven == pytest.approx(epsilon**-0.5)
+
+
+@pytest.mark.parametrize("m", [1, 30, 10**6])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0])
+def test_the_optimum_is_below_the_others_and_above_the_lower_bound(m, epsilon):
+    at = replace(AT, m=m, epsilon=epsilon)
+    best = sum(user_rates.optimal(at))
+    assert user_rates.quoted_lower_risk(at) <= best
+    assert best <= sum(user_rates.group_privacy(at)) * (1 + 1e-12)
+    assert best <= sum(user_rates.linear_time(at)) * (1 + 1e-12)
+    assert sum(user_rates.non_private(at)) <= best
+
+
+def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
+    few = replace(AT, n=2, m=1, lipschitz=3.0, diameter=2.0)
+    assert sum(user_rates.quoted_lower(few)) > user_rates.trivial(few) == 6.0
+    assert user_rates.quoted_lower_risk(few) == 6.0
+
+
+def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
+    at = replace(AT, lipschitz=3.0, diameter=2.0)
+    tau = at.lipschitz / math.sqrt(at.m)
+    terms = user_rates.intermediate(at, printed_regulariser(at), tau)
+    assert sum(terms[:4]) <= 3 * at.log_delta * sum(user_rates.optimal(at, logs=False))
+    assert terms[3] == pytest.approx(at.diameter**2 * printed_regulariser(at))
+    # All terms are risks: doubling L and R together with lambda's unit scales them alike.
+    twice = replace(at, lipschitz=2 * at.lipschitz, diameter=2 * at.diameter)
+    more = user_rates.intermediate(twice, printed_regulariser(twice), 2 * tau)
+    assert more == pytest.approx([4 * term for term in terms])
+    printed = user_rates.intermediate(at, printed_regulariser(at), tau, printed=True)
+    assert printed[2] == pytest.approx(9 * terms[2])
+    assert [printed[k] for k in (0, 1, 3, 4)] == [terms[k] for k in (0, 1, 3, 4)]
+
+
+def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dimension_only():
+    for d, optimal in ((10, True), (10**6, False)):
+        at = replace(AT, d=d, epsilon=0.5)
+        excess = user_rates.smoothed_printed(at) / user_rates.optimal(at, logs=False)[1]
+        assert (excess <= 1) == optimal
+        assert excess == pytest.approx(math.sqrt(d / at.n) / at.epsilon)
+
+
+def test_the_sandwich_of_smoothing_is_printed_upside_down():
+    # The mean of |x + y| over [-r, r] is r/2 at 0, above |0|.
+    at = replace(AT, d=1)
+    low, high = user_rates.smoothing_gap(at, 0.2)
+    assert low <= 0.1 <= high == pytest.approx(0.1)
+    low, high = user_rates.smoothing_gap(at, 0.2, printed=True)
+    assert high < 0.1
+
+
+def test_a_convex_loss_has_no_strongly_convex_rate():
+    with pytest.raises(InvalidInput, match="strong_convexity must be positive"):
+        user_rates.strong(replace(AT, strong_convexity=0.0))

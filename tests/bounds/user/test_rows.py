@@ -1,0 +1,379 @@
+"""The rows at user level: what they say, where they apply, and what item level says there."""
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.bounds.base import pooled
+from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
+from dpsco_core.bounds.user import complexity as user_complexity
+from dpsco_core.bounds.user import rate_formulas as user_rates
+from dpsco_core.bounds.user.conditions import best_share, gaussian_user_level, user_level
+from dpsco_core.bounds.user.explicit import TERMS
+from dpsco_core.bounds.user.explicit_formulas import full_batch_risk, mode_a_risk, one_chain_risk
+from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
+from dpsco_core.geometry import L1Ball
+from dpsco_core.methods.user.requirements import users_condition
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho
+from dpsco_core.problems.base import LinearModel
+from tests.bounds.euclidean.helpers import random_settings, setting, with_constants
+
+ROWS = {b.card.slug: b for b in USER_BOUNDS}
+RISKS = [b for b in USER_BOUNDS if b.card.quantity == "excess risk"]
+COUNTS = [b for b in USER_BOUNDS if b.card.quantity == "item gradients"]
+METHODS = (
+    "phased-sgd",
+    "accelerated",
+    "accelerated-strong",
+    "accelerated-nonsmooth",
+    "group-privacy",
+    "clipped-means",
+)
+PRIOR = ("bassily-sun-2023", "ghazi-2023", "asi-liu-2024", "bassily-sun-2023-local")
+BUDGET = ApproxDP(epsilon=1.0, delta=1e-9)
+ids = {"ids": lambda b: b.card.slug}
+
+
+def users(n=10**6, m=100, d=5, budget=BUDGET, **constants):
+    """A smooth, strongly convex and Lipschitz problem of items; Lipschitz everywhere."""
+    model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
+    given = {"structure": "linear-model", "linear_model": model, **constants}
+    return replace(setting(n, d, 4.0, budget, **given), m=m)
+
+
+def test_the_fixed_slugs_exist_once_each():
+    assert len(ROWS) == len(USER_BOUNDS)
+    for method in METHODS:
+        row = ROWS[f"upper.user.{method}"].card
+        assert (row.method, row.quantity) == (f"user.{method}", "excess risk")
+    for method in ("phased-sgd", "accelerated", "group-privacy", "clipped-means"):
+        assert ROWS[f"upper.user.{method}-explicit"].card.constant == "explicit"
+    for name in (*METHODS[:-1], *(f"prior-{name}" for name in PRIOR)):
+        assert ROWS[f"upper.user.{name}-gradients"].card.quantity == "item gradients"
+    for name in (*(f"upper.user.prior-{name}" for name in PRIOR), "lower.user.rate"):
+        assert ROWS[name].card.method == ""
+    # The table gives no rate for the upper bound of Levy et al.
+    assert not any("levy" in slug for slug in ROWS)
+
+
+@pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
+def test_a_card_says_what_its_bound_is(bound):
+    card = bound.card
+    assert card.level == "user"
+    assert card.slug.startswith(f"{card.kind}.user.")
+    assert card.kind == ("upper" if bound in UPPER_USER_BOUNDS else "lower")
+    assert (card.quantity == "item gradients") == ("-gradients" in card.slug)
+    assert ("gradients" in card.name) == (card.quantity == "item gradients")
+    # The loss of one item of least squares is flat in most directions.
+    assert card.problems == (("quadratic",) if "strong" in card.slug else SCO_PROBLEMS)
+    assert card.latex.count(r"\Big(") == card.latex.count(r"\Big)")
+    assert "\x0b" not in card.latex and "\t" not in card.latex and "%" not in card.latex
+    if card.kind == "lower":
+        assert "measured line may run below" in card.summary and card.constant == "rate"
+    elif card.method:
+        assert card.slug.startswith(f"upper.{card.method}")
+    else:
+        assert card.slug.split(".")[2].startswith(("prior-", "non-private"))
+    rate = card.kind == "upper" and card.constant == "rate" and card.quantity == "excess risk"
+    assert not rate or "set to 1" in card.summary
+
+
+def test_rows_are_the_formulas():
+    at = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=3.0, diameter=0.5)
+    found = user_level(at)
+    assert (found.lipschitz, found.diameter, found.smoothness) == (3.0, 0.5, 1.0)
+    for slug, pair in (
+        ("upper.user.non-private", user_rates.non_private(found)[:1]),
+        ("upper.user.phased-sgd", user_rates.linear_time(found)),
+        ("upper.user.phased-sgd-proof", user_rates.linear_time_proven(found)),
+        ("upper.user.accelerated", user_rates.optimal(found)),
+        ("upper.user.accelerated-nonsmooth", user_rates.optimal(found)),
+        ("upper.user.accelerated-strong", user_rates.strong(found)),
+        ("upper.user.group-privacy", user_rates.group_privacy(found)),
+        ("upper.user.clipped-means", user_rates.group_privacy(found)),
+        ("upper.user.prior-asi-liu-2024", user_rates.optimal(found, logs=False)),
+        ("upper.user.prior-bassily-sun-2023-local", user_rates.linear_time(found, logs=False)),
+        ("lower.user.rate", user_rates.quoted_lower(found)),
+        ("upper.user.accelerated-gradients", (user_complexity.smooth(found),)),
+        ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(found),)),
+        ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(found),)),
+        ("upper.user.phased-sgd-gradients", (at.n * at.m,)),
+    ):
+        assert tuple(ROWS[slug].terms(at).values()) == pytest.approx(pair, rel=1e-12), slug
+        assert ROWS[slug].value(at) == pytest.approx(sum(pair), rel=1e-12)
+
+
+def test_the_orientation_values_of_the_comparison():
+    at = users(10_000, 100, 10, ApproxDP(epsilon=1.0, delta=1e-6), lipschitz=1.0, diameter=1.0)
+    for slug, value in (
+        ("accelerated", 0.0011175),
+        ("phased-sgd", 0.012754),
+        ("group-privacy", 0.0021754),
+        ("accelerated-gradients-paper", 6.6444e6),
+        ("accelerated-nonsmooth-gradients-paper", 1.01e8),
+        ("prior-asi-liu-2024-gradients", 1e9),
+        ("prior-bassily-sun-2023-gradients", 1e8),
+    ):
+        assert ROWS[f"upper.user.{slug}"].value(at) == pytest.approx(value, rel=1e-3), slug
+
+
+@pytest.mark.parametrize(
+    ("slug", "risk"),
+    [
+        ("group-privacy", one_chain_risk),
+        ("clipped-means", full_batch_risk),
+        ("accelerated", mode_a_risk),
+    ],
+)
+def test_explicit_rows_start_at_the_centre(slug, risk):
+    at = users(20_000)
+    row = ROWS[f"upper.user.{slug}-explicit"]
+    assert tuple(row.terms(at)) == TERMS
+    expected = risk(user_level(at), distance=at.constants.diameter / 2)
+    assert row.value(at) == pytest.approx(expected.value, rel=1e-12)
+    assert row.value(at) < risk(user_level(at)).value
+
+
+def test_gaussian_releases_meet_a_concentrated_budget_too():
+    for rho in (1e-10, 1e-3, 0.7, 50.0):
+        found = gaussian_user_level(users(budget=ZCDP(rho=rho)))
+        allowed = gaussian_rho(found.epsilon, found.delta)
+        assert rho * (1 - 1e-6) < allowed <= rho
+    # An (epsilon, delta) budget of the same rho has the same bound.
+    approx = ApproxDP(epsilon=1.0, delta=1e-6)
+    same = ZCDP(rho=gaussian_rho(1.0, 1e-6))
+    for name in ("group-privacy", "clipped-means"):
+        row = ROWS[f"upper.user.{name}-explicit"]
+        assert row.value(users(budget=same)) == pytest.approx(
+            row.value(users(budget=approx)), rel=0.1
+        )
+        assert row.failures(users(budget=same)) == ()
+    for name in ("phased-sgd", "accelerated"):  # their tests add Laplace noise
+        row = ROWS[f"upper.user.{name}-explicit"]
+        assert math.isinf(row.value(users(budget=same)))
+        assert any("zCDP" in s for s in row.failures(users(budget=same)))
+
+
+# ---- hypotheses
+
+QUIET = users()
+SENTENCES = [
+    ("upper.user.phased-sgd", users(budget=ApproxDP(epsilon=11.0, delta=1e-9)), "epsilon <= 10"),
+    ("upper.user.phased-sgd", users(10_000), "Theorem B.1 needs n^(1-q) (1 - 2^-q) >= 100 ln(n"),
+    ("upper.user.phased-sgd", users(10_000), "and at n=10000 it is at most"),
+    ("upper.user.phased-sgd", users(sample_smoothness=1e9), "= 5.59e+04, and beta=1e+09"),
+    ("upper.user.phased-sgd", users(sample_smoothness=math.inf), "smoothness of the loss of every"),
+    (
+        "upper.user.accelerated",
+        users(budget=ApproxDP(epsilon=1.0, delta=1e-3)),
+        "delta < 1/(mn) = ",
+    ),
+    ("upper.user.accelerated", users(50_000), "Theorem C.1 needs"),
+    ("upper.user.accelerated", users(lipschitz=math.inf), "no Lipschitz constant"),
+    ("upper.user.accelerated-nonsmooth", users(structure="mean"), "Lipschitz on the set only"),
+    ("upper.user.accelerated-strong", users(sample_strong_convexity=0.0), "strong convexity 0"),
+    ("upper.user.prior-bassily-sun-2023", users(100, 10**6), "m <= 44.72, and m=1000000"),
+    ("upper.user.prior-bassily-sun-2023", users(2), "n >= 2.236, and n=2"),
+    ("upper.user.prior-bassily-sun-2023", users(sample_smoothness=1e9), "beta R/L < 4.472e+04"),
+    ("upper.user.prior-ghazi-2023", users(1), "n >= 1.609, and n=1"),
+    ("upper.user.prior-asi-liu-2024", users(6), "n >= 6.215, and n=6"),
+    ("upper.user.prior-bassily-sun-2023-local", users(), "m <= 5, and m=100"),
+    ("upper.user.prior-bassily-sun-2023-local", users(3, 1), "n >= 5, and n=3"),
+    (
+        "upper.user.prior-asi-liu-2024-gradients",
+        users(),
+        "n = d and epsilon = 1 only, and n=1000000",
+    ),
+    ("upper.user.prior-ghazi-2023-gradients", users(), "does not run in polynomial time"),
+    ("upper.user.accelerated-nonsmooth-gradients-paper", users(2, 10**6), "and m=1000000"),
+    ("upper.user.phased-sgd-explicit", users(300), "more users to pass than n=300"),
+    ("upper.user.accelerated-explicit", users(300), "more users to pass than n=300"),
+    ("upper.user.group-privacy-explicit", users(budget=PureDP(epsilon=1.0)), "1-DP"),
+    ("lower.user.rate", replace(users(), constraint=L1Ball(d=5, radius=1.0)), "an L1Ball"),
+    ("lower.user.strong-rate", users(), "nothing is proven"),
+]
+
+
+@pytest.mark.parametrize(("slug", "at", "words"), SENTENCES)
+def test_a_failing_hypothesis_says_so_with_the_numbers(slug, at, words):
+    failures = ROWS[slug].failures(at)
+    assert any(words in s for s in failures), failures
+    assert all(s.endswith(".") and s[0].isupper() for s in failures)
+
+
+def test_with_many_users_little_fails():
+    loud = {slug for slug, row in ROWS.items() if row.failures(QUIET)}
+    assert loud == {
+        "upper.user.prior-bassily-sun-2023-local",  # m <= d/epsilon^2
+        "upper.user.prior-bassily-sun-2023-local-gradients",
+        "upper.user.prior-bassily-sun-2023-gradients",  # n = d and epsilon = 1
+        "upper.user.prior-asi-liu-2024-gradients",
+        "upper.user.prior-asi-liu-2024-strong-gradients",
+        "upper.user.prior-ghazi-2023-gradients",
+        "lower.user.strong-rate",
+    }
+
+
+def test_counts_quoted_for_as_many_users_as_dimensions_hold_there():
+    at = users(400, 2, 400, sample_smoothness=0.1, lipschitz=1.0)
+    for slug in ("prior-bassily-sun-2023-gradients", "prior-asi-liu-2024-gradients"):
+        assert ROWS[f"upper.user.{slug}"].failures(at) == ()
+
+
+@pytest.mark.parametrize("n", [2, 7, 10**4, 10**7])
+def test_the_best_decay_of_the_users_is_the_best(n):
+    at = user_level(users(n))
+    tried = []
+    for k in range(1, 400):
+        q = k / 400
+        share = 1 - 2**-q
+        tried.append(users_condition(at, q)[0] * share)
+    assert max(tried) <= best_share(n) * (1 + 1e-9)
+    assert best_share(n) <= max(tried) * 1.01
+
+
+MISSING = {
+    "diameter": math.inf,
+    "sample_smoothness": math.inf,
+    "sample_strong_convexity": 0.0,
+    "lipschitz": math.inf,
+    "structure": "other",
+}
+
+
+@pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
+def test_a_missing_constant_that_voids_a_bound_is_named(bound):
+    void = 0 if bound.card.kind == "lower" else math.inf
+    for name, value in MISSING.items():
+        less = with_constants(QUIET, **{name: value})
+        if bound.value(less) == void != bound.value(QUIET):
+            assert set(bound.failures(less)) - set(bound.failures(QUIET)), name
+    assert bound.value(with_constants(QUIET, **MISSING)) == void
+    assert bound.failures(with_constants(QUIET, **MISSING))
+
+
+def test_only_what_needs_no_privacy_survives_a_pure_budget():
+    at = users(budget=PureDP(epsilon=1.0))
+    for bound in USER_BOUNDS:
+        if bound.card.privacy == "none":
+            assert bound.value(at) < math.inf and bound.failures(at) == ()
+        else:
+            assert bound.value(at) == (0 if bound.card.kind == "lower" else math.inf)
+            assert any("1-DP" in s for s in bound.failures(at)), bound.card.slug
+
+
+@pytest.mark.parametrize("bound", USER_BOUNDS, **ids)
+@pytest.mark.parametrize(
+    "budget",
+    [
+        ZCDP(rho=1e-8),
+        ZCDP(rho=1e4),
+        PureDP(epsilon=0.1),
+        ApproxDP(epsilon=1e-3, delta=1e-10),
+        ApproxDP(epsilon=50.0, delta=0.3),
+    ],
+)
+def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
+    for n, m in ((1, 1), (2, 10**7), (10**9, 1), (10**9, 10**7)):
+        for d in (1, 10**4):
+            for unit in (1e-6, 1e6):
+                at = users(n, m, d, budget, lipschitz=unit, diameter=unit)
+                assert bound.value(at) >= 0
+                assert all(isinstance(s, str) for s in bound.failures(at))
+
+
+# ---- values
+
+
+def items(at, source):
+    return replace(at, m=[1, 3, 100, 10**5][source % 4])
+
+
+@pytest.mark.parametrize("bound", RISKS, **ids)
+def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_epsilon(bound):
+    for i, at in enumerate(random_settings(8, 41, ("approx",))):
+        at = items(at, i)
+        value = bound.value(at)
+        c = at.constants
+        wide = with_constants(
+            at,
+            diameter=1.7 * c.diameter,
+            sample_smoothness=c.sample_smoothness / 1.7,
+            sample_strong_convexity=c.sample_strong_convexity / 1.7,
+        )
+        assert bound.value(wide) == pytest.approx(1.7 * value, rel=1e-6)
+        more = replace(at, budget=replace(at.budget, epsilon=2 * at.budget.epsilon))
+        for changed in (replace(at, n=4 * at.n), replace(at, m=4 * at.m), more):
+            # The schedules of explicit bounds are searched on a grid that moves with them.
+            slack = 1.05 if bound.card.constant == "explicit" else 1 + 1e-9
+            assert bound.value(changed) <= value * slack or math.isinf(value)
+
+
+@pytest.mark.parametrize("bound", COUNTS, **ids)
+def test_a_count_has_no_unit_and_is_at_least_a_pass(bound):
+    for i, at in enumerate(random_settings(8, 42, ("approx",))):
+        at = items(at, i)
+        c = at.constants
+        steep = with_constants(
+            at,
+            lipschitz=2.3 * c.lipschitz,
+            sample_smoothness=2.3 * c.sample_smoothness,
+            sample_strong_convexity=2.3 * c.sample_strong_convexity,
+        )
+        assert bound.value(steep) == pytest.approx(bound.value(at), rel=1e-9)
+        assert bound.value(replace(at, m=3 * at.m)) >= 2.9 * bound.value(at)
+        if "prior" not in bound.card.slug:
+            assert bound.value(at) >= at.n * at.m
+
+
+def test_the_lower_rate_is_cut_at_what_every_point_achieves():
+    tiny = users(1, 1, 400, lipschitz=2.0, diameter=3.0)
+    assert ROWS["lower.user.rate"].value(tiny) == pytest.approx(6.0)
+    strong = ROWS["lower.user.strong-rate"].value(tiny)
+    assert strong == pytest.approx(2.0**2 / 2)
+    for i, at in enumerate(random_settings(40, 43, ("approx",))):
+        at = items(at, i)
+        c = at.constants
+        value = ROWS["lower.user.rate"].value(at)
+        assert value <= c.lipschitz * c.diameter * (1 + 1e-12)
+        for slug in ("accelerated", "group-privacy"):
+            assert value <= ROWS[f"upper.user.{slug}"].value(at) * (1 + 1e-12)
+
+
+# ---- item level, where users have several items
+
+ITEM_LOWER = [b for b in SCO_BOUNDS if b.card.kind == "lower"]
+
+
+@pytest.mark.parametrize("bound", ITEM_LOWER, **ids)
+def test_a_lower_bound_for_records_counts_every_item_as_one(bound):
+    at = replace(setting(700, 20, 3.0), m=30)
+    pool = setting(21_000, 20, 3.0)
+    assert pooled(at) == pool
+    assert bound.value(at) == bound.value(pool)
+    assert bound.terms(at) == bound.terms(pool)
+    assert bound.failures(at) == bound.failures(pool)
+    assert bound.value(replace(at, m=1)) == bound.value(setting(700, 20, 3.0))
+
+
+def test_bounds_at_user_level_do_not_pool():
+    at = users(10**5, 50)
+    for bound in USER_BOUNDS:
+        assert bound.seen(at) is at
+    private = ROWS["upper.user.group-privacy"].terms(at)["privacy"]
+    assert private == ROWS["upper.user.group-privacy"].terms(replace(at, m=1))["privacy"]
+
+
+def test_no_proven_lower_bound_for_records_exceeds_a_proven_bound_for_users():
+    """The data are coins of norm root d, within the Lipschitz constant: in both classes."""
+    lower = {b.card.slug: b for b in ITEM_LOWER}["lower.sco.sampling-signs"]
+    for n, m in ((100, 1), (1000, 30), (10**4, 1000), (10**6, 100)):
+        for epsilon in (0.1, 1.0, 8.0):
+            at = users(n, m, 20, ApproxDP(epsilon=epsilon, delta=1e-6), mean_gradient_bound=5.0)
+            value = lower.value(at)
+            assert value > 0 and not lower.failures(at)
+            for bound in UPPER_USER_BOUNDS:
+                if bound.card.constant == "explicit":
+                    assert value <= bound.value(at), (bound.card.slug, n, m)

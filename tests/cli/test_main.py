@@ -1,0 +1,455 @@
+"""The command line: numbers that repeat, JSON that parses, and one sentence for bad input."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dpsco_core import __version__
+from dpsco_core.base.parsing import among
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    DISTRIBUTION_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    bounds_for,
+    default_methods,
+    method_card,
+    methods_for,
+    problem_card,
+)
+from dpsco_core.cli import main as cli
+from dpsco_core.cli.main import main
+from dpsco_core.scenario import Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ("--n", "200", "--d", "3", "--trials", "2")
+ACCEPTANCE = (
+    *("run", "--problem", "mean", "--method", "mean.clipped", "--method", "mean.cwme-cdp"),
+    *("--n", "10000", "--d", "20", "--p", "3", "--epsilon", "1", "--delta", "1e-6"),
+    *("--trials", "20", "--seed", "0", "--json"),
+)
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command and return what it prints; it must succeed and say nothing else."""
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    return captured.out
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run the command, which must refuse in one line and print nothing; return the line."""
+    try:
+        status = main(arguments)
+    except SystemExit as stop:
+        status = int(str(stop.code))
+    captured = capsys.readouterr()
+    assert status == 2
+    assert captured.out == ""
+    line = captured.err
+    assert line.endswith(".\n")
+    assert line.count("\n") == 1
+    return line.rstrip("\n")
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "dpsco_core.cli.main", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r'"seconds": [^,]*,', "", text)
+
+
+# -- as a process ---------------------------------------------------------------------------------
+
+
+def test_the_same_command_gives_the_same_numbers_in_another_process() -> None:
+    one, other = command(*ACCEPTANCE), command(*ACCEPTANCE)
+    assert (one.returncode, one.stderr) == (0, "")
+    assert without_seconds(one.stdout) == without_seconds(other.stdout)
+    found = json.loads(one.stdout)
+    assert [row["method"] for row in found["results"]] == ["mean.clipped", "mean.cwme-cdp"]
+    for row in found["results"]:
+        assert row["trials"] == 20
+        assert 0 < row["mean_error"] < 2
+        assert row["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
+        assert row["not_applicable"] is None
+    assert found["scenario"]["methods"] == ["mean.clipped", "mean.cwme-cdp"]
+
+
+def test_bad_input_ends_a_process_with_status_2_and_one_sentence() -> None:
+    done = command("run", "--n", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    expected = "dpsco: n must be an integer between 1 and 1,000,000,000, got n=0.\n"
+    assert done.stderr == expected
+
+
+# More than a buffer holds, and less: then nothing is written before the end.
+@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("run", *SMALL)])
+def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("bounds",)])
+def test_output_that_cannot_be_written_is_one_sentence(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w", encoding="ascii") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "dpsco_core.cli.main", *arguments],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr == "dpsco: The output cannot be written: No space left on device.\n"
+
+
+# -- catalogue ------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_lists_every_row(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "catalogue")
+    for slug in (*METHOD_SLUGS, *PROBLEM_SLUGS, *DISTRIBUTION_SLUGS, *BOUND_SLUGS):
+        assert re.search(rf"^{re.escape(slug)} ", text, re.MULTILINE)
+    found = json.loads(printed(capsys, "catalogue", "--json"))
+    assert [row["slug"] for row in found["methods"]] == list(METHOD_SLUGS)
+
+
+# -- run ------------------------------------------------------------------------------------------
+
+
+def test_a_run_prints_every_method_and_every_explicit_lower_bound(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = [part for slug in methods_for("mean") for part in ("--method", slug)]
+    text = printed(capsys, "run", *SMALL, *chosen)
+    assert text.startswith("l2 error of the mean, ")
+    for slug in methods_for("mean"):
+        assert re.search(rf"^{re.escape(method_card(slug).name)} +[\d.]+ ", text, re.MULTILINE)
+    assert "2 trials, (1, 1e-06)-DP, replace-one" in text
+    assert "lower.mean.hypercube-cdp" in text
+    assert "upper." not in text
+    assert "Slope" not in text
+
+
+def test_a_swept_run_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "run", *SMALL, "--axis", "n", "--grid", "100,200,400")
+    assert "Slope of log error against log axis" in text
+    assert re.search(r"^Sample mean +-?\d\.\d+ +-?\d+\.\d+ to -?\d+\.\d+ +-0\.500$", text, re.M)
+
+
+def test_a_run_over_epsilon_does_not_claim_one_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "run", *SMALL, "--axis", "epsilon", "--grid", "0.5,2")
+    assert "(1, 1e-06)-DP" not in text
+
+
+def test_a_method_that_does_not_apply_prints_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = printed(capsys, "run", *SMALL, "--delta", "0", "--method", "mean.clipped")
+    assert "Gaussian noise cannot give pure DP" in text
+    assert "nan" not in text
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
+def test_a_run_of_optimisers_prints_risks_and_their_lower_bounds(
+    capsys: pytest.CaptureFixture[str], problem: str
+) -> None:
+    chosen = ("--problem", problem, "--method", "sco.erm", "--method", "sco.clipped")
+    text = printed(capsys, "run", *SMALL, *chosen)
+    name = problem_card(problem).name
+    assert text.startswith(f"Excess risk: {name}, 2 trials, (1, 1e-06)-DP, replace-one\n")
+    for slug in ("sco.erm", "sco.clipped"):
+        name = re.escape(method_card(slug).name)
+        assert re.search(rf"^{name} +[\d.]+(e-\d+)? ", text, re.MULTILINE)
+    explicit = [
+        b.card.slug
+        for b in bounds_for(problem)
+        if (b.card.kind, b.card.constant) == ("lower", "explicit")
+    ]
+    assert "lower.sco.hypercube-cdp" in explicit
+    assert re.findall(r"^(?:lower|upper)\.\S+", text, re.MULTILINE) == explicit
+    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))
+    averaged = any(row["evaluation_standard_error"] > 0 for row in found["results"])
+    assert ("note: the risk is an average over a fixed evaluation sample" in text) == averaged
+    assert averaged == (problem not in ("quadratic", "linear", "least-squares"))
+
+
+def test_a_run_of_an_optimisation_problem_takes_default_methods(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = json.loads(printed(capsys, "run", *SMALL, "--problem", "linear", "--json"))
+    methods = [row["method"] for row in found["results"]]
+    assert methods == found["scenario"]["methods"] == list(default_methods("linear"))
+    assert found["scenario"]["problem"] == "linear"
+    assert {row["quantity"] for row in found["bounds"]} == {"excess risk"}
+
+
+def test_a_swept_run_of_optimisers_prints_slopes(capsys: pytest.CaptureFixture[str]) -> None:
+    swept = ("--axis", "n", "--grid", "100,400,1600", "--problem", "quadratic")
+    text = printed(capsys, "run", *SMALL, *swept, "--method", "sco.erm", "--method", "sco.clipped")
+    assert "Slope of log error against log axis" in text
+    assert re.search(r"^Empirical risk minimi\w+ +-\d\.\d+ ", text.partition("Slope")[2], re.M)
+
+
+def test_an_optimiser_that_does_not_apply_prints_its_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chosen = ("--problem", "logistic", "--method", "sco.cwme-strong", "--method", "sco.erm")
+    text = printed(capsys, "run", *SMALL, *chosen)
+    assert "The method needs a strongly convex population risk" in text
+    assert "nan" not in text
+    found = json.loads(printed(capsys, "run", *SMALL, *chosen, "--json"))["results"]
+    assert [row["not_applicable"] is None for row in found] == [False, True]
+
+
+def test_a_run_as_json_parses_and_holds_its_scenario(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "run", *SMALL, "--rho", "0.5", "--json"))
+    assert Scenario.from_dict(found["scenario"]) == Scenario(
+        n=200, d=3, trials=2, epsilon=None, delta=None, rho=0.5
+    )
+
+
+def test_tail_is_another_name_of_p(capsys: pytest.CaptureFixture[str]) -> None:
+    one = printed(capsys, "run", *SMALL, "--tail", "4", "--json")
+    other = printed(capsys, "run", *SMALL, "--p", "4", "--json")
+    assert without_seconds(one) == without_seconds(other)
+    assert json.loads(one)["scenario"]["p"] == 4
+
+
+def test_progress_goes_to_a_terminal_and_is_wiped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert main(("run", *SMALL, "--json")) == 0
+    json.loads(capsys.readouterr().out)
+    shown = terminal.getvalue()
+    assert "6 of 6 cells" in shown
+    assert shown.endswith(" \r")
+    assert "\n" not in shown
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    large = ("--n", "1000000000", "--d", "100000")
+    text = printed(capsys, "bounds", *large)
+    own = [b.card.slug for b in bounds_for("mean")]
+    assert all(slug in text for slug in own)
+    found = json.loads(printed(capsys, "bounds", *large, "--json"))
+    assert [row["slug"] for row in found["bounds"]] == own
+    assert "n times d must be at most" in refused(capsys, "run", *large)
+
+
+# -- refusals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--n", "0"), "n must be an integer between 1 and 1,000,000,000, got n=0."),
+        (("--n=-5",), "n must be an integer between 1 and 1,000,000,000, got n=-5."),
+        (("--n", "1e400"), "n must be an integer, got n=1e400."),
+        (("--n", ""), "n must be given, got n=none."),
+        (("--n", "9" * 5000), f"n must be an integer, got n={'9' * 57}...."),
+        (("--d", "²"), "d must be an integer, got d=²."),
+        (("--epsilon", "-1"), "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=-1."),
+        (
+            ("--epsilon", "nan"),
+            "epsilon must be at least 1e-06 and at most 1e+06, got epsilon=nan.",
+        ),
+        (("--delta", "1"), "delta must be at least 0 and below 1, got delta=1."),
+        (("--p", "1.5"), "p must be at least 2 and at most 50, got p=1.5."),
+        (
+            ("--problem", "x\ny"),
+            f"problem must be one of {', '.join(PROBLEM_SLUGS)}, got problem=x y.",
+        ),
+        (
+            ("--problem", "logistic", "--method", "mean.clipped"),
+            f"method must be {among(methods_for('logistic'), 'mean.clipped')} "
+            "for the problem logistic, got method=mean.clipped.",
+        ),
+        (
+            ("--method", "sco.erm"),
+            f"method must be one of {', '.join(methods_for('mean'))} for the problem mean, "
+            "got method=sco.erm.",
+        ),
+        (
+            ("--problem", "huber", "--method", "sco.none"),
+            f"method must be {among(METHOD_SLUGS, 'sco.none')}, got method=sco.none.",
+        ),
+        (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
+        (("--axis", "x"), "axis must be one of n, d, m, epsilon, p, q, got axis=x."),
+        (
+            ("--axis", "epsilon", "--rho", "1"),
+            "rho must be left out for the axis epsilon, got rho=1.",
+        ),
+        (
+            ("--method", "mean.sample", "--method", "mean.sample"),
+            "methods must be distinct, got methods=mean.sample,mean.sample.",
+        ),
+        (
+            ("--distribution", "spike", "--d", "1"),
+            "d must be at least 2 for the distribution spike, got d=1.",
+        ),
+        (("--offset", "2.5"), "offset must be at least 0 and at most 2, got offset=2.5."),
+    ],
+)
+@pytest.mark.parametrize("name", ["run", "bounds"])
+def test_bad_input_is_refused_in_the_wording_of_the_library(
+    capsys: pytest.CaptureFixture[str], name: str, arguments: tuple[str, ...], said: str
+) -> None:
+    assert refused(capsys, name, *arguments) == f"dpsco: {said}"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ((), "COMMAND"),
+        (("fly",), "'fly'"),
+        (("run", "--nofield", "3"), "--nofield"),
+        (("run", "--eps", "1"), "--eps"),  # no abbreviations: one name a flag
+        (("run", "--n"), "--n"),
+        (("run", "a\nb"), "a b"),
+        (("catalogue", "--n", "1"), "--n"),
+        (("app", "--port", "x"), "port must be an integer between 1 and 65,535, got port=x."),
+        (("app", "--port", "0"), "port must be"),
+        (("app", "--port", "65536"), "port must be"),
+        (("app", "--port", "٣"), "port must be"),
+        (("app", "--port", "9" * 9999), "port must be"),
+    ],
+)
+def test_a_wrong_flag_or_command_is_named(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], part: str
+) -> None:
+    line = refused(capsys, *arguments)
+    assert part in line
+    assert line.startswith("dpsco")
+
+
+def test_the_help_names_every_command_and_nothing_of_the_code(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(("--help",))
+    text = capsys.readouterr().out
+    assert "FURTHER" not in text and "`" not in text
+    for command in ("run", "bounds", "catalogue", "app", "audit", "budget", "study", "export"):
+        assert re.search(rf"^    {command}\b", text, re.MULTILINE), command
+
+
+def test_every_field_has_a_flag_and_a_help_text(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(("run", "--help"))
+    text = capsys.readouterr().out
+    for name in Scenario().to_dict():
+        assert ("--method " if name == "methods" else f"--{name} ") in text
+    assert "--tail" in text
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(("--version",))
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"dpsco {__version__}\n"
+
+
+def test_an_interrupted_run_ends_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "run_study", interrupted)
+    assert main(("run", *SMALL)) == 130
+
+
+# -- the dashboard --------------------------------------------------------------------------------
+
+
+def test_the_dashboard_is_started_with_the_entry_and_the_port(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[list[str]] = []
+
+    def started_with(arguments: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        started.append(arguments)
+        return subprocess.CompletedProcess(arguments, 3)
+
+    monkeypatch.setattr(subprocess, "run", started_with)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: object())
+    assert main(("app", "--port", "8600")) == 3
+    assert started == [[sys.executable, "-m", "dpsco_app", "--server.port", "8600"]]
+
+
+def test_the_server_runs_the_entry_of_the_checkout() -> None:
+    entry = importlib.import_module("dpsco_app.shell.serve").entry()
+    assert (entry.name, entry.exists()) == ("app.py", True)
+
+
+def test_the_server_warms_up_on_the_first_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = importlib.import_module("dpsco_app.shell.serve")
+    drawn: list[int] = []
+    monkeypatch.setattr(server, "error_figure", lambda _, table, *__: drawn.append(len(table)))
+    server.warm_up()
+    first = server.DEFAULT.scenario
+    assert drawn == [len(first.methods) * len(first.grid)]
+
+
+def test_the_server_refuses_wrong_limits_of_the_environment_and_nobody_else_does() -> None:
+    for module, status in (("dpsco_core.cli.main", 0), ("dpsco_app", 2)):
+        arguments = ["--version"] if status == 0 else []
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            cwd=ROOT,
+            env=os.environ | {"DPSCO_LIMITS": "foo"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == status
+        assert done.stderr.startswith("dpsco: DPSCO_LIMITS must be" if status else "")
+        assert done.stderr.count("\n") == status // 2
+
+
+def test_without_its_extra_the_dashboard_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "pip install 'dpsco-explorer[app]'" in refused(capsys, "app")

@@ -1,0 +1,63 @@
+"""What the papers' own statements ask for, and which settings an experiment has looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TypeVar
+
+import pytest
+
+from dpsco_core.explain.errata import ERRATA
+from dpsco_core.methods.user.level import UserLevel
+
+T = TypeVar("T")
+
+
+def experiments(paper: str) -> set[str]:
+    return {e.slug for e in ERRATA if e.experiment is not None and e.slug.startswith(paper + ".")}
+
+
+def recorded(
+    patch: pytest.MonkeyPatch, module: object, name: str, run: Callable[[], object], kind: type[T]
+) -> list[T]:
+    """Return what `name` of a module made while `run` ran."""
+    make, made = getattr(module, name), []
+
+    def record(*args: object, **kwargs: object) -> T:
+        found: T = make(*args, **kwargs)
+        assert isinstance(found, kind)
+        made.append(found)
+        return found
+
+    patch.setattr(module, name, record)
+    run()
+    patch.undo()
+    assert made
+    return made
+
+
+def decays(n: int) -> list[float]:
+    """Candidates for the free q > 0 of Lowy et al.'s theorems."""
+    return [k / (10 * math.log(n)) for k in range(1, 40)]
+
+
+def theorem_b1(at: UserLevel) -> bool:
+    """Lowy et al., Theorem B.1, with the epsilon of Theorem 2.1, at the best q."""
+    enough = any(
+        at.n ** (1 - q) >= 100 / (1 - 2**-q) * (math.log(at.n) + at.log_delta) / at.epsilon
+        for q in decays(at.n)
+    )
+    return enough and at.epsilon <= 10
+
+
+def theorem_c1(at: UserLevel) -> bool:
+    """Theorem C.1, at the best q."""
+    size = math.log(20) + at.log_size + at.epsilon + at.log_delta
+    enough = any(at.n ** (1 - q) > 100 * size / (at.epsilon * (1 - 2**-q)) for q in decays(at.n))
+    return enough and at.epsilon <= 10
+
+
+def theorem_c3(at: UserLevel) -> bool:
+    """Theorem C.3, and D.3: with Theorem C.1's condition on n."""
+    return theorem_c1(at) and at.delta * at.n * at.m < 1

@@ -1,0 +1,153 @@
+"""Anatomy: paths are those of the optimisers, and the parts of the error add up to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.explain.anatomy import (
+    FACTORS,
+    PARTS,
+    clipped_plan,
+    descent_path,
+    draw_problem,
+    error_parts,
+    error_split,
+    gather,
+    gradient_norms,
+    method_descent,
+    risk_path,
+    share_clipped,
+    split_seconds,
+    starting_risk,
+)
+from dpsco_core.scenario import Scenario
+
+POINT = Scenario(problem="quadratic", methods=("sco.clipped",), n=500, d=3, p=2.0)
+HARD = replace(POINT, problem="linear", distribution="hypercube")
+
+
+@pytest.mark.parametrize("problem", SCO_PROBLEMS)
+def test_every_path_starts_at_the_centre_and_ends_at_what_is_released(problem: str) -> None:
+    point = replace(POINT, problem=problem)
+    path = risk_path(point, "sco.clipped")
+    assert path.steps[0] == 0 and path.steps[-1] == clipped_plan(point)[0].steps
+    assert path.risks[0] == pytest.approx(starting_risk(point), rel=1e-12)
+    assert len(path.steps) == len(path.risks) and (np.diff(path.steps) > 0).all()
+    assert np.isfinite(path.risks).all() and np.isfinite(path.final)
+    assert method_descent(point, "sco.clipped") == clipped_plan(point)[0]
+
+
+def test_a_method_without_iterates_has_a_path_of_its_two_ends() -> None:
+    path = risk_path(POINT, "sco.objective-perturbation")
+    assert list(path.steps) == [0, 1]
+    assert path.risks[0] == pytest.approx(starting_risk(POINT)) and path.risks[1] == path.final
+    assert method_descent(POINT, "sco.objective-perturbation") is None
+
+
+def test_without_clipping_or_noise_the_descent_reaches_the_empirical_mean() -> None:
+    """A fault in the unclipped gradient, or a sample of its own, would leave another point."""
+    descent, _ = clipped_plan(POINT)
+    long = replace(descent, steps=200, step_size=0.5, averaged=1)
+    problem, sample = draw_problem(POINT)
+    mean = sample.mean_gradient(np.zeros(3)) * -1  # of half the squared distance, at 0
+    expected = problem.excess_risk(mean).value
+    assert descent_path(POINT, long, None).final == pytest.approx(expected, rel=1e-9)
+    assert descent_path(POINT, long, 1e9).final == pytest.approx(expected, rel=1e-9)
+    assert descent_path(POINT, long, 0.1).final != pytest.approx(expected, rel=1e-3)
+
+
+def test_data_are_the_same_for_all_methods_budgets_and_tunings_and_new_by_trial_and_seed() -> None:
+    _, sample = draw_problem(POINT)
+    same = (
+        replace(POINT, methods=("sco.cwme",)),
+        replace(POINT, epsilon=0.1),
+        replace(POINT, tuning="theory", calibration="paper", trials=7),
+    )
+    w = np.ones(3)
+    for other in same:
+        assert (draw_problem(other)[1].mean_gradient(w) == sample.mean_gradient(w)).all()
+    for other, trial in ((replace(POINT, seed=1), 0), (POINT, 1)):
+        assert (draw_problem(other, trial)[1].mean_gradient(w) != sample.mean_gradient(w)).any()
+
+
+def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
+    """The last run of a split is the release of clipped descent at that radius, nothing else."""
+    factors = (0.25, 1.0, 4.0)
+    parts = error_parts(POINT, trials=2, factors=factors)
+    _, chosen = clipped_plan(POINT)
+    assert parts.chosen == chosen
+    assert parts.radii == pytest.approx(chosen * np.array(factors))
+    splits = [[error_split(POINT, f, trial) for f in factors] for trial in range(2)]
+    again = gather(POINT, factors, splits)
+    for name in PARTS:
+        assert (getattr(parts, name) == getattr(again, name)).all()
+    assert parts.total == pytest.approx(np.sum(splits, axis=2).mean(axis=0))
+    assert (parts.total > 0).all()
+
+
+def test_a_radius_beyond_every_gradient_has_no_bias_and_its_noise_grows_with_it() -> None:
+    wide, wider = (error_split(POINT, f) for f in (1e4, 2e4))
+    assert wide[1] == pytest.approx(0.0, abs=1e-12)
+    assert wide[:3] == pytest.approx(wider[:3], abs=1e-12)
+    assert wide[3] > 0 and wider[3] >= wide[3]
+
+
+def test_a_tiny_radius_muffles_the_data_and_is_mostly_bias() -> None:
+    optimisation, bias, sampling, noise = error_split(POINT, 1e-4)
+    assert bias > 0.9 * (optimisation + bias + sampling + noise)
+    assert bias == pytest.approx(starting_risk(POINT), rel=0.05)
+
+
+def test_the_noise_of_a_split_follows_the_budget() -> None:
+    """With a budget that needs hardly any noise the fourth part vanishes; with less it rules."""
+    free, tight = (replace(POINT, epsilon=None, delta=None, rho=rho) for rho in (1e8, 1e-3))
+    _, _, _, noise = error_split(free, 1.0)
+    assert abs(noise) < 1e-6
+    assert error_split(tight, 1.0)[3] > 100 * 1e-6
+
+
+def test_the_four_parts_of_a_hard_instance_are_finite_and_optimisation_is_rounding() -> None:
+    parts = error_parts(HARD, trials=1, factors=(0.5, 2.0))
+    assert abs(parts.optimisation).max() < 1e-6
+    assert np.isfinite(parts.total).all()
+
+
+def test_gradient_norms_are_those_of_the_records_at_the_minimiser() -> None:
+    norms = gradient_norms(POINT)
+    problem, sample = draw_problem(POINT)
+    first = np.linalg.norm(sample.gradient(problem.minimiser, 0))
+    assert len(norms) == POINT.n and norms[0] == pytest.approx(float(first))
+    at_start = gradient_norms(POINT, np.zeros(3))
+    assert at_start[0] == pytest.approx(float(np.linalg.norm(sample.gradient(np.zeros(3), 0))))
+    assert len(gradient_norms(replace(POINT, n=30_000))) == 20_000
+
+
+def test_the_share_that_is_clipped_counts_longer_gradients_only() -> None:
+    norms = np.array([0.0, 1.0, 2.0, 5.0])
+    assert [share_clipped(norms, r) for r in (0.5, 1.0, 2.0, 5.0)] == [0.75, 0.5, 0.25, 0.0]
+
+
+def test_factors_surround_the_chosen_radius() -> None:
+    assert 1.0 in FACTORS and FACTORS[0] == pytest.approx(1 / FACTORS[-1])
+
+
+def test_a_split_is_priced_higher_for_more_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsco_core.explain.anatomy.machine_speed", lambda: 1.0)
+    point = replace(POINT, problem="huber")
+    assert 0 < split_seconds(point) < split_seconds(replace(point, n=100_000, d=20))
+
+
+def test_mean_estimation_has_no_gradients_and_a_bad_factor_is_named() -> None:
+    with pytest.raises(InvalidInput, match="problem must be an optimisation problem"):
+        draw_problem(Scenario(n=100, d=2))
+    with pytest.raises(InvalidInput, match="factor must be finite and positive"):
+        error_split(POINT, 0.0)
+    with pytest.raises(InvalidInput, match="trials must be at least 1"):
+        gather(POINT, (1.0,), [])
+    with pytest.raises(NotApplicable):
+        risk_path(replace(POINT, delta=0.0), "sco.clipped")

@@ -1,0 +1,301 @@
+"""The calculator's numbers: inverse to each other, in the proven order, and those of the ledger."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import common
+from dp_accounting.pld import privacy_loss_distribution as pld
+
+from dpsco_core.audit.samples import samples
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import method_card
+from dpsco_core.cli.main import main
+from dpsco_core.explain.budgets import (
+    Point,
+    advanced_range,
+    composed,
+    conversions,
+    epsilon_curves,
+    release_counts,
+    shuffling,
+    subsampled,
+    subsampling_curve,
+)
+from dpsco_core.explain.ledgers import account, spendings
+from dpsco_core.privacy import ApproxDP, Ledger, PureDP
+from dpsco_core.privacy.budget import (
+    gaussian_delta,
+    gaussian_epsilon,
+    gaussian_rho,
+    zcdp_epsilon,
+)
+from dpsco_core.runs.study import cells, run_cell
+from dpsco_core.scenario import Scenario
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-3)])
+def test_converting_there_and_back_is_the_identity(epsilon: float, delta: float) -> None:
+    there = conversions(Point(kind="approx", epsilon=epsilon, delta=delta))
+    assert [c.name for c in there] == ["paper", "tight", "gaussian"]
+    assert there[0].rho < there[1].rho < there[2].rho
+    for index, found in enumerate(there):
+        back = conversions(Point(kind="zcdp", rho=found.rho, delta=delta))[index]
+        assert back.epsilon == pytest.approx(epsilon, rel=1e-6)
+    assert gaussian_delta(there[2].rho, epsilon) == pytest.approx(delta, rel=1e-6)
+
+
+def test_a_pure_budget_never_reads_back_as_more() -> None:
+    for epsilon in (0.1, 1.0, 10.0):
+        for found in conversions(Point(kind="pure", epsilon=epsilon, delta=1e-6)):
+            assert found.rho == epsilon**2 / 2 and found.epsilon <= epsilon
+    names = [c.name for c in conversions(Point(kind="pure", epsilon=0.01, delta=1e-6))]
+    assert names == ["paper", "tight"]  # no Gaussian curve: such noise is not Gaussian
+
+
+def test_the_curves_are_ordered_and_rise() -> None:
+    curves = epsilon_curves(1e-6)
+    assert (curves.paper >= curves.tight).all() and (curves.tight >= curves.gaussian).all()
+    for name in ("paper", "tight", "gaussian"):
+        assert (np.diff(getattr(curves, name)) > 0).all()
+
+
+def _zcdp(rho: float) -> Point:
+    return Point(kind="zcdp", rho=rho)
+
+
+def test_composition_is_exact_for_one_release_and_best_by_the_exact_curve() -> None:
+    alone = composed(_zcdp(0.01), 1)
+    assert alone.basic == pytest.approx(alone.exact) and alone.zcdp > alone.exact
+    for k in (2, 10, 100, 1000):
+        found = composed(_zcdp(0.01), k)
+        assert found.exact < found.zcdp < min(found.basic, found.advanced)
+    # Order k against order sqrt(k): a hundred times the releases.
+    few, many = composed(_zcdp(1e-5), 10), composed(_zcdp(1e-5), 1000)
+    assert many.basic / few.basic > 90
+    assert 9 < many.exact / few.exact < 12
+    assert math.isinf(composed(_zcdp(1e6), 1000).advanced)
+    assert release_counts(150) == (1, 2, 5, 10, 20, 50, 100, 150)
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-2])
+def test_ten_releases_of_a_pure_budget_cost_ten_times_its_epsilon(delta: float) -> None:
+    found = composed(Point(kind="pure", epsilon=1.0, delta=delta), 10)
+    assert (found.basic, found.basic_delta, found.rho) == (10.0, 0.0, 0.5)
+    # Only ten true answers of ten randomised responses have a loss above 8.
+    all_true = (math.e / (1 + math.e)) ** 10
+    assert found.exact == pytest.approx(10 + math.log1p(-delta / all_true), rel=1e-9)
+    by_hand = math.sqrt(20 * math.log(1 / delta)) + 10 * (math.e - 1)
+    assert found.advanced == pytest.approx(by_hand, rel=1e-12)
+    assert found.zcdp == zcdp_epsilon(5.0, delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "releases", "delta"),
+    [(1.0, 10, 1e-6), (0.1, 100, 1e-6), (0.1, 1000, 1e-3), (0.5, 300, 1e-8), (2.0, 3, 1e-2)],
+)
+def test_dp_accounting_agrees_on_releases_of_pure_dp(
+    epsilon: float, releases: int, delta: float
+) -> None:
+    one = common.DifferentialPrivacyParameters(epsilon, 0)
+    width = epsilon / 1000  # a divisor: the losses are on its grid, so that nothing is rounded
+    loss = pld.from_privacy_parameters(one, value_discretization_interval=width)
+    oracle = loss.self_compose(releases).get_epsilon_for_delta(delta)
+    found = composed(Point(kind="pure", epsilon=epsilon, delta=delta), releases)
+    assert found.exact == pytest.approx(oracle, rel=1e-5)
+    assert found.exact <= min(found.basic, found.advanced, found.zcdp) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "releases"), [(1.0, 1), (1.0, 10), (0.1, 200)])
+def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
+    epsilon: float, releases: int
+) -> None:
+    point = Point(kind="approx", epsilon=epsilon)
+    found = composed(point, releases)
+    assert found.rho == gaussian_rho(epsilon, 1e-6)
+    assert found == composed(_zcdp(found.rho), releases)
+    assert found.exact == gaussian_epsilon(releases * found.rho, 1e-6)
+    assert found.basic_delta == 1e-6
+    sigma = 1 / math.sqrt(2 * found.rho)
+    loss = pld.from_gaussian_mechanism(sigma, value_discretization_interval=epsilon / 1000)
+    oracle = loss.self_compose(releases).get_epsilon_for_delta(1e-6)
+    assert found.exact == pytest.approx(oracle, rel=5e-3)
+    if releases == 1:
+        assert found.basic == pytest.approx(epsilon, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        Point(kind="pure", epsilon=1.0),
+        Point(kind="pure", epsilon=0.1),
+        Point(kind="pure", epsilon=0.5),
+        Point(kind="approx", epsilon=1.0),
+        Point(kind="approx", epsilon=0.4),
+        Point(kind="zcdp", rho=1e-3),
+    ],
+)
+def test_where_advanced_composition_beats_basic_is_what_trying_every_number_finds(
+    point: Point,
+) -> None:
+    every = {k: composed(point, k) for k in range(1, 501)}
+    below = [k for k, at in every.items() if at.advanced < at.basic]
+    found = advanced_range(point, 500)
+    assert found == ((below[0], below[-1]) if below else None)
+    assert len(below) == (0 if found is None else found[1] - found[0] + 1)
+    # A pure budget: sqrt(2 ln(1/delta)/k) + e^epsilon - 1 < 1, so never from ln 2 on.
+    if point.epsilon == 1.0 and point.kind != "zcdp":
+        assert found is None
+    if point.kind == "pure" and point.epsilon == 0.5:
+        least = 2 * math.log(1e6) / (2 - math.exp(0.5)) ** 2
+        assert found == (math.floor(least) + 1, 500)
+
+
+def test_the_exact_composition_is_what_a_ledger_says() -> None:
+    ledger, rng = Ledger(ApproxDP(epsilon=50.0, delta=1e-6)), np.random.default_rng(0)
+    for _ in range(20):
+        ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.02, rng=rng)
+    spent = ledger.spent()
+    assert isinstance(spent, ApproxDP)
+    assert spent.epsilon == pytest.approx(composed(_zcdp(0.02), 20).exact, rel=1e-9)
+
+
+def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
+    few = {s.name: s.rho for s in shuffling(20, 1.0, 1e-6)}
+    assert few["printed"] is None and few["closed"] is None
+    assert few["steps"] == few["none"]
+    many = {s.name: s.rho for s in shuffling(10_000, 1.0, 1e-6)}
+    assert all(rho is not None for rho in many.values())
+    order = [many[name] or 0.0 for name in ("printed", "none", "closed", "numerical", "steps")]
+    assert order == sorted(order) and len(set(order)) == 5
+
+
+def test_a_batch_of_everything_is_no_batch() -> None:
+    assert subsampled(1.0, 1e-6, 100, 100) == ApproxDP(epsilon=1.0, delta=1e-6)
+    _, exact, linear = subsampling_curve(2.0, 1e-6, 1000)
+    assert (exact <= linear).all() and (np.diff(exact) > 0).all()
+    assert exact[-1] == pytest.approx(2.0)
+    assert exact[0] == pytest.approx(linear[0], rel=0.01)
+    with pytest.raises(InvalidInput, match="batch must be at most the 10 records"):
+        subsampled(1.0, 1e-6, 11, 10)
+
+
+@pytest.mark.parametrize("bad", [{"kind": "renyi"}, {"kind": "zcdp", "rho": 0.0}, {"epsilon": -1}])
+def test_a_wrong_budget_is_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        Point(**({"kind": "approx"} | bad))  # type: ignore[arg-type]
+
+
+# -- the ledger ---------------------------------------------------------------------------------
+
+
+def scenario(method: str, problem: str, **more: object) -> Scenario:
+    made = {"problem": problem, "methods": (method,), "n": 1000, "d": 3, "trials": 1} | more
+    return Scenario(**made)  # type: ignore[arg-type]
+
+
+def test_the_account_is_that_of_the_same_cell() -> None:
+    point = scenario("sco.clipped", "logistic")
+    found = account(point)
+    (cell,) = cells(point)
+    assert found.outcome.error == run_cell(cell).error
+    assert found.outcome.spent == found.budget == point.budget
+    (row,) = found.spendings
+    assert row.count == len(found.entries) > 1
+    assert row.share == pytest.approx(1.0)
+    assert row.noise_multiplier == pytest.approx(1 / math.sqrt(2 * row.rho))
+    assert not row.flawed and not found.flaws and not found.parallel
+
+
+def test_disjoint_blocks_may_each_spend_everything() -> None:
+    found = account(scenario("sco.phased-sgd", "logistic"))
+    assert found.parallel and len(found.spendings) > 1
+    assert [row.share for row in found.spendings] == pytest.approx([1.0] * len(found.spendings))
+    assert found.outcome.spent == found.budget
+
+
+def test_shares_in_two_notions_add_up() -> None:
+    found = account(scenario("sco.objective-perturbation", "logistic"))
+    assert [row.mechanism for row in found.spendings] == ["objective perturbation", "gaussian"]
+    assert sum(row.share for row in found.spendings) == pytest.approx(1.0)
+    tested = account(scenario("user.phased-sgd", "quadratic", n=2000, m=10))
+    assert tested.parallel
+    assert tested.spendings[0].share + tested.spendings[1].share == pytest.approx(1.0)
+    assert method_card("user.phased-sgd").level == "user"
+
+
+def test_a_refusal_has_no_entries() -> None:
+    found = account(scenario("sco.clipped", "logistic", delta=0.0))
+    assert found.outcome.not_applicable is not None
+    assert found.entries == () and found.spendings == ()
+    assert spendings((), PureDP(epsilon=1.0)) == ()
+
+
+def test_the_samples_of_an_audit_are_all_counted() -> None:
+    from dpsco_core.audit.engine import Audit, audited
+    from dpsco_core.audit.stages import stage
+
+    for method in ("mean.clipped", "mean.cwme-pure"):
+        found = audited(Audit(point=stage(method), runs=2000))
+        shown = samples(found)
+        assert shown.one.sum() == shown.two.sum() == 1000
+        assert shown.edges[0] < shown.threshold < shown.edges[-1]
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+    assert main(["budget", *words, "--json"]) == 0
+    found: dict[str, object] = json.loads(capsys.readouterr().out)
+    return found
+
+
+def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture[str]) -> None:
+    found = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
+    assert list(found) == ["budget", "conversions", "composition", "shuffling", "subsampling"]
+    rows = conversions(Point(kind="approx"))
+    assert [c["rho"] for c in found["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]
+    exact = {"accounting": "exact", "epsilon": composed(Point(kind="approx"), 10).exact}
+    assert found["composition"][-1] == exact | {"delta": 1e-6}  # type: ignore[index]
+    pure = printed(capsys, "--epsilon", "2", "--delta", "0")
+    assert pure["budget"] == {"kind": "pure", "delta": 1e-6, "epsilon": 2.0}
+    assert printed(capsys, "--rho", "0.5")["budget"] == {"kind": "zcdp", "delta": 1e-6, "rho": 0.5}
+    assert main(["budget", "--rho", "0.5", "--releases", "3"]) == 0
+    text = capsys.readouterr().out
+    assert "Conversions" in text and "Composition" in text
+
+
+def test_the_command_adds_the_epsilons_of_ten_pure_releases(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    at = composed(Point(kind="pure"), 10)
+    assert printed(capsys, "--delta", "0", "--releases", "10")["composition"] == [
+        {"accounting": "basic", "epsilon": 10.0, "delta": 0.0},
+        {"accounting": "advanced", "epsilon": at.advanced, "delta": 1e-6},
+        {"accounting": "zcdp", "epsilon": at.zcdp, "delta": 1e-6},
+        {"accounting": "exact", "epsilon": at.exact, "delta": 1e-6},
+    ]
+    assert at.exact < 10 < at.zcdp
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--epsilon", "x"), "epsilon must be a number"),
+        (("--epsilon", "1", "--rho", "1"), "epsilon must be left out beside rho"),
+        (("--batch", "3"), "records must be given with batch"),
+        (("--rho", "1", "--records", "30"), "budget must be an (epsilon, delta) one"),
+        (("--releases", "2.5"), "releases must be an integer"),
+        (("--delta", "2"), "delta must be"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], named: str
+) -> None:
+    assert main(["budget", *words]) == 2
+    line = capsys.readouterr().err
+    assert line.startswith(f"dpsco: {named}") and line.count("\n") == 1

@@ -1,0 +1,141 @@
+"""Errata: every entry stands on code that exists, and every experiment shows what it says.
+
+The numbers come from docs/theory, where they were computed independently.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.cards import Paper
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
+from dpsco_core.explain.errata import ERRATA, SEVERITIES, SLUGS, Erratum, Finding, erratum
+from dpsco_core.explain.errata import arora_runs as arora
+from dpsco_core.explain.errata import kamath_runs as kamath
+from dpsco_core.explain.errata import lowy_runs as lowy
+from dpsco_core.explain.errata import su_runs as su
+
+RUNS = [e for e in ERRATA if e.experiment is not None]
+
+
+def column(found: Finding, name: str) -> list[float]:
+    return [float(row[found.columns.index(name)]) for row in found.rows]
+
+
+def test_the_list_covers_the_five_papers_and_names_each_entry_once() -> None:
+    assert len(set(SLUGS)) == len(SLUGS) >= 90
+    papers: Counter[Paper] = Counter(e.paper for e in ERRATA)
+    assert len(papers) == 5 and min(papers.values()) >= 15
+    prefixes = {slug.split(".")[0] for slug in SLUGS}
+    assert prefixes == {"kamath", "zhao", "su", "arora", "lowy"}
+    assert len(RUNS) >= 45
+    assert {e.severity for e in ERRATA} == set(SEVERITIES)
+
+
+def test_every_entry_is_whole() -> None:
+    for entry in ERRATA:
+        for module in entry.modules:
+            assert importlib.util.find_spec(module) is not None, (entry.slug, module)
+        for text in (entry.printed, entry.wrong, entry.instead, entry.statement):
+            assert text.strip() and text.count("$") % 2 == 0, entry.slug
+            assert text.count("{") == text.count("}"), entry.slug
+        assert entry.instead.rstrip().endswith("."), entry.slug
+
+
+@pytest.mark.parametrize("entry", RUNS, ids=[e.slug for e in RUNS])
+def test_an_experiment_shows_its_error(entry: Erratum) -> None:
+    assert entry.experiment is not None
+    found = entry.experiment.run()
+    assert found.shows, found.sentence
+    assert found.sentence.endswith(".")
+    for row in found.rows:
+        assert all(isinstance(v, str) or not math.isnan(v) for v in row)
+
+
+def test_the_printed_noise_of_smoothing_spends_what_the_note_says() -> None:
+    found = kamath.smoothing_noise()
+    factors = dict(zip(column(found, "c"), column(found, "ρ spent / claimed"), strict=True))
+    expected = {0.01: 1.7778, 0.1: 1.7722, 0.25: 1.6196, 0.5: 1.2625, 0.75: 1.0048, 1: 0.8286}
+    for c, factor in expected.items():
+        assert factors[c] == pytest.approx(factor, abs=1e-4)
+    excess = column(found, "δ / claimed δ")
+    # Private exactly where the factor is at most 1.
+    assert [e > 1 for e in excess] == [f > 1 for f in column(found, "ρ spent / claimed")]
+
+
+def test_the_literal_steps_have_the_noise_of_the_theory() -> None:
+    found = kamath.literal_steps()
+    assert column(found, "literal T")[1] == pytest.approx(5.35e6, rel=1e-3)
+    assert column(found, "E‖noise‖² of a step")[1] == pytest.approx(8.4e6, rel=0.01)
+
+
+def test_only_the_volume_normalises_the_density() -> None:
+    found = column(su.surface_area(), "normalising constant")
+    assert found == pytest.approx([7.416299, 7.416299, 7.017698], abs=1e-5)
+
+
+def test_one_step_has_the_delta_of_the_theory() -> None:
+    over = column(arora.one_step(), "over claim")
+    assert over[:2] == pytest.approx([24.9136898916, 416], rel=1e-3)
+    assert arora.one_step().rows[0][4] == pytest.approx(2.49136898916e-6, rel=1e-9)
+
+
+def test_the_noise_of_theorem_6_is_that_of_the_theory() -> None:
+    found = arora.noise_of_the_theorem()
+    assert column(found, "no amplification")[0] == pytest.approx(72.609, abs=2e-3)
+    assert column(found, "sound shuffling")[::2] == pytest.approx([18.212, 8.318], abs=2e-3)
+
+
+def test_the_hub_and_its_petals_keep_two_fifths() -> None:
+    found = lowy.kept_points()
+    assert column(found, "kept / K") == pytest.approx([0.4] * 3)
+    assert column(found, "score / K") == pytest.approx([0.7] * 3)
+
+
+def test_the_hidden_constants_are_those_of_the_theory() -> None:
+    assert column(su.hidden_constant(), "constant") == pytest.approx([178, 168, 189], rel=0.01)
+
+
+def test_the_gaussian_definition_fails_from_nine_on() -> None:
+    found = lowy.gaussian_definition()
+    over = dict(zip(column(found, "ε"), column(found, "δ over claim"), strict=True))
+    assert over[5.0] < 1 < over[12.0] < over[20.0]
+    # Too little noise and too much delta are the same thing.
+    short = np.array(column(found, "σ/Δ printed")) < np.array(column(found, "σ/Δ exact"))
+    assert list(short) == [value > 1 for value in over.values()]
+
+
+def test_the_command_lists_prints_and_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["errata", "--json"]) == 0
+    listed = json.loads(capsys.readouterr().out)["errata"]
+    assert [row["slug"] for row in listed] == list(SLUGS)
+    assert main(["errata", "--slug", "arora.one-step", "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert one["finding"]["shows"] is True
+    assert one["finding"]["rows"][0][5] == pytest.approx(24.9137, abs=1e-3)
+    assert main(["errata", "--severity", "not private as printed"]) == 0
+    printed = capsys.readouterr().out
+    for entry in ERRATA:
+        assert (entry.slug in printed) == (entry.severity == "not private as printed")
+    assert main(["errata", "--slug", "lowy.kept-points"]) == 0
+    assert "0.4" in capsys.readouterr().out
+    assert main(["errata", "--slug", "nothing"]) == 2
+    assert "slug that `dpsco errata` lists, got erratum=nothing" in capsys.readouterr().err
+    assert main(["errata", "--severity", "grave"]) == 2
+    assert "severity must be one of" in capsys.readouterr().err
+
+
+def test_what_cannot_be_an_entry_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="erratum must be a slug"):
+        erratum("kamath.none")
+    with pytest.raises(InvalidInput, match="one value a column"):
+        Finding(sentence="x", columns=("a", "b"), rows=((1.0,),), shows=True)
+    with pytest.raises(InvalidInput, match="at least one row"):
+        Finding(sentence="x", columns=("a",), rows=(), shows=True)

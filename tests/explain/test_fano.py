@@ -1,0 +1,308 @@
+"""The numbers of the page Lower bounds: golden values, order, and the measured side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.catalogue import bound
+from dpsco_core.cli.fano import add_fano, run_fano
+from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+from dpsco_core.explain.fano.instance import (
+    Rung,
+    curves,
+    floors,
+    ladder,
+    literal_probability,
+    mean_instance,
+)
+from dpsco_core.explain.fano.measured import measured, own_floor
+from dpsco_core.results.report import evaluate
+from dpsco_core.runs.study import Outcome, study
+
+EXAMPLE = Builder(
+    bits=25,
+    separation=1.0,
+    total_variation=1e-3,
+    kl=math.inf,
+    n=1000,
+    rho=0.5,
+    epsilon=1.0,
+)
+SHIFT = 0.05  # of two normal laws, in standard deviations
+NORMAL = replace(
+    EXAMPLE, kl=SHIFT**2 / 2, total_variation=float(2 * norm.cdf(SHIFT / 2) - 1), rho=1e-4
+)
+# The worked example of theory/kamath-liu-zhang.md, 4.7: (value, q).
+GOLDEN = {
+    "closed-cdp": (0.0032150, 3.524e-4),  # E2
+    "fano-cdp": (0.0035375, 2.711e-4),  # E3
+    "closed-hypercube-cdp": (0.031216, 6.061e-4),  # E5
+    "hypercube-cdp": (0.031848, 6.410e-4),  # E6
+    "fano-pure": (0.014723, 1.256e-3),  # P1
+    "hypercube-pure": (0.10062, 4.347e-3),  # P3
+}
+NOTE = mean_instance(rho=0.5)
+
+
+def by_key(**changes: Any) -> dict[str, Rung]:
+    return {r.key: r for r in ladder(mean_instance(**changes))}
+
+
+# -- a packing of one's own ---------------------------------------------------------------------
+
+
+def test_the_builder_gives_the_papers_example() -> None:
+    assert EXAMPLE.bound == pytest.approx(0.4511605, abs=5e-8)
+    assert EXAMPLE.bites == "privacy" and EXAMPLE.sampling_bound == 0
+    assert EXAMPLE.crossover == math.inf
+    assert EXAMPLE.squared_bound == pytest.approx(EXAMPLE.bound / 2)  # r = 1: r^2/4 for r/2
+
+
+def test_the_terms_swap_at_the_crossover() -> None:
+    strong = replace(NORMAL, rho=0.01)
+    n = strong.crossover
+    below, above = strong.at(int(0.9 * n)), strong.at(int(1.1 * n) + 1)
+    assert (below.bites, above.bites) == ("privacy", "statistics")
+    at = strong.at(round(n))
+    assert at.privacy_information == pytest.approx(at.sampling_information, rel=1e-2)
+    assert below.bound == below.privacy_bound > below.sampling_bound
+    assert above.bound == above.sampling_bound > above.privacy_bound
+    never = replace(NORMAL, rho=1.0)
+    assert never.crossover == 0 and never.at(1).bites == "statistics"
+    assert replace(NORMAL, total_variation=0.0).crossover == math.inf
+
+
+@pytest.mark.parametrize("rho", [1e-4, 0.01, 1.0])
+def test_the_bound_vanishes_where_it_is_said_to(rho: float) -> None:
+    at = replace(NORMAL, rho=rho)
+    end = math.ceil(at.vanishing)
+    assert at.at(end).bound < 1e-9 and at.at(end - 1).bound > 0
+    assert replace(NORMAL, total_variation=0.0).vanishing == math.inf
+
+
+def test_nothing_bites_where_both_tell_everything() -> None:
+    told = replace(NORMAL, n=10**8, rho=1.0)
+    assert told.bites == "nothing" and told.bound == 0
+
+
+def test_the_possible_variation_holds_for_normal_laws() -> None:
+    """Fails for a bound below the truth, or for KL in other units."""
+    for shift in (0.01, 0.05, 1.0, 3.0):
+        found = replace(NORMAL, kl=shift**2 / 2).possible_variation
+        assert 2 * norm.cdf(shift / 2) - 1 <= found <= 1
+    assert EXAMPLE.possible_variation == 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("bits", 0.5),
+        ("bits", math.inf),
+        ("separation", 0.0),
+        ("total_variation", 1.1),
+        ("kl", -1.0),
+        ("kl", math.nan),
+        ("n", 0),
+        ("rho", 0.0),
+        ("epsilon", math.inf),
+    ],
+)
+def test_values_out_of_range_are_refused(field: str, value: float) -> None:
+    with pytest.raises(InvalidInput, match=f"^{field} must be "):
+        replace(EXAMPLE, **{field: value})
+
+
+# -- the hard mean problem ----------------------------------------------------------------------
+
+
+def test_the_forms_have_the_notes_reference_values() -> None:
+    found = by_key(rho=0.5)
+    for key, (value, q) in GOLDEN.items():
+        assert found[key].value == pytest.approx(value, rel=6e-5), key
+        assert found[key].q == pytest.approx(q, rel=1e-3), key
+    assert found["literal-cdp"].value == 0 and found["literal-pure"].value < 1e-50
+    at = floors(NOTE)
+    assert at.sampling == pytest.approx(0.04772, abs=5e-6)  # N2
+    assert at.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
+    assert at.concentrated == found["hypercube-cdp"].value
+    assert at.pure == found["hypercube-pure"].value
+
+
+def test_the_printed_spike_probability_makes_fano_void() -> None:
+    q = literal_probability(NOTE, "zcdp")
+    assert q == pytest.approx(2e-3)
+    proof = PackingProof(n=10_000, d=200, order=4.0, q=q, rho=0.5, epsilon=1.0)
+    assert proof.factor == pytest.approx(-11.157, abs=5e-4)  # E1
+    assert proof.bound == 0
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rho": 0.5},
+        {"rho": 0.01, "d": 50, "p": 2.0},
+        {"rho": 1e-4, "n": 500, "mean_bound": 0.5},
+        {"rho": None, "epsilon": 1.0, "delta": 1e-6, "d": 20},
+        {"rho": None, "epsilon": 0.5, "delta": 0.0, "d": 8},
+        {"rho": 0.1, "d": 1, "n": 100},
+    ],
+)
+def test_sharper_forms_prove_no_less(changes: dict[str, Any]) -> None:
+    """Fails for a wrong q, a wrong cap, or a row under another's name."""
+    r = {key: rung.value for key, rung in by_key(**changes).items()}
+    near = 1 - 1e-9
+    assert near * r["literal-cdp"] <= r["fano-cdp"] <= r["given-cdp"] * (1 + 1e-9)
+    assert near * r["closed-cdp"] <= r["fano-cdp"]
+    assert near * r["fano-cdp"] <= max(r["gilbert-cdp"], r["fano-cdp"])
+    assert near * r["closed-hypercube-cdp"] <= r["hypercube-cdp"]
+    assert near * r["literal-pure"] <= r["markov-pure"] * (1 + 1e-9)
+    at = mean_instance(**changes)
+    for rung in ladder(at):
+        hard = "hypercube" if rung.source == "hypercube" else "spike"
+        assert 0 < rung.q <= at.largest(hard) * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("budget", [{"rho": 0.02}, {"rho": None, "epsilon": 1.0, "delta": 0.0}])
+def test_the_curves_peak_where_they_are_said_to(budget: dict[str, Any]) -> None:
+    at = mean_instance(**budget)
+    for curve in curves(at):
+        assert curve.values.max() <= curve.best * (1 + 1e-6)
+        assert curve.values.max() >= 0.97 * curve.best
+        assert np.all(np.diff(curve.q) > 0)
+        row = bound(f"lower.mean.{curve.slug}")
+        free = replace(at.setting, spike_probability=None)
+        assert row.value(free) == pytest.approx(curve.best, rel=1e-9)
+
+
+def test_a_small_mean_caps_the_spike_probability() -> None:
+    at = mean_instance(rho=1e-4, mean_bound=0.5)
+    cube = next(c for c in curves(at) if c.slug == "hypercube-cdp")
+    assert cube.best_q == pytest.approx(at.largest("hypercube"))
+    assert at.proof(cube.best_q).mean_norm == pytest.approx(0.5)
+    assert cube.q[-1] <= at.largest("hypercube") * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("hard", ["hypercube", "spike"])
+@pytest.mark.parametrize("budget", [{"rho": 0.5}, {"rho": None, "epsilon": 1.0, "delta": 0.0}])
+def test_the_steps_of_a_proof_multiply_to_its_bound(hard: str, budget: dict[str, Any]) -> None:
+    at = mean_instance(hard=hard, **budget)
+    proof = at.proof(at.own_probability)
+    whole = proof.separation / 2 if isinstance(proof, PackingProof) else proof.wrong_sign_cost
+    assert whole * proof.error == pytest.approx(proof.bound)
+    assert whole * proof.pure_error == pytest.approx(proof.pure_bound)
+    assert proof.squared_changes == pytest.approx(
+        proof.expected_changes**2 + proof.expected_changes * (1 - proof.q)
+    )
+    assert proof.information == pytest.approx(at.rho * proof.squared_changes)
+    assert max(proof.bound, proof.pure_bound) <= proof.ceiling
+    law = at.scenario.instance.problem
+    assert at.setting.spike_probability == proof.q
+    drawn = law.draw(np.random.default_rng(0))
+    assert np.linalg.norm(drawn.distribution.mean) == pytest.approx(proof.mean_norm)
+
+
+def test_the_code_has_as_many_words_as_its_proof_says() -> None:
+    proof = PackingProof(n=10_000, d=200, order=4.0, q=2.711e-4, rho=0.5, epsilon=1.0)
+    assert proof.log_size == pytest.approx(25 * LOG_2)
+    assert proof.separation == pytest.approx(proof.theta * 5)
+    assert proof.factor == pytest.approx(proof.error)
+    signs = SignProof(n=10_000, d=200, order=4.0, q=6.41e-4, rho=0.5, epsilon=1.0)
+    assert signs.log_size == pytest.approx(200 * LOG_2)
+    assert 0 < signs.error < 0.5 and 0 < signs.pure_error < 0.5
+
+
+# -- measured -----------------------------------------------------------------------------------
+
+METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
+
+
+@pytest.mark.parametrize("hard", ["hypercube", "spike"])
+def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
+    """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 20 standard errors clear."""
+    at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
+    rows = {r.method: r for r in measured(at, list(study(at.scenario)))}
+    floor = own_floor(at, ("zcdp",))
+    own = "hypercube-cdp" if hard == "hypercube" else "fano-cdp"
+    assert floor >= evaluate(at.scenario, bound(f"lower.mean.{own}")).value > 0
+    for method in METHODS[1:3]:
+        row = rows[method]
+        assert row.floor == floor
+        assert row.above and row.mean - 20 * row.standard_error > row.floor
+    assert rows["mean.sample"].floor == 0
+    pure = rows["mean.cwme-pure"]
+    assert pure.above and pure.floor == max(floor, own_floor(at, ("pure",)))
+
+
+def test_an_error_below_its_floor_is_said() -> None:
+    at = mean_instance(rho=0.5, methods=("mean.clipped",))
+    low = Outcome(
+        method="mean.clipped",
+        x=None,
+        trial=0,
+        error=0.01,
+        seconds=0.0,
+        spent=None,
+        bound_by=("zcdp",),
+    )
+    (row,) = measured(at, [low])
+    assert not row.above and math.isnan(row.standard_error)
+    refused = replace(low, error=math.nan, not_applicable="No.", bound_by=())
+    (row,) = measured(at, [refused])
+    assert (row.errors, row.refused, row.floor) == ((), "No.", 0.0) and math.isnan(row.mean)
+
+
+def test_other_problems_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="^d must be at least 2"):
+        mean_instance(hard="spike", d=1)
+    with pytest.raises(InvalidInput, match="^distribution must be "):
+        mean_instance(hard="student-t")
+
+
+# -- the command --------------------------------------------------------------------------------
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    parser = argparse.ArgumentParser()
+    add_fano(parser.add_subparsers(dest="command"))
+    run_fano(parser.parse_args(["fano", *words]))
+    return capsys.readouterr().out
+
+
+def test_the_command_prints_the_numbers_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(printed(capsys, "--rho", "0.5", "--json"))
+    forms = {form["key"]: form["value"] for form in found["forms"]}
+    assert forms == {key: rung.value for key, rung in by_key(rho=0.5).items()}
+    assert found["proof"]["bound"] == NOTE.proof(NOTE.own_probability).bound
+    text = printed(capsys, "--rho", "0.5")
+    assert "0.0318480" in text.replace("0.031848\n", "0.0318480\n")
+    own = json.loads(printed(capsys, "--bits", "25", "--n", "1000", "--rho", "0.5", "--json"))
+    assert own["packing"]["bound"] == EXAMPLE.bound and own["packing"]["kl"] == "inf"
+    approx = json.loads(printed(capsys, "--epsilon", "1", "--json"))
+    assert approx["problem"]["budget"] == "(1, 1e-06)-DP"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--tv", "0.1"), "bits must be given with tv"),
+        (("--bits", "x"), "bits must be a number"),
+        (("--n", "1.5"), "n must be an integer"),
+        (("--bits", "25", "--tv", "2"), "total_variation must be between 0 and 1"),
+        (("--rho", "1", "--epsilon", "1"), "epsilon and delta must be left out beside rho"),
+    ],
+)
+def test_the_command_refuses(
+    words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InvalidInput, match=f"^{message}"):
+        printed(capsys, *words)

@@ -1,0 +1,205 @@
+"""The experiments of the page Learn: their numbers follow from the laws and from the noise."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom, chi2, norm
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
+from dpsco_core.explain import lessons
+from dpsco_core.explain.lessons import (
+    CLIPPED,
+    CUT,
+    EXPERIMENTS,
+    GAUSSIAN,
+    NOISE,
+    PRIVATE,
+    RADII,
+    RADIUS_POINT,
+    RIGHT,
+    SIZES,
+    STUDENT,
+    bulk_shares,
+    guess_ceiling,
+    laplace_guess,
+    laws,
+    output_densities,
+    parts,
+    records_in_order,
+    run_part,
+    running_share,
+    series_table,
+)
+from dpsco_core.methods.mean.clipped import SimpleClipping
+
+ALARM = 1e-6  # false-alarm rate of every statistical test here
+
+
+def rows_of(experiment: lessons.Experiment) -> list[lessons.Row]:
+    return [row for part in parts(experiment) for row in run_part(part)]
+
+
+def column(table: pd.DataFrame, series: str, name: str) -> list[float]:
+    return list(table.loc[table["series"] == series, name])
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_part_gives_the_same_rows_and_another_seed_gives_others(
+    experiment: lessons.Experiment,
+) -> None:
+    (part,) = parts(experiment, 1)
+    (other,) = parts(experiment, 1, seed=1)
+    assert run_part(part) == run_part(part) != run_part(other)
+
+
+def test_the_table_does_not_depend_on_the_order_of_the_parts() -> None:
+    rows = [row for part in parts("tails", 4) for row in run_part(part)]
+    table = series_table(rows)
+    mixed = series_table([r for r in rows if r.trial != 2] + [r for r in rows if r.trial == 2])
+    pd.testing.assert_frame_equal(table, mixed)
+    assert list(dict.fromkeys(table["series"])) == [GAUSSIAN, STUDENT]
+    assert set(table["trials"]) == {4}
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: parts("luck"), "experiment must be one of"),  # type: ignore[arg-type]
+        (lambda: parts("tails", 0), "trials must be"),
+        (lambda: output_densities(0.0), "epsilon must be positive"),
+        (lambda: records_in_order(0), "n must be"),
+    ],
+)
+def test_what_is_not_allowed_is_said(call: object, sentence: str) -> None:
+    with pytest.raises(InvalidInput, match=sentence):
+        call()  # type: ignore[operator]
+
+
+# -- tails --------------------------------------------------------------------------------------
+
+
+def test_the_two_laws_have_mean_zero_and_variance_one() -> None:
+    for law in laws().values():
+        assert law.mean.tolist() == [0.0] and law.moment(2) == pytest.approx(1)
+    assert laws()[STUDENT].moment(3) == math.inf
+
+
+def test_the_largest_record_grows_as_the_tail_says() -> None:
+    table = series_table(rows_of("tails"))
+    assert column(table, STUDENT, "x") == list(SIZES)
+    heavy, light = (column(table, law, "median") for law in (STUDENT, GAUSSIAN))
+    assert heavy == sorted(heavy) and heavy[-1] > 4 * light[-1]
+    # A sample's largest record is below its law's 1 % quantile with chance 1 %: for the median of
+    # 30 samples, 15 would have to be, which has a chance below the alarm rate.
+    assert binom.sf(14, 30, 0.01) < ALARM
+    high = norm.isf((1 - 0.99 ** (1 / SIZES[-1])) / 2)
+    low = norm.isf((1 - 0.01 ** (1 / SIZES[-1])) / 2)
+    assert low < light[-1] < high
+
+
+def test_the_shares_of_the_gaussian_records_are_those_of_its_law() -> None:
+    n = 10_000
+    centres, shares = bulk_shares(n)
+    width = centres[1] - centres[0]
+    exact = norm.cdf(centres + width / 2) - norm.cdf(centres - width / 2)
+    counts = np.round(n * shares[GAUSSIAN])
+    each = ALARM / (2 * len(centres))
+    assert (counts <= binom.isf(each, n, exact)).all()
+    assert (counts >= binom.ppf(each, n, exact)).all()
+    middle = np.abs(centres) < 0.25
+    assert shares[STUDENT][middle].sum() > 1.5 * shares[GAUSSIAN][middle].sum()
+
+
+def test_the_records_in_order_are_the_first_of_the_same_sample() -> None:
+    first, all_of_them = records_in_order(100), records_in_order(2000)
+    for law in (GAUSSIAN, STUDENT):
+        assert first[law].tolist() == all_of_them[law][:100].tolist()
+
+
+# -- neighbours ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0])
+def test_the_densities_of_neighbours_differ_by_the_factor_that_epsilon_allows(
+    epsilon: float,
+) -> None:
+    outputs, without, with_it = output_densities(epsilon, points=4001)
+    ratio = np.maximum(without / with_it, with_it / without)
+    assert ratio.max() == pytest.approx(math.exp(epsilon))
+    assert np.trapezoid(without, outputs) == pytest.approx(1, abs=0.02)
+
+
+def test_guesses_are_right_as_often_as_the_noise_allows() -> None:
+    rows = rows_of("neighbours")
+    counts, shares = running_share(rows)
+    n = int(counts[-1])
+    right = round(n * shares[-1])
+    assert {r.series for r in rows} == {RIGHT} and n == 4000
+
+    def fits(epsilon: float) -> bool:
+        exact = laplace_guess(epsilon)
+        return bool(binom.ppf(ALARM / 2, n, exact) <= right <= binom.isf(ALARM / 2, n, exact))
+
+    assert fits(1.0)
+    assert not fits(2.0)  # half the noise would be caught
+    assert not fits(0.5)  # and so would twice the noise
+    assert laplace_guess(1.0) < guess_ceiling(1.0)
+    assert guess_ceiling(1e-9) == pytest.approx(0.5)
+
+
+# -- radius -------------------------------------------------------------------------------------
+
+
+def test_the_radius_trades_bias_against_noise() -> None:
+    rows = rows_of("radius")
+    table = series_table(rows)
+    private, alone = column(table, PRIVATE, "mean"), column(table, CLIPPED, "mean")
+    cut = column(table, CUT, "mean")
+    best = int(np.argmin(private))
+    assert 0 < best < len(RADII) - 1
+    assert private[0] > 3 * private[best] and private[-1] > 3 * private[best]
+    assert cut == sorted(cut, reverse=True) and cut[0] == 1 and cut[-1] == 0
+    assert alone[-1] == pytest.approx(alone[-2], rel=1e-3)  # where nothing is cut
+
+
+def test_the_noise_is_that_of_the_mechanism() -> None:
+    rows = [row for row in rows_of("radius") if row.series == NOISE]
+    d, setting = RADIUS_POINT.d, RADIUS_POINT.setting
+    std = {r: SimpleClipping(radius=r).plan(setting).noise_std for r in RADII}
+    squares = sum((row.value / std[row.x]) ** 2 for row in rows)
+    freedom = d * len(rows)
+    assert chi2.ppf(ALARM / 2, freedom) < squares < chi2.isf(ALARM / 2, freedom)
+    assert not chi2.ppf(ALARM / 2, freedom) < squares / 1.1**2 < chi2.isf(ALARM / 2, freedom)
+
+
+# -- the command line ---------------------------------------------------------------------------
+
+
+def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["experiment", "tails", "--trials", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    table = series_table([row for part in parts("tails", 2) for row in run_part(part)])
+    assert [row["median"] for row in found["rows"]] == list(table["median"])
+    assert main(["experiment", "neighbours", "--trials", "1"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].split()[0] == "series"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["luck"], "experiment must be one of tails, neighbours, radius, got experiment=luck."),
+        (["tails", "--trials", "0"], "trials must be an integer between"),
+        (["tails", "--seed", "x"], "seed must be an integer"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["experiment", *arguments]) == 2
+    assert sentence in capsys.readouterr().err

@@ -1,0 +1,100 @@
+"""Regimes: the map's values are those of the bounds, and its winners are the smallest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import bound
+from dpsco_core.explain.regimes import Plane, axis_values, regimes, simple_clipping_boundary
+from dpsco_core.scenario import Scenario
+
+SLUGS = ("upper.mean.clipped", "upper.mean.cwme-cdp", "upper.mean.smoothed")
+RISKS = ("upper.sco.clipped", "upper.sco.cwme", "upper.sco.smoothed", "upper.sco.iterative")
+
+
+def plane(x: str = "n", y: str = "epsilon") -> Plane:
+    ends = {"n": (200, 50_000), "d": (2, 300), "epsilon": (0.05, 5), "p": (2, 9)}
+    return Plane(x_axis=x, y_axis=y, x=axis_values(x, *ends[x], 5), y=axis_values(y, *ends[y], 4))
+
+
+CASES = [
+    (Scenario(p=2.0), SLUGS),
+    (Scenario(distribution="hypercube", rho=None), SLUGS),
+    (Scenario(problem="quadratic", methods=("sco.clipped",), p=2.0), RISKS),
+    (Scenario(problem="logistic", methods=("sco.clipped",), offset=2, diameter=10), RISKS),
+]
+
+
+@pytest.mark.parametrize(("scenario", "slugs"), CASES)
+@pytest.mark.parametrize(("x", "y"), [("n", "epsilon"), ("d", "epsilon"), ("n", "p")])
+def test_every_value_is_that_of_the_bound_at_the_point(
+    scenario: Scenario, slugs: tuple[str, ...], x: str, y: str
+) -> None:
+    """A setting that is kept for too many points, or a swapped axis, would give another value."""
+    where = plane(x, y)
+    found = regimes(scenario, where, slugs)
+    assert found.values.shape == (len(slugs), len(where.y), len(where.x)) == found.holds.shape
+    for i, v in enumerate(where.y):
+        for j, u in enumerate(where.x):
+            number = int(u) if x in ("n", "d") else float(u)
+            setting = replace(scenario, **{x: number, y: float(v)}).setting
+            setting = replace(setting, spike_probability=None)
+            for k, slug in enumerate(slugs):
+                assert found.values[k, i, j] == pytest.approx(bound(slug).value(setting))
+                assert found.holds[k, i, j] == (not bound(slug).failures(setting))
+
+
+def test_the_smallest_is_the_least_finite_value_and_minus_one_where_there_is_none() -> None:
+    found = regimes(Scenario(p=2.0), plane(), SLUGS)
+    values = found.values
+    assert (found.smallest == values.argmin(axis=0)).all()
+    pure = regimes(Scenario(delta=0.0), plane(), SLUGS)
+    assert np.isinf(pure.values).all() and (pure.smallest == -1).all()
+    assert (pure.dominant == -1).all()
+
+
+def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:
+    scenario, where = Scenario(p=2.0), plane("d", "epsilon")
+    found = regimes(scenario, where, SLUGS)
+    assert len(np.unique(found.dominant)) > 1
+    for i, epsilon in enumerate(where.y):
+        for j, d in enumerate(where.x):
+            setting = replace(scenario, d=int(d), epsilon=float(epsilon)).setting
+            terms = bound(SLUGS[0]).terms(setting)
+            assert tuple(terms) == found.terms
+            assert terms[found.terms[found.dominant[i, j]]] == max(terms.values())
+
+
+def test_the_scenarios_own_axis_does_not_matter() -> None:
+    swept = Scenario(axis="n", grid=(100, 200))
+    one, other = (regimes(s, plane(), SLUGS) for s in (swept, replace(swept, axis=None, grid=())))
+    assert (one.values == other.values).all()
+
+
+def test_axes_are_increasing_logarithmic_and_whole_where_they_count() -> None:
+    n = axis_values("n", 100, 1_000_000, 36)
+    assert (n[0], n[-1]) == (100, 1_000_000) and (n == n.round()).all()
+    d = axis_values("d", 1, 10, 30)
+    assert (np.diff(d) >= 1).all() and len(d) == 10
+    epsilon = axis_values("epsilon", 0.01, 10, 4)
+    assert epsilon == pytest.approx([0.01, 0.1, 1, 10])
+
+
+def test_the_boundary_of_simple_clipping_is_one_over_root_d() -> None:
+    assert simple_clipping_boundary(np.array([1.0, 4.0, 100.0])) == pytest.approx([1, 0.5, 0.1])
+
+
+def test_bad_planes_and_no_bounds_are_named() -> None:
+    one = np.array([1.0])
+    with pytest.raises(InvalidInput, match="x_axis must be one of n, d, m, epsilon, p"):
+        Plane(x_axis="x", y_axis="n", x=one, y=one)
+    with pytest.raises(InvalidInput, match="y_axis must be another than x_axis"):
+        Plane(x_axis="n", y_axis="n", x=one, y=one)
+    with pytest.raises(InvalidInput, match="bounds must be at least one"):
+        regimes(Scenario(), plane(), ())
+    assert math.isfinite(regimes(Scenario(), plane(), SLUGS[:1]).values.max())

@@ -1,0 +1,187 @@
+"""Stories: every method has one, its formulas are whole, its example runs, its counts are right."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, make_method
+from dpsco_core.cli.main import main
+from dpsco_core.explain.methods.guide import (
+    BUDGETS,
+    HOLDERS,
+    SETS,
+    TAILS,
+    Questions,
+    fitting,
+    private,
+)
+from dpsco_core.explain.methods.source import HANDS_ON, plan_source, release_source
+from dpsco_core.explain.methods.work import gradients, work
+from dpsco_core.explain.stories import SMOOTH_WORDS, STORIES, Story, story
+from dpsco_core.methods.euclidean.framework import FrameworkPlan
+from dpsco_core.runs.cost import release_seconds, too_large
+from dpsco_core.runs.study import Outcome, cells, own_setting, run_cell
+from dpsco_core.scenario import Scenario
+
+QUICK = 0.1  # seconds of a run on the reference machine
+CHEAP = tuple(s for s, found in STORIES.items() if release_seconds(found.point, s) <= QUICK)
+DEAR = tuple(s for s in STORIES if s not in CHEAP)
+
+
+def ran(found: Story) -> Outcome:
+    (cell,) = cells(found.point)
+    return run_cell(cell)
+
+
+def unbalanced(text: str) -> str:
+    """Return what is wrong with the formulas of a text; empty if nothing."""
+    if text.count("$") % 2:
+        return "an odd number of dollars"
+    for formula in re.findall(r"\$([^$]*)\$", text):
+        depth = 0
+        for bracket in re.findall(r"(?<!\\)[{}]", formula):
+            depth += 1 if bracket == "{" else -1
+            if depth < 0:
+                return f"a closing brace too many in {formula}"
+        left, right = (len(re.findall(rf"\\{side}(?!a)", formula)) for side in ("left", "right"))
+        if depth or left != right:
+            return f"an open bracket in {formula}"
+    outside = re.sub(r"\$[^$]*\$", "", text)
+    return f"a command outside a formula: {text}" if "\\" in outside else ""
+
+
+def test_every_method_has_a_story_in_the_order_of_the_catalogue() -> None:
+    assert tuple(STORIES) == METHOD_SLUGS
+    assert all(found.smooth in SMOOTH_WORDS for found in STORIES.values())
+    with pytest.raises(InvalidInput, match="method must be"):
+        story("sco.unknown")
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_a_story_is_whole(slug: str) -> None:
+    found = story(slug)
+    assert [unbalanced(text) for text in found.texts() if unbalanced(text)] == []
+    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in found.texts())
+    assert len(re.findall(r"[.:](?: |$)", found.what)) >= 3, "three sentences"
+    assert found.steps and found.assumptions and found.pitfalls and found.when and found.cost
+
+
+@pytest.mark.parametrize(
+    "text", ["$x", r"$\frac{1}{2$", r"$a}{$", r"\rho is outside", r"$\left(x)$"]
+)
+def test_a_broken_formula_is_found(text: str) -> None:
+    assert unbalanced(text)
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> None:
+    found = story(slug)
+    assert slug in found.example.validate(DASHBOARD).methods
+    assert not too_large(found.example, DASHBOARD)
+    for _, point in found.example.points():
+        make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
+
+
+def check_run(slug: str) -> None:
+    found = story(slug)
+    outcome, expected = ran(found), work(found.point, slug)
+    assert outcome.not_applicable is None and outcome.error >= 0
+    assert (outcome.spent is None) == (found.privacy is None)
+    counted = outcome.diagnostics.get("gradient_calls")
+    if counted is not None:
+        assert expected.gradients is not None
+        same = counted <= expected.gradients if expected.at_most else counted == expected.gradients
+        assert same
+
+
+@pytest.mark.parametrize("slug", CHEAP)
+def test_the_example_runs_and_asks_for_as_many_gradients_as_is_said(slug: str) -> None:
+    check_run(slug)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slug", DEAR)
+def test_the_dear_examples_run_too(slug: str) -> None:
+    check_run(slug)
+
+
+def test_the_shuffled_example_shuffles() -> None:
+    assert ran(story("lp.shuffled-mirror-descent")).diagnostics["shuffled"] == 1
+
+
+def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
+    found = story("sco.cwme-strong")
+    plan = make_method(found.slug, "tight", "practical").plan(found.point.setting)
+    assert isinstance(plan, FrameworkPlan) and plan.descent.steps > 1
+    whole = gradients(replace(plan, disjoint=False), found.point.n, 1)
+    counted = gradients(plan, found.point.n, 1)
+    assert counted is not None and counted <= found.point.n < whole
+    with pytest.raises(AssertionError, match="without a count"):
+        gradients(object(), 1, 1)
+
+
+@pytest.mark.parametrize("slug", METHOD_SLUGS)
+def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> None:
+    parts = release_source(slug)
+    text = "\n".join(part.text for part in parts)
+    assert parts[0].text.startswith("def release(")
+    hands_on = {"run_framework": "oracle.release"}
+    drawn = re.search(r"(ledger|block)\.\w+\(|open_releases\(|\.open\(ledger|release_mean\(", text)
+    drawn = drawn or any(name in text and call in text for name, call in hands_on.items())
+    assert bool(drawn) == (story(slug).privacy is not None)
+    assert plan_source(slug).text.startswith("def plan(")
+    assert all(f"def {f.__name__}(" in text for f in HANDS_ON.get(slug, ()))
+
+
+# -- the guide ----------------------------------------------------------------------------------
+
+
+def test_every_answer_to_the_questions_is_a_scenario_of_the_dashboard() -> None:
+    every = itertools.product(PROBLEM_SLUGS, TAILS, BUDGETS, SETS, HOLDERS)
+    for problem, tails, budget, geometry, holder in every:
+        asked = Questions(
+            problem=problem, tails=tails, budget=budget, geometry=geometry, holder=holder
+        )
+        if problem == "mean" and holder == "users":
+            with pytest.raises(InvalidInput, match="holder must be records"):
+                asked.validate()
+            continue
+        asked.validate().scenario.validate(DASHBOARD)
+
+
+def test_the_guide_says_what_the_plans_say() -> None:
+    pure = fitting(Questions(problem="mean", budget="pure").scenario)
+    assert [fit.slug for fit in private(pure)] == ["mean.cwme-pure"]
+    kinks = {fit.slug: fit for fit in fitting(Questions(problem="hinge").scenario)}
+    assert "kinks" in kinks["sco.phased-sgd"].refusal
+    assert kinks["sco.clipped"].runs and kinks["sco.clipped"].quick
+    on_cube = fitting(Questions(problem="huber", geometry="linf").scenario)
+    cube = {fit.slug: fit.runs for fit in on_cube}
+    assert cube["lp.euclidean-reduction"] and not cube["lp.batched-mirror-descent"]
+    zcdp = fitting(Questions(problem="logistic", budget="zcdp").scenario)
+    assert "sco.objective-perturbation" not in {fit.slug for fit in private(zcdp)}
+
+
+# -- the command line ---------------------------------------------------------------------------
+
+
+def test_about_tells_a_method(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["about", "mean.clipped"]) == 0
+    said = capsys.readouterr().out
+    for part in ("mean.clipped: Simple clipping", "Steps", "Sensitivity:", "upper.mean.clipped"):
+        assert part in said
+    assert main(["about", "sco.erm"]) == 0
+    assert "None: it releases what it computes" in capsys.readouterr().out
+    assert main(["about", "sco.private-sgd", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["gradients"] == 5001 and found["passes"] == pytest.approx(0.5001)
+    assert Scenario.from_json(json.dumps(found["example"])) == story("sco.private-sgd").example
+    assert main(["about", "nothing"]) == 2
+    assert "method must be" in capsys.readouterr().err

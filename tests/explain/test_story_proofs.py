@@ -1,0 +1,126 @@
+"""Stories: the sensitivity that a proof names is the one on the ledger, with the noise it asks for.
+
+The formulas here are those of the stories' sentences, written down a second time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.catalogue import make_method
+from dpsco_core.explain.stories import story
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+
+Formula = Callable[[Mapping[str, float], Scenario], float]
+
+
+def clipped(run: Mapping[str, float], at: Scenario) -> float:
+    return 2 * run["clip_radius"] / at.n
+
+
+def one_gradient(run: Mapping[str, float], at: Scenario) -> float:
+    return 2 * run["clip_radius"]
+
+
+def a_group(run: Mapping[str, float], at: Scenario) -> float:
+    return 2 * run["clip_radius"] / (at.n // run["groups"])
+
+
+def a_phase(run: Mapping[str, float], at: Scenario) -> float:
+    return 2 * run["clip_radius"] * run["step_size"]
+
+
+def a_coordinate(run: Mapping[str, float], at: Scenario) -> float:
+    size = at.n // run.get("disjoint", 1) // run["blocks"]
+    return (1 if run["blocks"] % 2 == 0 else 2) * run["clip_limit"] / size
+
+
+def coordinates(run: Mapping[str, float], at: Scenario) -> float:
+    return math.sqrt(at.d) * a_coordinate(run, at)
+
+
+def smooth(run: Mapping[str, float], at: Scenario) -> float:
+    c = run.get("smoothing_variance", 1.0)
+    supremum = 2 * math.sqrt(2) / 3 * math.erf(1 / math.sqrt(2 * c))
+    return 2 * run["tau"] * supremum * math.sqrt(at.d) / at.n
+
+
+# What the ledger's first entry has as its sensitivity. On the l1 ball an l2 sensitivity is the
+# dual one times the root of d.
+SENSITIVITY: dict[str, Formula] = {
+    "mean.clipped": clipped,
+    "mean.iterative": a_group,
+    "mean.cwme-cdp": coordinates,
+    "mean.cwme-pure": lambda run, at: at.d * a_coordinate(run, at),
+    "mean.smoothed": smooth,
+    "sco.noisy-gd": clipped,
+    "sco.phased-sgd": a_phase,
+    "sco.cwme": coordinates,
+    "sco.smoothed": smooth,
+    "sco.cwme-strong": lambda run, at: coordinates({**run, "disjoint": run["steps"]}, at),
+    "sco.clipped": clipped,
+    "sco.iterative": a_group,
+    "sco.private-sgd": one_gradient,
+    "sco.objective-perturbation": one_gradient,
+    "sco.objective-perturbation-strong": lambda run, at: 2 * run["feature_bound"] / at.n,
+    "lp.regularized-mirror-descent": lambda run, at: math.sqrt(at.d) * clipped(run, at),
+    "lp.phased-sgd": a_phase,
+    "lp.shuffled-mirror-descent": lambda run, at: math.sqrt(at.d) * 2 * run["truncation_level"],
+    "lp.batched-mirror-descent": lambda run, at: math.sqrt(at.d) * 2 * run["truncation_level"],
+    "lp.euclidean-reduction": lambda run, at: 2 * run["truncation_level"],
+    "lp.noisy-mirror-descent": one_gradient,
+}
+
+
+def run_through_a_ledger(at: Scenario, slug: str) -> tuple[Mapping[str, float], Ledger]:
+    rng, ledger = np.random.default_rng(1), Ledger(at.budget)
+    problem: Any = at.instance.problem
+    drawn = problem.draw(rng)
+    method: Any = make_method(slug, at.calibration, at.tuning)
+    release = method.release(drawn.sample(at.n, rng), at.setting, ledger, rng)
+    return release.diagnostics, ledger
+
+
+# The theorems of the optimisers need more records than run quickly; those of the estimators do not.
+CASES = [(slug, story(slug).point.tuning, 2000) for slug in SENSITIVITY] + [
+    (slug, "theory", 5000) for slug in SENSITIVITY if slug.startswith("mean.")
+]
+
+
+@pytest.mark.parametrize(("slug", "tuning", "n"), CASES)
+def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: int) -> None:
+    at = replace(story(slug).point, n=n, tuning=tuning)
+    run, ledger = run_through_a_ledger(at, slug)
+    first = ledger.entries[0]
+    assert first.sensitivity == pytest.approx(SENSITIVITY[slug](run, at), rel=1e-9)
+    if first.mechanism == "laplace":
+        assert first.noise == pytest.approx(first.sensitivity / first.epsilon, rel=1e-9)
+    elif first.mechanism == "gaussian":
+        assert first.noise == pytest.approx(first.sensitivity / math.sqrt(2 * first.rho), rel=1e-9)
+
+
+@pytest.mark.parametrize("slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed"])
+def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
+    at = replace(story(slug).point, n=2000)
+    run, ledger = run_through_a_ledger(at, slug)
+    assert len(ledger.entries) == run["steps"]
+    total = sum(entry.rho for entry in ledger.entries)
+    assert all(entry.rho == pytest.approx(total / run["steps"]) for entry in ledger.entries)
+    assert total == pytest.approx(at.setting.gaussian_rho, rel=1e-9)
+
+
+@pytest.mark.parametrize("slug", ["sco.cwme-strong", "sco.phased-sgd", "lp.phased-sgd"])
+def test_steps_on_records_of_their_own_have_all_of_it(slug: str) -> None:
+    at = replace(story(slug).point, n=2000)
+    _, ledger = run_through_a_ledger(at, slug)
+    parts = [entry.part for entry in ledger.entries]
+    assert len(parts) > 1 and None not in parts and len(set(parts)) == len(parts)
+    for entry in ledger.entries:
+        assert entry.rho == pytest.approx(at.setting.gaussian_rho, rel=1e-9)

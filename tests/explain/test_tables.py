@@ -1,0 +1,174 @@
+"""The tables behind Theory: every bound, its own value, what holds, slopes, symbols."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import BOUNDS, bound, method_card
+from dpsco_core.explain.tables.symbols import contains, symbols
+from dpsco_core.explain.tables.table import (
+    SLOPES,
+    TABLES,
+    canonical_point,
+    drawn_scenario,
+    paper_table,
+    rows,
+    slopes,
+    space,
+)
+from dpsco_core.results.report import evaluate
+from dpsco_core.scenario import Scenario
+
+EVERY = tuple(b.card.slug for b in BOUNDS)
+MEAN = Scenario(methods=("mean.sample",))
+POINT = Scenario(problem="quadratic", methods=("sco.erm",))
+LIPSCHITZ = Scenario(problem="geometric-median", methods=("sco.erm",), geometry="lq", q=1.25)
+USERS = Scenario(problem="geometric-median", methods=("sco.erm",), m=100)
+
+
+def test_the_papers_tables_cover_the_catalogue() -> None:
+    papers = TABLES[:-1]
+    assert {s for t in papers for s in t.slugs} == set(EVERY) == set(TABLES[-1].slugs)
+    for table in TABLES:
+        assert len(set(table.slugs)) == len(table.slugs) > 0
+    with pytest.raises(InvalidInput, match="table must be one of"):
+        paper_table("none")
+
+
+def test_zhaos_table_is_in_the_order_of_the_paper() -> None:
+    first = paper_table("zhao").slugs[:7]
+    assert set(first) == {
+        "upper.sco.prior-wang",
+        "upper.sco.cwme",
+        "upper.sco.smoothed-paper",
+        "upper.sco.clipped",
+        "upper.sco.iterative",
+        "lower.sco.rate-quoted",
+        "lower.sco.rate-cdp",
+    }
+
+
+@pytest.mark.parametrize("point", [MEAN, POINT, LIPSCHITZ, USERS], ids=lambda p: p.problem)
+def test_every_row_has_the_value_and_the_conditions_of_its_bound(point: Scenario) -> None:
+    at = canonical_point(point)
+    found = rows(point, EVERY)
+    assert {r.bound.card.slug for r in found} == set(EVERY)
+    for row in found:
+        card = row.bound.card
+        if row.here:
+            expected = evaluate(at, bound(card.slug))
+            assert row.value == expected.value and row.failures == expected.failures
+            assert dict(row.terms) == expected.terms
+            assert at.problem in card.problems
+        else:
+            assert math.isnan(row.value) and len(row.failures) == 1
+        assert row.holds == (row.here and not row.failures)
+    order = [(not r.here, not r.holds) for r in found]
+    assert order == sorted(order)
+
+
+def test_a_row_about_something_else_says_about_what() -> None:
+    found = {r.bound.card.slug: r for r in rows(POINT, EVERY)}
+    assert "the mean of heavy-tailed records" in found["upper.mean.clipped"].failures[0]
+    linear = {r.bound.card.slug: r for r in rows(replace(POINT, problem="huber"), EVERY)}
+    assert (
+        linear["upper.sco.cwme-strong"]
+        .failures[0]
+        .startswith("It is about smooth strongly convex losses, and the problem here")
+    )
+    several = {r.bound.card.slug: r for r in rows(USERS, EVERY)}
+    assert several["upper.sco.clipped"].failures == (
+        "It hides one item, and a user has m=100 of them.",
+    )
+    # What holds for every algorithm, or hides users, stays.
+    for slug in ("upper.sco.sgd", "lower.sco.rate-lipschitz", "upper.user.accelerated"):
+        assert several[slug].here
+
+
+def test_slopes_are_the_exponents_of_the_formulas() -> None:
+    at = replace(MEAN, n=1000, epsilon=0.01, delta=1e-12, p=4.0)  # privacy is all of it
+    found = slopes(at, "upper.mean.clipped-directional")
+    assert found["n"] == pytest.approx(-0.75, abs=0.02)
+    assert found["epsilon"] == pytest.approx(-0.75, abs=0.04)  # rho grows a little slower
+    free = slopes(at, "upper.mean.sample")
+    assert free == pytest.approx({"n": -0.5, "d": 0.5, "epsilon": 0.0}, abs=1e-3)
+    gradients = slopes(USERS, "upper.user.prior-asi-liu-2024-nonsmooth-gradients")
+    assert gradients == pytest.approx({"n": 3.0, "d": 0.0, "epsilon": 0.0}, abs=1e-4)
+
+
+def test_slopes_of_other_budgets_and_of_nothing() -> None:
+    concentrated = replace(MEAN, epsilon=None, delta=None, rho=1e-6)
+    found = slopes(concentrated, "upper.mean.clipped-directional")
+    assert found["epsilon"] == pytest.approx(-1 / 3, abs=0.02)  # in rho: half that of epsilon
+    nothing = slopes(POINT, "upper.mean.clipped")
+    assert all(math.isnan(nothing[axis]) for axis in SLOPES)
+    one = slopes(replace(MEAN, d=1), "upper.mean.sample")
+    assert one["d"] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_explore_has_a_scenario_for_every_bound() -> None:
+    for slug in EVERY:
+        card = bound(slug).card
+        made = drawn_scenario(replace(USERS, n=2000, d=5), card)
+        made.validate(DASHBOARD, sampling=False)
+        assert made.problem in card.problems
+        if card.method:
+            assert card.method in made.methods
+        if card.level == "user":
+            assert made.m > 1
+        elif card.privacy != "none":
+            assert made.m == 1
+        assert all(made.problem in method_card(m).problems for m in made.methods)
+
+
+def test_every_symbol_is_in_the_formula_and_the_sizes_are_those_of_the_scenario() -> None:
+    for slug in EVERY:
+        which = bound(slug)
+        point = next(p for p in (POINT, LIPSCHITZ, MEAN) if p.problem in which.card.problems)
+        at = canonical_point(point)
+        found = symbols(at, which)
+        assert found
+        values = {s.latex: s.value for s in found}
+        for symbol in found:
+            assert contains(which.card.latex, symbol.latex) and symbol.meaning
+        for name, size in (("n", at.n), ("d", at.d)):
+            assert values.get(name, size) == size
+        # Whoever sees the letter also finds it explained.
+        for letter in ("n", "d", r"\rho", r"\varepsilon"):
+            assert (letter in values) == contains(which.card.latex, letter)
+
+
+def test_letters_are_told_from_commands_and_indices() -> None:
+    assert contains(r"\frac{LD}{\sqrt n}", "L") and contains(r"\frac{LD}{\sqrt n}", "D")
+    assert not contains(r"\delta+\mathrm{Bin}(1)", "d")
+    assert not contains(r"\Lambda_5", r"\Lambda") and contains(r"R_0", "R_0")
+    assert not contains(r"R_0", "R")
+    assert not contains(r"\rhox", r"\rho")
+
+
+def test_one_letter_means_what_its_family_means() -> None:
+    clipped = {s.latex: s for s in symbols(canonical_point(MEAN), bound("upper.mean.clipped"))}
+    convex = {s.latex: s for s in symbols(canonical_point(POINT), bound("upper.sco.cwme"))}
+    assert "moment" in clipped["M"].meaning and "diameter" in convex["M"].meaning
+    assert convex["M"].value == POINT.diameter
+    assert clipped["M"].value == canonical_point(MEAN).setting.constants.directional_moment
+    sure = {s.latex: s for s in symbols(canonical_point(MEAN), bound("upper.mean.cwme-cdp-paper"))}
+    assert sure[r"\beta"].value == 0.1
+
+
+def test_the_geometry_of_a_bound() -> None:
+    assert space(bound("upper.lp.phased-sgd").card) == "lq"
+    assert space(bound("upper.sco.clipped").card) == "l2"
+
+
+def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    point = replace(POINT, n=12_345)
+    seen = rows(point, EVERY)
+    monkeypatch.setattr("dpsco_core.explain.tables.table.evaluate", None)
+    for table in TABLES:
+        assert set(rows(point, table.slugs)) <= set(seen)

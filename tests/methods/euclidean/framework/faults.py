@@ -1,0 +1,184 @@
+"""Deliberate faults of the gradient-descent framework: each breaks the privacy of some methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.euclidean import framework
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+    base,
+    coordinatewise,
+)
+from dpsco_core.privacy.composition import Tally, _share
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from tests.methods.euclidean.framework.helpers import FAMILIES
+from tests.methods.mean import faults
+
+Patch = pytest.MonkeyPatch
+Array = np.ndarray
+
+
+def no_clip(patch: Patch) -> None:
+    faults.no_clip(patch)
+    patch.setattr(base, "clip_scaled", lambda rows, c, norms, radius: (rows, c))
+
+
+def twice_the_radius(patch: Patch) -> None:
+    ball, scaled = base.clip_to_ball, base.clip_scaled
+    patch.setattr(base, "clip_to_ball", lambda rows, radius: ball(rows, 2 * radius))
+    patch.setattr(base, "clip_scaled", lambda r, c, norms, radius: scaled(r, c, norms, 2 * radius))
+
+
+def nan_is_kept(patch: Patch) -> None:
+    faults.nan_is_kept(patch)
+
+    def keep(rows: Array, c: Array, norms: Array, radius: float) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            return rows, c * np.minimum(1.0, radius / (np.abs(c) * norms))
+
+    def means(rows: Any, limit: float, blocks: int) -> Array:
+        size = rows.n // blocks
+        clipped = np.clip(features(rows)[: blocks * size], -limit, limit)
+        return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
+
+    patch.setattr(base, "clip_scaled", keep)
+    patch.setattr(coordinatewise, "clipped_block_means", means)
+
+
+def radius_over_the_length_of_the_row(patch: Patch) -> None:
+    """The ratio can be a denormal number, and its rounding a fifth of it and more."""
+
+    def careless(rows: Array, c: Array, norms: Array, radius: float) -> tuple[Array, Array]:
+        good = (norms <= base.LARGEST_LEVEL) & (np.abs(c) <= base.LARGEST_LEVEL)
+        lengths = np.where(good, np.abs(c) * norms, np.inf)
+        weights = np.where(good, c, 0.0) * (radius / np.maximum(lengths, radius))
+        return np.where(good[:, None], rows, 0.0), weights
+
+    patch.setattr(base, "clip_scaled", careless)
+
+
+def with_plan(patch: Patch, change: Any) -> None:
+    """Run every method with `change(plan)` in place of its plan."""
+    for family in FAMILIES:
+        honest = family.plan
+        patch.setattr(
+            family, "plan", lambda self, where, honest=honest: change(honest(self, where))
+        )
+
+
+def budget_spent_twice(patch: Patch) -> None:
+    with_plan(patch, lambda plan: replace(plan, rho_step=2 * plan.rho_step))
+
+
+def whole_budget_at_every_step(patch: Patch) -> None:
+    """And a ledger that looks away."""
+    with_plan(patch, lambda plan: replace(plan, rho_step=2 * plan.rho))
+    patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
+
+
+def half_the_budget(patch: Patch) -> None:
+    with_plan(patch, lambda plan: replace(plan, rho_step=plan.rho_step / 2))
+
+
+def blocks_are_added_up(patch: Patch) -> None:
+    patch.setattr(Tally, "_growth", lambda self, entry: _share(entry))
+
+
+def blocks_cost_next_to_nothing(patch: Patch) -> None:
+    patch.setattr(Tally, "_growth", lambda self, entry: tuple(x / 100 for x in _share(entry)))
+
+
+def one_block_for_all_steps(patch: Patch) -> None:
+    honest = PointSample.part
+    patch.setattr(PointSample, "part", lambda self, low, high: honest(self, 0, high - low))
+
+
+def blocks_overlap(patch: Patch) -> None:
+    honest = PointSample.part
+    patch.setattr(
+        PointSample, "part", lambda self, low, high: honest(self, max(low - 1, 0), high - (low > 0))
+    )
+
+
+def features(rows: Any) -> Array:
+    return np.asarray(rows.take(np.arange(rows.n)))
+
+
+def level_from_the_data(patch: Patch) -> None:
+    for family, name in (
+        (SimpleClipping, "radius"),
+        (IterativeUpdating, "radius"),
+        (CoordinatewiseCDP, "threshold"),
+        (NoiseSmoothing, "tau"),
+    ):
+        honest = family.release
+
+        def fitted(self: Any, rows: Any, *rest: Any, honest: Any = honest, name: str = name) -> Any:
+            level = float(np.median(np.abs(features(rows))))
+            return honest(replace(self, **{name: level}), rows, *rest)
+
+        patch.setattr(family, "release", fitted)
+
+
+def start_from_the_data(patch: Patch) -> None:
+    honest = framework.run_framework
+
+    def moved(plan: Any, sample: Any, where: Any, ledger: Any, rng: Any) -> Any:
+        with pytest.MonkeyPatch.context() as inner:
+            start = sample.constraint.project(-sample.mean_gradient(np.zeros(sample.d)))
+            inner.setattr(type(sample.constraint), "centre", start)
+            return honest(plan, sample, where, ledger, rng)
+
+    in_every_method(patch, moved)
+
+
+def step_size_from_the_data(patch: Patch) -> None:
+    honest = framework.run_framework
+
+    def fitted(plan: Any, sample: Any, *rest: Any) -> Any:
+        norm = float(np.linalg.norm(sample.mean_gradient(np.zeros(sample.d))))
+        descent = replace(plan.descent, step_size=plan.descent.step_size / (1 + norm))
+        return honest(replace(plan, descent=descent), sample, *rest)
+
+    in_every_method(patch, fitted)
+
+
+def last_step_without_noise(patch: Patch) -> None:
+    """A last exact step, after the ledger is closed."""
+    honest = framework.run_framework
+
+    def polished(plan: Any, sample: Any, *rest: Any) -> Any:
+        result = honest(plan, sample, *rest)
+        w = result.value - 0.1 * sample.mean_gradient(result.value)
+        return replace(result, value=sample.constraint.project(w))
+
+    in_every_method(patch, polished)
+
+
+def in_every_method(patch: Patch, run: Any) -> None:
+    for name in ("clipped", "cwme", "cwme_strong", "iterative", "smoothed"):
+        patch.setattr(f"dpsco_core.methods.euclidean.{name}.run_framework", run)
+
+
+def a_step_sees_other_records_too(patch: Patch) -> None:
+    """Gradients that depend on another record: centred by the mean of all."""
+    for family in (PointSample, LinearSample):
+        honest = family.gradients
+
+        def centred(self: Any, w: Array, honest: Any = honest) -> Any:
+            rows = honest(self, w)
+            with np.errstate(all="ignore"):
+                centre = np.clip(np.nan_to_num(features(rows).mean(axis=0)), -1e9, 1e9)
+            return DenseRows(np.asarray(features(rows) - centre))
+
+        patch.setattr(family, "gradients", centred)

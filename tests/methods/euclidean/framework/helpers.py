@@ -1,0 +1,214 @@
+"""Problems, ledgers and runs that the tests of the gradient-descent framework share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.data import DenseRows, StudentT
+from dpsco_core.methods.euclidean import (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    IterativeDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+    framework,
+)
+from dpsco_core.methods.euclidean.base import Path
+from dpsco_core.methods.euclidean.descent import Descended
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean import iterative
+from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.linear import Linear
+from dpsco_core.problems.logistic import Logistic
+from dpsco_core.problems.quadratic import Quadratic
+from dpsco_core.problems.samples.linear import LinearSample
+
+Array = NDArray[np.float64]
+FALSE_ALARM = 1e-6
+CONCENTRATED, APPROXIMATE = ZCDP(rho=0.5), ApproxDP(epsilon=1.0, delta=1e-6)
+PURE = PureDP(epsilon=1.0)
+FAMILIES = (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    SmoothedDescent,
+    IterativeDescent,
+    StrongCoordinatewiseDescent,
+)
+CALIBRATIONS, TUNINGS = ("tight", "paper"), ("practical", "theory")
+
+
+def variant(family: Any, calibration: str, tuning: str) -> Any:
+    """A method that can run on a few thousand records.
+
+    Theory's 10^5 groups are made 5, and its hundreds of blocks 3 where it makes many steps.
+    """
+    theory, fewer = tuning == "theory", {}
+    if theory and family is IterativeDescent:
+        fewer = {"groups": 5}
+    if theory and family is CoordinatewiseDescent and calibration == "paper":
+        fewer = {"blocks": 3}
+    return family(calibration=calibration, tuning=tuning, **fewer)
+
+
+VARIANTS = [variant(*v) for v in itertools.product(FAMILIES, CALIBRATIONS, TUNINGS)]
+
+
+def records(method: Any) -> int:
+    """Enough records for the method, and not a multiple of its blocks."""
+    coordinatewise = isinstance(method, (CoordinatewiseDescent, StrongCoordinatewiseDescent))
+    return 2003 if method.tuning == "theory" and coordinatewise and not method.blocks else 203
+
+
+def quadratic(d: int = 2, radius: float = 1.0) -> Quadratic:
+    law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5 * radius)
+    return Quadratic(distribution=law, radius=radius)
+
+
+def linear(d: int = 2) -> Linear:
+    law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.5)
+    return Linear(distribution=law, radius=1.0)
+
+
+def logistic(d: int = 2) -> Logistic:
+    law = StudentT(d=d, moment_order=3.0, margin=0.5, offset=0.0)
+    return Logistic(features=law, radius=2.0, offset=1.0)
+
+
+def problems_for(method: Any) -> tuple[Any, ...]:
+    strong = isinstance(method, StrongCoordinatewiseDescent)
+    return (quadratic(),) if strong else (quadratic(), logistic())
+
+
+@dataclass
+class Recorder(Ledger):
+    """A ledger that remembers every exact statistic and what was released of it.
+
+    With `blind`, what is released does not depend on the statistic at all: noise alone.
+    """
+
+    blind: bool = False
+    exact: list[Array] = field(default_factory=list)
+    noisy: list[Array] = field(default_factory=list)
+
+    def gaussian(self, value: Array, **options: Any) -> Array:
+        released = super().gaussian(np.zeros_like(value) if self.blind else value, **options)
+        self.exact.append(np.array(value))
+        self.noisy.append(np.array(released))
+        return released
+
+    def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
+        """Block ledgers that share these memories."""
+        return tuple(
+            Recorder(
+                self.budget,
+                _parent=one._parent,
+                _part=one._part,
+                blind=self.blind,
+                exact=self.exact,
+                noisy=self.noisy,
+            )
+            for one in super().disjoint(blocks)
+        )
+
+
+def run(
+    method: Any,
+    where: Setting,
+    sample: Any,
+    seed: int | np.random.Generator = 0,
+    *,
+    blind: bool = False,
+) -> tuple[Any, Recorder]:
+    """Run a method; every step must be one release through the ledger, and the result finite."""
+    ledger = Recorder(where.budget, blind=blind)
+    result = method.release(sample, where, ledger, np.random.default_rng(seed))
+    assert result.ledger is ledger
+    assert len(ledger.entries) == len(ledger.exact) == result.diagnostics["steps"]
+    assert np.isfinite(result.value).all()
+    assert np.linalg.norm(result.value) <= sample.constraint.radius * (1 + 1e-12)
+    return result, ledger
+
+
+@contextmanager
+def visiting(points: Array) -> Iterator[None]:
+    """Make every run query these points, whatever it is told there."""
+
+    def visit(constraint: Any, descent: Descent, oracle: Callable[[Array, int], Array]) -> Any:
+        for t in range(descent.steps):
+            oracle(points[t % len(points)], t)
+        return Descended(value=points[0], path=Path(points[0], descent.steps))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(framework, "descend", visit)
+        yield
+
+
+@contextmanager
+def without_the_walk() -> Iterator[None]:
+    """Iterative updating's walk comes after the release; in these tests it only costs time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(iterative, "walk_to_centre", lambda points, *_: points.mean(axis=0))
+        yield
+
+
+def replaced(sample: Any, i: int, record: Array, target: float = 0.0) -> Any:
+    """Return the sample with record `i` replaced: features and target, or a point."""
+    if isinstance(sample, LinearSample):
+        x, y = sample.features.x.copy(), sample.targets.copy()
+        x[i], y[i] = record, target
+        return replace(sample, features=DenseRows(x), targets=y)
+    x = sample.points.x.copy()
+    x[i] = record
+    return replace(sample, points=DenseRows(x))
+
+
+def shifted(sample: Any) -> Any:
+    """Return a sample of the same size with quite different data."""
+    if isinstance(sample, LinearSample):
+        x = 5 - 30 * sample.features.x
+        return replace(sample, features=DenseRows(x), targets=1 - sample.targets)
+    return replace(sample, points=DenseRows(5 - 30 * sample.points.x))
+
+
+def total_rho(method: Any, budget: Budget) -> float:
+    """The rho of the whole run: the formulas of docs/theory, not the library's choice of them."""
+    if isinstance(budget, ZCDP):
+        return budget.rho
+    assert isinstance(budget, ApproxDP)
+    if method.calibration == "tight":
+        return gaussian_rho(budget.epsilon, budget.delta)
+    if isinstance(method, (ClippedDescent, IterativeDescent)):  # Zhao et al., equation (15)
+        return (budget.epsilon / (1 + 2 * math.sqrt(-math.log(budget.delta)))) ** 2
+    return zcdp_rho(budget.epsilon, budget.delta, "paper")
+
+
+def step_noise(method: Any, where: Setting) -> float:
+    """The standard deviation of a step's noise by the formulas of docs/theory."""
+    plan = method.plan(where)
+    steps, d, oracle = plan.descent.steps, where.d, plan.oracle
+    rho, n = total_rho(method, where.budget) / steps, where.n
+    if isinstance(method, ClippedDescent):  # 2R^2 T/(rho n^2)
+        return math.sqrt(2 * oracle.radius**2 / (rho * n**2))
+    if isinstance(method, IterativeDescent):
+        return math.sqrt(2 * oracle.radius**2 / (rho * (n // oracle.groups) ** 2))
+    if isinstance(method, SmoothedDescent):
+        factor = 1.0 if method.calibration == "paper" else 2 * smoothed_supremum(1.0) ** 2
+        return math.sqrt(factor * oracle.tau**2 * d / (rho * n**2))
+    if isinstance(method, StrongCoordinatewiseDescent):
+        n = n // steps
+        rho *= 1 if method.calibration == "paper" else steps  # all of rho on a block of its own
+    tau, m = oracle.threshold, oracle.blocks
+    if method.calibration == "paper":
+        return math.sqrt(72 * tau**2 * m**2 * d / (rho * n**2))
+    return math.sqrt(d / (2 * rho)) * (3 if m % 2 == 0 else 6) * tau / (n // m)

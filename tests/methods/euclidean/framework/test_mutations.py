@@ -1,0 +1,173 @@
+"""Deliberate faults, each shown to be caught by a check that the other tests use.
+
+A check must pass without the patch and raise AssertionError with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.methods.euclidean import (
+    ClippedDescent,
+    CoordinatewiseDescent,
+    IterativeDescent,
+    SmoothedDescent,
+    StrongCoordinatewiseDescent,
+)
+from tests.methods.euclidean.framework import faults
+from tests.methods.euclidean.framework.checks import (
+    check_ledger,
+    check_neighbours,
+    check_noise,
+    check_noise_is_fresh,
+    check_nothing_else_is_read,
+    check_worst_neighbours,
+    with_steps,
+)
+from tests.methods.euclidean.framework.helpers import (
+    APPROXIMATE,
+    CONCENTRATED,
+    logistic,
+    quadratic,
+    replaced,
+    shifted,
+    without_the_walk,
+)
+from tests.methods.mean import faults as estimator_faults
+
+N, D = 24, 3
+CLIPPED = ClippedDescent(radius=0.4)
+STRONG = StrongCoordinatewiseDescent(threshold=0.3, steps=4)
+ALL = (
+    CLIPPED,
+    CoordinatewiseDescent(threshold=0.3),
+    SmoothedDescent(tau=0.5),
+    IterativeDescent(radius=0.4, groups=3),
+    STRONG,
+)
+NORM_CLIPPING = (CLIPPED,)
+
+
+def problems(method: Any) -> tuple[Any, ...]:
+    strong = isinstance(method, StrongCoordinatewiseDescent)
+    return (quadratic(D),) if strong else (quadratic(D), logistic(D))
+
+
+def data(problem: Any, n: int = N) -> tuple[Any, Any]:
+    return problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
+
+
+def sensitivity_holds(method: Any) -> None:
+    """On far records at the centre, where it is attained."""
+    for problem in problems(method):
+        where, sample = data(problem)
+        far = np.full(D, 1e9)
+        one, two = replaced(sample, 5, far, 0.0), replaced(sample, 5, far, 1.0)
+        if not hasattr(sample, "targets"):
+            two = replaced(sample, 5, -far)
+        check_neighbours(with_steps(method, 4), where, one, two, np.zeros((4, D)))
+
+
+def sensitivity_holds_for_any_record(method: Any) -> None:
+    for problem in problems(method):
+        where, sample = data(problem, 8)
+        check_worst_neighbours(with_steps(method, 2), where, sample, np.zeros((2, D)))
+
+
+def the_smallest_ball_is_not_left(method: Any) -> None:
+    """Coefficients and features at which the length is 10^325 times the radius."""
+    problem = logistic(D)
+    where, sample = data(problem, 4)
+    one = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), -1e150)
+    two = replaced(sample, 0, np.array([1.234e23, 0.0, 0.0]), 1e150)
+    smallest = with_steps(ClippedDescent(radius=1e-150), 1)
+    check_neighbours(smallest, where, one, two, np.zeros((1, D)))
+
+
+def noise_is_right(method: Any) -> None:
+    problem = quadratic(400)
+    check_noise(method, *data(problem))
+
+
+def noise_is_fresh(method: Any) -> None:
+    where, sample = data(quadratic(D))
+    check_noise_is_fresh(with_steps(method, 4), where, sample, shifted(sample))
+
+
+def ledger_is_right(method: Any) -> None:
+    problem = quadratic(D)
+    for budget in (CONCENTRATED, APPROXIMATE):
+        check_ledger(with_steps(method, 4), problem.setting(N, budget), data(problem)[1])
+
+
+def nothing_else_is_read(method: Any) -> None:
+    for problem in problems(method):
+        where, sample = data(problem)
+        check_nothing_else_is_read(with_steps(method, 4), where, sample, shifted(sample))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A patch, the check that must catch it, and the methods in which it can occur."""
+
+    patch: Callable[[pytest.MonkeyPatch], None]
+    check: Callable[[Any], None]
+    methods: tuple[Any, ...] = ALL
+
+
+FAULTS = (
+    Fault(patch=faults.no_clip, check=sensitivity_holds),
+    Fault(patch=faults.twice_the_radius, check=sensitivity_holds, methods=NORM_CLIPPING),
+    Fault(patch=faults.nan_is_kept, check=sensitivity_holds_for_any_record),
+    Fault(
+        patch=faults.radius_over_the_length_of_the_row,
+        check=the_smallest_ball_is_not_left,
+        methods=NORM_CLIPPING,
+    ),
+    Fault(patch=faults.a_step_sees_other_records_too, check=sensitivity_holds),
+    Fault(patch=estimator_faults.no_noise, check=noise_is_right),
+    Fault(patch=estimator_faults.noise_over_root_2, check=noise_is_right),
+    Fault(patch=estimator_faults.noise_5_percent_too_small, check=noise_is_right),
+    Fault(patch=estimator_faults.half_the_sensitivity, check=sensitivity_holds),
+    Fault(patch=estimator_faults.half_the_sensitivity, check=noise_is_right),
+    Fault(patch=estimator_faults.noise_reuses_its_seed, check=noise_is_fresh),
+    Fault(patch=estimator_faults.noise_depends_on_the_data, check=noise_is_fresh),
+    Fault(patch=estimator_faults.one_draw_for_all_coordinates, check=noise_is_fresh),
+    Fault(patch=faults.budget_spent_twice, check=ledger_is_right),
+    Fault(patch=faults.whole_budget_at_every_step, check=ledger_is_right),
+    Fault(patch=faults.half_the_budget, check=ledger_is_right),
+    Fault(patch=faults.blocks_are_added_up, check=ledger_is_right, methods=(STRONG,)),
+    Fault(patch=faults.blocks_cost_next_to_nothing, check=ledger_is_right, methods=(STRONG,)),
+    Fault(patch=faults.one_block_for_all_steps, check=sensitivity_holds, methods=(STRONG,)),
+    Fault(patch=faults.blocks_overlap, check=sensitivity_holds, methods=(STRONG,)),
+    Fault(patch=faults.level_from_the_data, check=nothing_else_is_read),
+    Fault(patch=faults.start_from_the_data, check=nothing_else_is_read),
+    Fault(patch=faults.step_size_from_the_data, check=nothing_else_is_read),
+    Fault(patch=faults.last_step_without_noise, check=nothing_else_is_read),
+)
+CASES = [
+    pytest.param(fault, method, id=f"{fault.patch.__name__}-{fault.check.__name__}-{method}")
+    for fault in FAULTS
+    for method in fault.methods
+]
+
+
+@pytest.fixture(autouse=True)
+def no_walk() -> Iterator[None]:
+    with without_the_walk():
+        yield
+
+
+@pytest.mark.parametrize(("fault", "method"), CASES)
+def test_a_deliberate_fault_is_caught(
+    fault: Fault, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault.check(method)
+    fault.patch(monkeypatch)
+    with pytest.raises(AssertionError):
+        fault.check(method)

@@ -1,0 +1,36 @@
+"""What the tests of optimisation studies share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsco_core.catalogue import PROBLEM_SLUGS, method_card
+from dpsco_core.runs.study import Outcome, study
+from dpsco_core.scenario import Scenario
+
+RISKS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
+SLOW_METHOD = "sco.iterative"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """The refusals of a scenario with one method, and where its `changes` led."""
+
+    refusals: tuple[str, ...]
+    scenario: Scenario
+    outcome: Outcome
+
+
+def follow(scenario: Scenario, most: int) -> Followed:
+    """Run a scenario of one method and one trial; apply the changes of at most `most` refusals."""
+    (outcome,) = study(scenario)
+    refusals: list[str] = []
+    while outcome.not_applicable is not None and len(refusals) < most:
+        refusals.append(outcome.not_applicable)
+        scenario = Scenario.from_dict(dict(outcome.changes), scenario)
+        (outcome,) = study(scenario)
+    return Followed(refusals=tuple(refusals), scenario=scenario, outcome=outcome)
+
+
+def is_private(slug: str) -> bool:
+    return method_card(slug).privacy != "none"

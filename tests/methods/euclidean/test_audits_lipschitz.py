@@ -1,0 +1,264 @@
+"""Empirical audits of the Lipschitz methods: worst neighbours, many runs, an event that tells.
+
+See `tests.methods.euclidean.audit_helpers`. Deliberate faults must be flagged.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import expit
+
+from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
+from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
+from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
+from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
+from tests.methods.euclidean.audit_helpers import excess
+from tests.methods.euclidean.losses import Array, sample, setting
+
+CLAIM = ApproxDP(epsilon=1.0, delta=0.05)
+RUNS = 2000
+FAR = 1e6  # a record that is shrunk to 1
+Pair = tuple[float, float]  # a record of a logistic loss: feature and label
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """A method, a pair of data sets in one dimension, and a statistic of the release."""
+
+    method: Any
+    kind: str
+    n: int
+    radius: float
+    statistic: Callable[[Release], float]
+    others: float = 1.0  # the other records
+
+
+def end(release: Release) -> float:
+    """The last point of the path; where a run has none, the result."""
+    assert release.iterates is not None
+    return float(release.iterates[-1, 0])
+
+
+def first_end(release: Release) -> float:
+    """Of a phased run: what its first phase released."""
+    assert release.iterates is not None
+    return float(release.iterates[1, 0])
+
+
+def likeliest(release: Release) -> float:
+    """Of private SGD: which of the steps leant towards the record, by the likelihood ratio."""
+    assert release.iterates is not None
+    steps = -np.diff(release.iterates[:, 0]) / release.diagnostics["step_size"]
+    variance = release.diagnostics["noise_std"] ** 2
+    centred = steps + 1  # the gradients of the others are -1
+    return float(np.exp(np.minimum(2 * centred / variance - 2 / variance, 500)).sum())
+
+
+AUDITS = {
+    "noisy-gd": Audit(
+        method=NoisyGradientDescent(descent=Descent(steps=2, step_size=1.0)),
+        kind="linear",
+        n=2,
+        radius=1e3,
+        statistic=end,
+    ),
+    "phased": Audit(
+        method=PhasedSgd(tuning="theory"),
+        kind="linear",
+        n=16,
+        radius=1e3,
+        statistic=first_end,
+        others=0.0,
+    ),
+    "phased, mean": Audit(
+        method=PhasedSgd(tuning="theory"),
+        kind="mean",
+        n=12,
+        radius=0.5,
+        statistic=first_end,
+        others=0.0,
+    ),
+    "private-sgd, n=1": Audit(method=PrivateSgd(), kind="linear", n=1, radius=1.0, statistic=end),
+    "private-sgd, n=3": Audit(
+        method=PrivateSgd(tuning="theory"), kind="linear", n=3, radius=1.0, statistic=likeliest
+    ),
+    "objective, mean": Audit(
+        method=ObjectivePerturbation(), kind="mean", n=1, radius=100.0, statistic=end
+    ),
+    "objective, logistic": Audit(
+        method=ObjectivePerturbation(), kind="logistic", n=1, radius=100.0, statistic=end
+    ),
+}
+# A record moves a phase's average by a little less than 2 L eta (its own step is not averaged),
+# and two of three records are used at n = 3.
+SHARP = ("noisy-gd", "phased", "private-sgd, n=1", "objective, mean")
+
+
+def statistics(audit: Audit, first: float, runs: int, seed: int) -> Array:
+    """Return the statistic of `runs` runs on the data set whose first record is `first`."""
+    where = setting(audit.kind, audit.n, 1, CLAIM, radius=audit.radius)
+    x = np.full((audit.n, 1), audit.others)
+    x[0] = first
+    losses = sample(audit.kind, x, np.zeros(audit.n), radius=audit.radius)
+    rng = np.random.default_rng(seed)
+    return np.array(
+        [
+            audit.statistic(audit.method.release(losses, where, Ledger(CLAIM), rng))
+            for _ in range(runs)
+        ]
+    )
+
+
+def audited(audit: Audit, runs: int = RUNS) -> float:
+    return excess(
+        statistics(audit, FAR, runs, seed=1), statistics(audit, -FAR, runs, seed=2), CLAIM
+    )
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_the_claim_is_not_refuted(name: str) -> None:
+    assert audited(AUDITS[name]) <= 0
+
+
+def no_clip(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(lipschitz.Losses, "of", lambda self, s: s)
+    patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+    patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+    patch.setattr(
+        "dpsco_core.methods.mean.base.clip_to_ball",
+        lambda block, radius: (block, np.ones(len(block))),
+    )
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    draw = np.random.Generator.normal
+    for module in ("steps", "ledger"):
+        patch.setattr(
+            f"dpsco_core.privacy.{module}.gaussian_noise",
+            lambda shape, std, rng: draw(rng, scale=std / 2, size=shape),
+        )
+    patch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + draw(rng, scale=std / 2, size=value.shape),
+    )
+
+
+def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    """Noise for L in place of 2 L, in every release of the ledger."""
+    honest = Ledger.gaussian
+    patch.setattr(
+        Ledger,
+        "gaussian",
+        lambda self, value, *, l2_sensitivity, **rest: honest(
+            self, value, l2_sensitivity=l2_sensitivity / 2, **rest
+        ),
+    )
+    plan = PrivateSgd.plan
+    patch.setattr(
+        PrivateSgd,
+        "plan",
+        lambda self, s: (lambda p: replace(p, l2_sensitivity=p.l2_sensitivity / 2))(plan(self, s)),
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in AUDITS if "logistic" not in name])
+def test_a_missing_clip_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    no_clip(monkeypatch)
+    assert audited(AUDITS[name], runs=800) > 0
+
+
+@pytest.mark.parametrize("fault", [half_the_noise, sensitivity_of_one_gradient])
+@pytest.mark.parametrize("name", SHARP)
+def test_too_little_noise_is_flagged(
+    fault: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault(monkeypatch)
+    assert audited(AUDITS[name], runs=1800) > 0
+
+
+def transcripts(plan: Any, n: int, runs: int, seed: int, *, shuffled: bool) -> tuple[Array, Array]:
+    """Return steps of private SGD on linear losses, less the others' gradients, of both worlds.
+
+    In the first one record leans by the sensitivity, where the order has it; in the second none.
+    """
+    rng = np.random.default_rng(seed)
+    shape = (runs, plan.gradient_calls)
+    one, two = (rng.normal(scale=plan.noise_std, size=shape) for _ in range(2))
+    for row in one:
+        order = private_sgd.fresh_order(n, plan, rng)[0] if shuffled else np.arange(shape[1])
+        row[np.flatnonzero(order == 0)] += plan.l2_sensitivity
+    return one, two
+
+
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_the_shuffled_noise_meets_the_claim_in_secret_order_only(shuffled: bool) -> None:
+    """theory/arora-marinov-ullah.md, 7, item 33. In known order the first step refutes it."""
+    n, runs = 300, 20_000
+    claim = ApproxDP(epsilon=0.3, delta=1e-2)
+    plan = PrivateSgd().plan(setting("linear", n, 1, claim))
+    assert shuffle_steps(n, claim.epsilon, claim.delta).amplified
+    leaning = transcripts(plan, n, runs, 5, shuffled=shuffled)
+    shift, variance = plan.l2_sensitivity, plan.noise_std**2
+    if shuffled:
+        one, two = (np.exp((x * shift - shift**2 / 2) / variance).sum(axis=1) for x in leaning)
+    else:
+        one, two = (x[:, 0] for x in leaning)
+    assert (excess(one, two, claim) > 0) is not shuffled
+
+
+def exact_divergence(plan: Any, n: int, radius: float, one: Pair, two: Pair, scale: float) -> float:
+    """Return delta of the exact minimiser of a logistic objective in one dimension: quadrature.
+
+    It lies at theta where G = -n times the gradient; the ends of the ball have atoms.
+    """
+    std = plan.linear_std * scale
+
+    def gradient(theta: Array, record: Pair) -> tuple[Array, Array]:
+        x, y = record
+        slope = expit(x * theta)
+        rest = 2 * n * plan.ridge
+        return x * (slope - y) + rest * theta, x * x * slope * (1 - slope) + rest
+
+    theta = np.linspace(-radius, radius, 20_001)
+    laws = []
+    for record in (one, two):
+        tilt, curvature = gradient(theta, record)
+        density = stats.norm.pdf(tilt / std) * curvature / std
+        atoms = (stats.norm.sf(-tilt[0] / std), stats.norm.sf(tilt[-1] / std))
+        laws.append((density, atoms))
+    (f, p), (g, q) = laws
+    grown = math.exp(plan.epsilon + plan.jacobian_epsilon)
+    inside = float(integrate.trapezoid(np.maximum(f - grown * g, 0), theta))
+    return inside + sum(max(a - grown * b, 0.0) for a, b in zip(p, q, strict=True))
+
+
+RECORDS: tuple[Pair, ...] = ((1.0, 0.0), (1.0, 1.0), (-1.0, 0.0), (0.0, 0.0), (1.0, 0.5))
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+def test_the_exact_minimiser_of_a_logistic_objective_meets_its_share(tuning: Any) -> None:
+    """All pairs of extreme records beside records that say nothing; a tenth of the noise fails.
+
+    In one dimension a pair pulls by L, not by the 2L of two features that are nearly opposite.
+    """
+    faulty = []
+    for n, radius, epsilon in itertools.product((1, 2, 3), (1.0, 30.0), (0.1, 1.0, 5.0)):
+        where = setting("logistic", n, 1, ApproxDP(epsilon=epsilon, delta=0.05), radius=radius)
+        plan = ObjectivePerturbation(tuning=tuning).plan(where)
+        pairs = list(itertools.permutations(RECORDS, 2))
+        honest = max(exact_divergence(plan, n, radius, a, b, 1.0) for a, b in pairs)
+        assert honest <= plan.delta
+        faulty.append(max(exact_divergence(plan, n, radius, a, b, 0.1) for a, b in pairs[:4]))
+    assert max(faulty) > 0.05

@@ -1,0 +1,206 @@
+r"""Objective perturbation on sets that are not balls: the exact law of its minimiser, in the plane.
+
+The cube, the l1 ball (a square on its corner) and the simplex (a segment) are intervals in turned
+coordinates. The minimiser of the perturbed objective has a density inside, one along every edge,
+and an atom at every corner, all in closed form: the largest :math:`P(S) - e^\varepsilon P'(S)` over
+events S is an integral, and nothing is estimated. What the method releases is then compared with
+that law. Deliberate faults must be flagged.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry import Box, ConstraintSet, L1Ball, Simplex
+from dpsco_core.methods.euclidean import objective_perturbation
+from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
+from dpsco_core.methods.euclidean.objective_plan import ObjectivePlan
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.links import LogisticLink
+from dpsco_core.problems.samples.linear import LinearSample
+from tests.methods.euclidean.losses import FALSE_ALARM, Array, setting
+
+Record = tuple[float, float, float]  # two features and a label; the other records are 0
+TURNED = np.array([[1.0, -1.0], [1.0, 1.0]]) / math.sqrt(2)
+SIDE = 301  # points of a quadrature along an edge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plane:
+    """A set of the points ``origin + s @ axes``, every coordinate of s in [-side, side]."""
+
+    body: ConstraintSet
+    axes: Array
+    origin: float
+    side: float
+
+
+def plane(name: str, r: float) -> Plane:
+    if name == "cube":
+        return Plane(body=Box.cube(2, r), axes=np.eye(2), origin=0.0, side=r)
+    if name == "l1":
+        return Plane(body=L1Ball(d=2, radius=r), axes=TURNED, origin=0.0, side=r / math.sqrt(2))
+    body = Simplex(d=2, radius=r)
+    return Plane(body=body, axes=TURNED[:1], origin=r / 2, side=r / math.sqrt(2))
+
+
+SETS = ("cube", "l1", "simplex")
+
+
+def where_on(at: Plane, n: int, epsilon: float) -> Setting:
+    budget = ApproxDP(epsilon=epsilon, delta=0.05)
+    return replace(setting("logistic", n, 2, budget, radius=at.body.l2_radius), constraint=at.body)
+
+
+def exact_law(at: Plane, plan: ObjectivePlan, n: int, record: Record) -> Any:
+    """Return the density and the quadrature's weight at the points of every stratum, by its signs.
+
+    The gradient A without G, plus G, is minus a normal: along an axis on whose face the point lies
+    it is one-sided, along the others 0, where the density of G is multiplied by the curvature.
+    """
+    x, std = np.array(record[:2]), plan.linear_std
+    line = np.linspace(-at.side, at.side, SIDE)
+    steps = np.full(SIDE, line[1] - line[0])
+    steps[[0, -1]] /= 2
+    law = {}
+    for signs in itertools.product((-1, 0, 1), repeat=len(at.axes)):
+        grids = [line if sign == 0 else np.array([sign * at.side]) for sign in signs]
+        sizes = [steps if sign == 0 else np.ones(1) for sign in signs]
+        s = np.stack([g.ravel() for g in np.meshgrid(*grids)], axis=1)
+        weights = np.prod([g.ravel() for g in np.meshgrid(*sizes)], axis=0)
+        theta = at.origin + s @ at.axes
+        slope = expit(theta @ x)
+        a = (slope - record[2])[:, None] * x + 2 * n * plan.ridge * theta
+        along = a @ at.axes.T / std
+        density = np.ones(len(s))
+        for j, sign in enumerate(signs):
+            inside = stats.norm.pdf(along[:, j]) / std
+            density *= inside if sign == 0 else stats.norm.cdf(-sign * along[:, j])
+        free = at.axes[[j for j, sign in enumerate(signs) if sign == 0]]
+        square = (free @ x) @ (free @ x)  # the curvature has rank one beside the ridge
+        rest = 2 * n * plan.ridge
+        if len(free):
+            curvature = slope * (1 - slope)
+            density *= rest ** (len(free) - 1) * (rest + curvature * square)
+        law[signs] = density, weights
+    return law
+
+
+def divergence(one: Any, two: Any, epsilon: float) -> float:
+    """Return the largest P(S) - e^epsilon P'(S)."""
+    grown = math.exp(epsilon)
+    return sum(
+        float(np.maximum(density - grown * two[signs][0], 0) @ weights)
+        for signs, (density, weights) in one.items()
+    )
+
+
+RECORDS: tuple[Record, ...] = (
+    (1.0, 0.0, 0.0),
+    (1.0, 0.0, 1.0),
+    (-1.0, 0.0, 0.0),
+    (0.0, 1.0, 1.0),
+    (0.6, 0.8, 0.0),
+    (-0.6, -0.8, 0.0),
+    (math.sqrt(0.5), -math.sqrt(0.5), 1.0),
+    (math.sqrt(0.5), -math.sqrt(0.5), 0.0),
+    (0.0, 0.0, 0.0),
+)
+
+
+def worst(
+    name: str, radius: float, epsilon: float, tuning: Any, *, noise: float = 1, ridge: float = 1
+) -> float:
+    """Return the largest divergence of two data sets, less the delta that was paid for it.
+
+    With less noise or a smaller ridge than planned, if so asked.
+    """
+    at, n = plane(name, radius), 2
+    plan = ObjectivePerturbation(tuning=tuning).plan(where_on(at, n, epsilon))
+    used = replace(plan, linear_std=noise * plan.linear_std, ridge=ridge * plan.ridge)
+    laws = [exact_law(at, used, n, record) for record in RECORDS]
+    for law in laws:
+        assert sum(float(f @ w) for f, w in law.values()) == pytest.approx(1, abs=1e-3)
+    paid = plan.epsilon + plan.jacobian_epsilon
+    return max(divergence(a, b, paid) for a, b in itertools.permutations(laws, 2)) - plan.delta
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@pytest.mark.parametrize("name", SETS)
+def test_the_exact_minimiser_meets_its_share_on_sets_with_corners(name: str, tuning: Any) -> None:
+    """All pairs of extreme records beside one that says nothing; a tenth of the noise fails.
+
+    In the plane a pair pulls by little more than L, not by 2L: see `test_audits_lipschitz`.
+    """
+    for radius, epsilon in ((0.5, 1.0), (8.0, 1.0), (8.0, 5.0)):
+        assert worst(name, radius, epsilon, tuning) <= 0
+    assert worst(name, 2.0, 1.0, tuning, noise=0.1) > 0.1
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_change_of_variables_that_is_not_paid_for_is_flagged(name: str) -> None:
+    """With a ridge that is too small, Hessians tell the data sets apart, whatever the noise."""
+    assert worst(name, 8.0, 5.0, "practical", ridge=1e-3) > 0.05
+
+
+def strata(at: Plane, points: Array) -> dict[tuple[int, ...], int]:
+    """Count the points on every stratum; H moves them by far less than a millionth."""
+    s = (points - at.origin) @ at.axes.T / at.side
+    signs = np.where(np.abs(s) > 1 - 1e-6, np.sign(s), 0).astype(int)
+    found: dict[tuple[int, ...], int] = {}
+    for row in signs.tolist():
+        found[tuple(row)] = found.get(tuple(row), 0) + 1
+    return found
+
+
+def mismatch(name: str, runs: int = 700) -> float:
+    """Return the least p-value of the counts on every stratum, against the exact law."""
+    at, n, record = plane(name, 2.0), 2, (0.6, 0.8, 1.0)
+    where = where_on(at, n, 5.0)
+    method = ObjectivePerturbation()
+    plan = method.plan(where)
+    assert plan.output_std < 1e-7
+    x, y = np.array([record[:2], (0.0, 0.0)]), np.array([record[2], 0.0])
+    losses = LinearSample(features=DenseRows(x), targets=y, link=LogisticLink(), constraint=at.body)
+    rng = np.random.default_rng(3)
+    points = np.array(
+        [method.release(losses, where, Ledger(where.budget), rng).value for _ in range(runs)]
+    )
+    counts = strata(at, points)
+    law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(at, plan, n, record).items()}
+    assert set(counts) <= set(law)
+    assert sum(mass > 0.01 for mass in law.values()) >= 3
+    return min(
+        float(stats.binomtest(counts.get(signs, 0), runs, mass).pvalue)
+        for signs, mass in law.items()
+    )
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_releases_follow_the_exact_law_of_the_minimiser(name: str) -> None:
+    assert mismatch(name) > FALSE_ALARM / 9
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_another_law_is_told_from_that_of_the_minimiser(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A solver that stops at the projection of one step, from the centre, has another law."""
+    honest = objective_perturbation.minimise_strongly_convex
+
+    def one_step(gradient: Any, body: ConstraintSet, **rest: Any) -> Any:
+        w = body.project(body.centre - 0.3 * gradient(body.centre) / rest["smoothness"])
+        return replace(honest(gradient, body, **rest), value=w)
+
+    monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", one_step)
+    assert mismatch(name) < FALSE_ALARM / 9

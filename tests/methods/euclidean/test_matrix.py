@@ -1,0 +1,114 @@
+"""Every optimiser on every problem: it is measured, or it says what to change and then is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.catalogue import METHODS, OPTIMISERS
+from dpsco_core.methods.euclidean import ClippedDescent
+from dpsco_core.scenario import Scenario
+from tests.methods.euclidean.optimisation_helpers import RISKS, SLOW_METHOD, follow, is_private
+
+SLUGS = tuple(m.card.slug for m in OPTIMISERS)
+LAWS = ("student-t", "log-normal", "hypercube")
+SMALL = Scenario(problem="logistic", n=400, d=4, epsilon=2.0, trials=1, seed=3)
+MOST_REFUSALS = 4
+
+
+def cases() -> list[Any]:
+    """Every problem, law and method; most runs of the slow method are in the slow suite."""
+    return [
+        pytest.param(
+            problem,
+            law,
+            slug,
+            marks=pytest.mark.slow if slug == SLOW_METHOD and problem != "logistic" else (),
+        )
+        for problem in RISKS
+        for law in LAWS
+        for slug in SLUGS
+    ]
+
+
+def check(scenario: Scenario) -> tuple[str, ...]:
+    """Run, or follow the refusals to a run; check the outcome and return the refusals."""
+    (slug,) = scenario.methods
+    found = follow(scenario, MOST_REFUSALS)
+    outcome, budget = found.outcome, found.scenario.budget
+    assert outcome.not_applicable is None
+    assert found.scenario.methods == (slug,)  # the method that was asked for
+    assert math.isfinite(outcome.error)
+    assert outcome.error >= -1e-12
+    assert 0 <= outcome.error_uncertainty < math.inf
+    assert all(math.isfinite(value) for value in outcome.diagnostics.values())
+    if not is_private(slug):
+        assert outcome.spent is None
+        assert outcome.bound_by == ()
+        return found.refusals
+    assert type(outcome.spent) is type(budget)
+    for name, value in vars(outcome.spent).items():
+        assert value == pytest.approx(getattr(budget, name), rel=1e-6)
+        assert value <= getattr(budget, name) * (1 + 1e-9)
+    assert outcome.flaws == ()  # the tight calibration
+    for refusal in found.refusals:
+        assert refusal.endswith(".")
+        assert "Nearest: " in refusal
+    return found.refusals
+
+
+@pytest.mark.parametrize(("problem", "law", "slug"), cases())
+def test_every_optimiser_is_measured_or_leads_to_a_measurement(
+    problem: str, law: str, slug: str
+) -> None:
+    refusals = check(replace(SMALL, problem=problem, distribution=law, methods=(slug,)))
+    if not is_private(slug) or slug == "sco.clipped":  # these run everywhere
+        assert refusals == ()
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if is_private(slug)])
+def test_under_a_pure_budget_every_private_optimiser_says_what_to_change(slug: str) -> None:
+    refusals = check(replace(SMALL, delta=0.0, methods=(slug,)))
+    assert "pure DP" in refusals[0]
+
+
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
+def test_a_concentrated_budget_is_spent_or_refused_with_a_budget_that_is(slug: str) -> None:
+    scenario = replace(SMALL, epsilon=None, delta=None, rho=0.3, methods=(slug,))
+    refusals = check(scenario)
+    if "objective-perturbation" in slug:
+        assert "this one is zCDP" in refusals[0]
+
+
+@pytest.mark.parametrize("calibration", ["tight", "paper"])
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
+def test_every_calibration_and_tuning_is_measured_within_its_budget(
+    slug: str, calibration: Any, tuning: Any
+) -> None:
+    scenario = replace(
+        SMALL, calibration=calibration, tuning=tuning, epsilon=0.9, n=300, methods=(slug,)
+    )
+    found = follow(scenario, MOST_REFUSALS)
+    outcome, budget = found.outcome, found.scenario.budget
+    assert outcome.not_applicable is None
+    assert math.isfinite(outcome.error)
+    assert outcome.error >= -1e-12
+    if is_private(slug):
+        assert outcome.spent is not None
+        for name, value in vars(outcome.spent).items():
+            assert 0 < value <= getattr(budget, name) * (1 + 1e-9)
+
+
+def test_a_method_that_never_runs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise NotApplicable("No.", nearest="set n=400", changes=(("n", 400),))
+
+    assert ClippedDescent in METHODS
+    monkeypatch.setattr(ClippedDescent, "plan", refuse)
+    with pytest.raises(AssertionError):
+        check(replace(SMALL, methods=("sco.clipped",)))

@@ -1,0 +1,191 @@
+"""Noisy gradient descent: one record's pull, the ledger, the limit without noise, the theorem."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
+from dpsco_core.methods.euclidean.tuning import Descent
+from dpsco_core.methods.mean import base
+from dpsco_core.privacy import ZCDP
+from tests.methods.euclidean.losses import (
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    Releases,
+    check_spent,
+    neighbours,
+    records,
+    releases,
+    run,
+    sample,
+    setting,
+    share,
+)
+
+__all__ = ["releases"]
+KINDS = ("logistic", "huber", "hinge", "mean", "linear", "other")
+VARIANTS = [
+    NoisyGradientDescent(calibration=c, tuning=t)
+    for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
+]
+
+
+# Distances are Lipschitz whatever the records are: there is no uncertified case of them.
+@pytest.mark.parametrize(
+    ("kind", "certified"), [(k, c) for k in KINDS for c in (True, False) if c or k != "other"]
+)
+def test_a_record_moves_no_step_by_more_than_its_sensitivity(
+    kind: str, certified: bool, releases: Releases
+) -> None:
+    """The first step, before the paths part; all of them see the same point there."""
+    n, d = 20, 3
+    method, where = NoisyGradientDescent(), setting(kind, n, d, lipschitz=certified)
+    limit = method.plan(where).losses.lipschitz
+    first, largest, diagnostics = [], 0.0, set()
+    for x, y in neighbours(n, d, 5):
+        releases.values.clear()
+        result = run(method, where, sample(kind, x, y))
+        assert all(np.linalg.norm(v) <= limit * (1 + 1e-9) for v in releases.values)
+        diagnostics.add(tuple(result.diagnostics.items()))
+        first.append(releases.values[0])
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
+    for value in first[1:]:
+        moved = float(np.linalg.norm(value - first[0]))
+        assert moved <= result.ledger.entries[0].sensitivity * (1 + 1e-9)
+        largest = max(largest, moved / result.ledger.entries[0].sensitivity)
+    assert result.ledger.entries[0].sensitivity == pytest.approx(2 * limit / n)
+    assert largest > 0.2, "the sensitivity is of the right size"
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_all_steps_together_spend_the_budget(method: Any, budget: Any) -> None:
+    x, y = records(60, 3)
+    result = run(method, setting("hinge", 60, 3, budget), sample("hinge", x, y))
+    check_spent(method, budget, result.ledger)
+    entries, steps = result.ledger.entries, result.diagnostics["steps"]
+    assert len(entries) == steps
+    scale = 2 / 60 / math.sqrt(2 * share(method.calibration, budget) / steps)
+    assert [e.noise for e in entries] == pytest.approx([scale] * len(entries), rel=1e-9)
+    assert result.diagnostics["noise_std"] == pytest.approx(scale, rel=1e-9)
+    assert result.diagnostics["gradient_calls"] == 60 * steps
+
+
+def test_without_noise_it_is_gradient_descent(releases: Releases) -> None:
+    n, d = 50, 4
+    x, y = records(n, d)
+    losses = sample("logistic", x, y)
+    method = NoisyGradientDescent(descent=Descent(steps=30, step_size=2.0))
+    result = run(method, setting("logistic", n, d), losses)
+    w = np.zeros(d)
+    for _ in range(30):
+        w = losses.constraint.project(w - 2.0 * losses.mean_gradient(w))
+    np.testing.assert_allclose(result.value, w, rtol=1e-12)
+
+
+def test_the_noise_of_a_step_has_its_scale() -> None:
+    """Zero records: one step is -eta times its noise; chi-square at 1e-6."""
+    d = 8000
+    method = NoisyGradientDescent(descent=Descent(steps=1, step_size=1.0))
+    where = setting("linear", 10, d, radius=1e6)
+    result = run(method, where, sample("linear", np.zeros((10, d)), radius=1e6))
+    law, total = stats.chi2(d), float(np.square(result.value / 0.2).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize(("n", "d", "rho"), [(20, 3, 0.5), (300, 50, 0.1), (5, 40, 0.01)])
+def test_the_theorem_balances_noise_and_gradient(n: int, d: int, rho: float) -> None:
+    """T = rho n^2/(2d), and the step size minimises the bound of the docstring."""
+    plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", n, d, ZCDP(rho=rho)))
+    found = plan.framework.descent
+    assert found.queried
+    assert found.steps == max(1, math.floor(rho * n**2 / (2 * d)))
+
+    def bound(eta: float) -> float:
+        noise = 2 * d * found.steps / (rho * n**2)
+        return 1 / (2 * eta * found.steps) + eta / 2 * (1 + noise)
+
+    assert bound(found.step_size) <= min(
+        bound(1.01 * found.step_size), bound(found.step_size / 1.01)
+    )
+
+
+def test_the_theorem_makes_at_most_a_thousand_passes() -> None:
+    plan = NoisyGradientDescent(tuning="theory").plan(setting("hinge", 10**6, 3))
+    assert plan.framework.descent.steps == 1000
+
+
+def test_the_average_is_within_the_theorems_bound() -> None:
+    """Excess empirical risk of the hinge loss, 60 runs, one-sided at 1e-6."""
+    n, d, rho = 100, 5, 0.05
+    x, _ = records(n, d, shift=0.3)
+    losses, where = sample("hinge", x), setting("hinge", n, d, ZCDP(rho=rho))
+    found = NoisyGradientDescent(tuning="theory").plan(where).framework.descent
+    noise = 2 * d * found.steps / (rho * n**2)
+    bound = 1 / (2 * found.step_size * found.steps) + found.step_size / 2 * (1 + noise)
+    w = np.zeros(d)
+    for _ in range(2000):
+        w = losses.constraint.project(w - 0.01 * losses.mean_gradient(w))
+    excess = [
+        losses.risk(run(NoisyGradientDescent(tuning="theory"), where, losses, seed).value)
+        - losses.risk(w)
+        for seed in range(60)
+    ]
+    error = float(np.std(excess)) / math.sqrt(60)
+    assert 0 < np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        NoisyGradientDescent().plan(setting("hinge", budget=PURE))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
+        NoisyGradientDescent(tuning="theory").plan(setting("hinge", lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+
+
+def no_clip(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(base, "clip_to_ball", lambda block, radius: (block, np.ones(len(block))))
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
+    )
+
+
+def test_a_missing_clip_is_caught(monkeypatch: pytest.MonkeyPatch, releases: Releases) -> None:
+    """Broken records are only hidden from the clip where they are shrunk before."""
+    no_clip(monkeypatch)
+    monkeypatch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
+    with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+        test_a_record_moves_no_step_by_more_than_its_sensitivity("linear", True, releases)
+
+
+def test_too_little_noise_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    half_the_noise(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_the_noise_of_a_step_has_its_scale()
+
+
+def test_every_step_at_the_whole_budget_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
+    honest = NoisyGradientDescent.plan
+
+    def greedy(self: NoisyGradientDescent, where: Any) -> Any:
+        plan = honest(self, where)
+        return replace(plan, framework=replace(plan.framework, rho_step=plan.framework.rho))
+
+    monkeypatch.setattr(NoisyGradientDescent, "plan", greedy)
+    with pytest.raises(AssertionError):
+        test_all_steps_together_spend_the_budget(NoisyGradientDescent(), CONCENTRATED)

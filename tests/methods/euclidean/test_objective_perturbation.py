@@ -1,0 +1,410 @@
+"""Objective perturbation: golden values, the Jacobian, stability, the ledger, closed forms."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.methods.euclidean import objective_perturbation, objective_plan
+from dpsco_core.methods.euclidean.objective_perturbation import (
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
+)
+from dpsco_core.methods.euclidean.objective_plan import (
+    least_ridge,
+    printed_linear_std,
+    printed_output_std,
+    theorem_accuracy,
+    theorem_ridge,
+)
+from dpsco_core.methods.euclidean.solver import certificate
+from dpsco_core.privacy import ApproxDP, Ledger, gaussian_rho
+from dpsco_core.privacy.mechanisms import objective_noise_std
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    Releases,
+    neighbours,
+    records,
+    releases,
+    run,
+    sample,
+    setting,
+)
+
+__all__ = ["releases"]
+APPROXIMATES = [b for b in BUDGETS if isinstance(b, ApproxDP)]
+KINDS = ("logistic", "mean", "linear")
+VARIANTS = [
+    ObjectivePerturbation(calibration=c, tuning=t)
+    for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
+]
+
+
+def plan_of(method: Any, where: Any) -> Any:
+    """The plan, or None where the paper's epsilon is too large."""
+    if method.calibration == "paper" and where.budget.epsilon >= 1:
+        with pytest.raises(NotApplicable, match="epsilon below 1"):
+            method.plan(where)
+        return None
+    return method.plan(where)
+
+
+def test_the_notes_golden_values() -> None:
+    """n = 1e5, d = 100, epsilon = .5, delta = 1e-6, L = 1, beta = .25, D = 2."""
+    assert printed_linear_std(1, 0.5, 1e-6) ** 2 == pytest.approx(7542.6823, rel=1e-7)
+    where = setting("logistic", 10**5, 100, ApproxDP(epsilon=0.5, delta=1e-6))
+    losses = ObjectivePerturbation().plan(where).losses
+    ridge = theorem_ridge(where, losses)
+    assert ridge == pytest.approx(1.5811388e-3, rel=1e-7)
+    assert least_ridge(10**5, 0.25, 0.125) == pytest.approx(9.388017e-6, rel=1e-6)
+    printed = printed_output_std(4.320113e-10, ridge, 0.5, 1e-6)
+    assert printed**2 == pytest.approx(1.0304357e-3, rel=1e-5)
+    # The golden alpha is for a width of 3.255247; the ball's is sqrt(99.5) nearly.
+    width = math.sqrt(2) * math.exp(math.lgamma(50.5) - math.lgamma(50))
+    expected = 4.320113e-15 * (3.255247 / width) ** 2
+    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_noise_of_the_linear_term_covers_the_plane() -> None:
+    """Loss off an event of probability delta, of a two-dimensional Gaussian: at most epsilon."""
+    for epsilon, delta in itertools.product((0.01, 0.3, 2.0, 20.0), (1e-9, 1e-3, 0.3)):
+        std = objective_noise_std(2.0, epsilon, delta)
+        radius = math.sqrt(float(stats.chi2(2).isf(delta)))
+        assert 2 * radius / std + 2 / std**2 == pytest.approx(epsilon, rel=1e-9)
+        # It is never less than what a Gaussian release of one direction needs.
+        assert std >= 2 / math.sqrt(2 * gaussian_rho(epsilon, delta))
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0.1, 1e-6), (0.5, 1e-2), (0.99, 0.5), (0.99, 1e-9)]
+)
+def test_the_printed_noise_covers_its_share(epsilon: float, delta: float) -> None:
+    """theory/su-zhao-wang.md, 2.1 (b): the ratio to epsilon/4 lies in 0.93..1."""
+    std = printed_linear_std(1.0, epsilon, delta)
+    loss = 2 * math.sqrt(2 * math.log(2 / delta)) / std + 2 / std**2
+    assert 0.9 < loss / (epsilon / 4) <= 1
+    assert std >= objective_noise_std(2.0, epsilon / 4, delta / 2)
+
+
+@pytest.mark.parametrize("budget", APPROXIMATES)
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_ledger_spends_the_budget(method: Any, kind: str, budget: ApproxDP) -> None:
+    n, d = 60, 3
+    where = setting(kind, n, d, budget)
+    plan = plan_of(method, where)
+    if plan is None:
+        return
+    x, y = records(n, d)
+    result = run(method, where, sample(kind, x, y))
+    assert result.ledger.spent() == budget
+    entries = result.ledger.entries
+    assert len(entries) == (2 if kind == "logistic" else 1)
+    linear = plan.linear_std / (n if plan.rho > 0 else 1)
+    assert entries[0].noise == pytest.approx(linear, rel=1e-12)
+    if kind == "logistic":
+        assert entries[0].sensitivity == 2.0
+        assert entries[1].noise == pytest.approx(plan.output_std, rel=1e-12)
+        shares = plan.epsilon + plan.jacobian_epsilon
+        assert entries[0].epsilon == pytest.approx(shares, rel=1e-12)
+
+
+@pytest.mark.parametrize("budget", APPROXIMATES)
+@pytest.mark.parametrize("method", VARIANTS)
+def test_the_shares_add_up_and_every_part_meets_its_own(method: Any, budget: ApproxDP) -> None:
+    for n, d in itertools.product((10, 1000, 10**6), (1, 100)):
+        plan = plan_of(method, setting("logistic", n, d, budget))
+        if plan is None:
+            return
+        losses = plan.losses
+        # The change of variables, at the ridge that is used; rank 1.
+        assert math.log1p(losses.smoothness / (2 * n * plan.ridge)) <= plan.jacobian_epsilon * (
+            1 + 1e-9
+        )
+        assert plan.l2_sensitivity == 2 * losses.lipschitz
+        needed = objective_noise_std(plan.l2_sensitivity, plan.epsilon, plan.delta)
+        assert plan.linear_std >= needed * (1 - 1e-12)
+        # H hides 2 sqrt(alpha / lambda), for the alpha that the solver must reach.
+        assert plan.output_sensitivity >= 2 * math.sqrt(plan.accuracy / plan.ridge) * (1 - 1e-12)
+        assert plan.output_std == pytest.approx(
+            plan.output_sensitivity / math.sqrt(2 * plan.output_rho), rel=1e-12
+        )
+        if method.calibration == "paper":
+            assert plan.linear_std == printed_linear_std(
+                losses.lipschitz, budget.epsilon, budget.delta
+            )
+            printed = printed_output_std(plan.accuracy, plan.ridge, budget.epsilon, budget.delta)
+            assert plan.output_std >= printed * (1 - 1e-12)
+            assert plan.output_std == pytest.approx(printed, rel=1e-9)
+
+
+def jacobian_ratio(n: int, ridge: float, rng: np.random.Generator) -> float:
+    """The largest |log det ratio| of n times the Hessian over random neighbours and points."""
+    d, largest = 4, 0.0
+    for _ in range(30):
+        x = rng.standard_normal((n + 1, d))
+        x /= np.linalg.norm(x, axis=1)[:, None]
+        curvature = 0.25 * rng.random(n + 1)
+        curvature[0], curvature[n] = 0.25, 0.0
+        curvature[1:n] *= rng.choice([0.0, 1.0])
+        parts = curvature[:, None, None] * x[:, :, None] * x[:, None, :]
+        common = parts[1:n].sum(axis=0) + 2 * n * ridge * np.eye(d)
+        one = np.linalg.slogdet(common + parts[0])[1]
+        two = np.linalg.slogdet(common + parts[n])[1]
+        largest = max(largest, abs(float(one - two)))
+    return largest
+
+
+def test_the_change_of_variables_costs_what_the_ridge_promises() -> None:
+    """theory/su-zhao-wang.md, 8, item 14, with rank one; half the ridge would break it."""
+    rng = np.random.default_rng(0)
+    for n, share in itertools.product((3, 50), (0.01, 0.2, 1.0)):
+        ridge = least_ridge(n, 0.25, share)
+        assert 0.95 * share < jacobian_ratio(n, ridge, rng) <= share * (1 + 1e-9)
+        assert jacobian_ratio(n, ridge / 2, rng) > share
+
+
+def test_the_strong_ridge_subtracts_a_modulus_of_the_same_norm() -> None:
+    assert least_ridge(100, 0.25, 0.1, modulus=1.0) == 0.0
+    plain = least_ridge(100, 0.25, 0.1)
+    assert least_ridge(100, 0.25, 0.1, modulus=plain) == pytest.approx(plain / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+def test_what_is_released_is_certified_and_a_record_moves_it_little(
+    method: Any, releases: Releases
+) -> None:
+    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record."""
+    n, d = 40, 3
+    where = setting("logistic", n, d, APPROXIMATE)
+    plan = method.plan(where)
+    solved, diagnostics = [], set()
+    for x, y in neighbours(n, d, 3):
+        releases.values.clear()
+        result = run(method, where, sample("logistic", x, y))
+        (value,) = releases.values
+        losses = plan.losses.of(sample("logistic", x, y))
+        gradient = losses.mean_gradient(value) + 2 * plan.ridge * value
+        assert certificate(losses.constraint, value, gradient, 2 * plan.ridge) <= plan.accuracy
+        solved.append(value)
+        diagnostics.add(tuple(result.diagnostics.items()))
+        assert result.iterates is not None and len(result.iterates) == 2, "no point of the solver"
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
+    moved = [float(np.linalg.norm(v - solved[0])) for v in solved[1:]]
+    allowed = plan.losses.lipschitz / (n * plan.ridge) + 2 * math.sqrt(plan.accuracy / plan.ridge)
+    assert 0 < max(moved) <= allowed
+
+
+@pytest.mark.parametrize("kind", ["mean", "linear"])
+def test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
+    kind: str, releases: Releases
+) -> None:
+    n, d = 20, 3
+    for certified in (True, False):
+        where = setting(kind, n, d, APPROXIMATE, lipschitz=certified)
+        slopes = []
+        for x, y in neighbours(n, d, 3):
+            releases.values.clear()
+            result = run(ObjectivePerturbation(), where, sample(kind, x, y))
+            slopes.append(releases.values[0])
+        allowed = result.ledger.entries[0].sensitivity
+        moved = [float(np.linalg.norm(s - slopes[0])) for s in slopes[1:]]
+        assert 0.3 * allowed < max(moved) <= allowed * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", [ObjectivePerturbationStrong(), ObjectivePerturbation()])
+def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
+    method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), with the noise that the ledger drew."""
+    drawn: list[Array] = []
+
+    def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        drawn.append(value + rng.normal(scale=std, size=value.shape))
+        return drawn[-1]
+
+    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    x, _ = records(50, 4)
+    where = setting("mean", 50, 4, APPROXIMATE)
+    for seed in range(5):
+        result = run(method, where, sample("mean", x), seed)
+        np.testing.assert_allclose(result.value, Ball(d=4, radius=1.0).project(-drawn[-1]))
+    assert len(drawn) == 5
+
+
+@pytest.mark.parametrize("calibration", ["tight", "paper"])
+@pytest.mark.parametrize("kind", ["mean", "linear"])
+def test_the_noise_of_a_closed_form_has_its_scale(calibration: Any, kind: str) -> None:
+    """Zero records, noise well inside the ball and a known curvature; chi-square at 1e-6."""
+    n, d, radius = 5000, 5000, 1e3
+    bound = 2 * radius if kind == "mean" else 1e-3
+    where = setting(kind, n, d, APPROXIMATE, radius=radius)
+    where = replace(where, constants=replace(where.constants, lipschitz=bound))
+    # Of the ridge the noise knows nothing: a large one keeps a linear loss inside the ball.
+    plan = replace(ObjectivePerturbation(calibration=calibration).plan(where), ridge=1.0)
+    zeros = sample(kind, np.zeros((n, d)), radius=radius)
+    result = objective_perturbation.run(
+        plan, zeros, where, Ledger(APPROXIMATE), np.random.default_rng(0)
+    )
+    epsilon, delta = APPROXIMATE.epsilon, APPROXIMATE.delta
+    if calibration == "paper":
+        std = printed_linear_std(bound, epsilon, delta) / n
+    else:
+        record = radius if kind == "mean" else bound
+        std = 2 * record / math.sqrt(2 * gaussian_rho(epsilon, delta)) / n
+    std /= (1.0 if kind == "mean" else 0.0) + 2 * plan.ridge
+    assert np.linalg.norm(result.value) < 0.99 * radius, "the projection is inactive"
+    law, total = stats.chi2(d), float(np.square(result.value / std).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def test_the_linear_term_enters_the_objective_with_its_scale() -> None:
+    """Zero records and a large ridge: theta = -G/(2 n lambda) + H; chi-square at 1e-6."""
+    n, d = 4, 8000
+    where = setting("logistic", n, d, APPROXIMATE, radius=1e7)
+    for method in (VARIANTS[0], VARIANTS[2]):
+        plan = method.plan(where)
+        result = run(method, where, sample("logistic", np.zeros((n, d)), radius=1e7))
+        std = math.hypot(plan.linear_std / (2 * n * plan.ridge), plan.output_std)
+        assert std * math.sqrt(d) < 0.9e7, "inside the ball"
+        law, total = stats.chi2(d), float(np.square(result.value / std).sum())
+        assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def test_the_practical_ridge_has_the_smaller_shift() -> None:
+    for n, budget in itertools.product((100, 10_000), APPROXIMATES):
+        where = setting("logistic", n, 20, budget)
+
+        def shift(plan: Any, n: int = n) -> float:
+            return float((2 * plan.ridge) ** 2 + 20 * (plan.linear_std / n) ** 2)
+
+        practical, theory = (ObjectivePerturbation(tuning=t).plan(where) for t in TUNINGS)
+        assert shift(practical) <= shift(theory) * (1 + 1e-6)
+        assert practical.jacobian_epsilon > 0
+
+
+TUNINGS: tuple[Any, ...] = ("practical", "theory")
+
+
+def test_without_noise_it_is_ridge_regularised_risk_minimisation(releases: Releases) -> None:
+    n, d = 400, 3
+    x, y = records(n, d)
+    where = setting("logistic", n, d, APPROXIMATE)
+    result = run(ObjectivePerturbation(), where, sample("logistic", x, y))
+    ridge = result.diagnostics["ridge"]
+    losses = sample("logistic", x, y)
+    w = np.zeros(d)
+    for _ in range(20_000):
+        w = losses.constraint.project(w - 2.0 * (losses.mean_gradient(w) + 2 * ridge * w))
+    np.testing.assert_allclose(result.value, w, atol=1e-9)
+
+
+def test_it_learns() -> None:
+    n, d = 20_000, 3
+    rng = np.random.default_rng(0)
+    x, _ = records(n, d)
+    best = np.array([3.0, -2.0, 1.0])
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
+    where = setting("logistic", n, d, APPROXIMATE, radius=5.0)
+    losses = sample("logistic", x, y, radius=5.0)
+    result = run(ObjectivePerturbation(), where, losses)
+    trivial = losses.risk(np.zeros(d)) - losses.risk(best)
+    assert losses.risk(np.zeros(d)) - losses.risk(result.value) > 0.95 * trivial
+
+
+@pytest.mark.parametrize(
+    ("method", "where", "says"),
+    [
+        (ObjectivePerturbation(), setting("logistic", budget=PURE), "cannot give pure DP"),
+        (ObjectivePerturbation(), setting("logistic", budget=CONCENTRATED), "this one is zCDP"),
+        (ObjectivePerturbation(), setting("huber", budget=APPROXIMATE), "has kinks"),
+        (ObjectivePerturbation(), setting("hinge", budget=APPROXIMATE), "has kinks"),
+        (
+            ObjectivePerturbationStrong(),
+            setting("logistic", budget=APPROXIMATE),
+            "strong convexity does not depend on the record",
+        ),
+        (
+            ObjectivePerturbation(tuning="theory"),
+            setting("logistic", budget=APPROXIMATE, lipschitz=False),
+            "needs a Lipschitz loss",
+        ),
+        (
+            ObjectivePerturbation(calibration="paper"),
+            setting("mean", budget=ApproxDP(epsilon=1.0, delta=1e-6)),
+            "epsilon below 1",
+        ),
+    ],
+)
+def test_what_it_cannot_do_it_says(method: Any, where: Any, says: str) -> None:
+    with pytest.raises(NotApplicable, match="Nearest") as refusal:
+        method.plan(where)
+    assert says in refusal.value.reason or says in str(refusal.value)
+    assert refusal.value.changes
+
+
+def uncertified(patch: pytest.MonkeyPatch) -> None:
+    honest = objective_perturbation.minimise_strongly_convex
+    patch.setattr(
+        objective_perturbation,
+        "minimise_strongly_convex",
+        lambda *a, accuracy, **k: honest(*a, accuracy=1e6 * accuracy + 1e-6, **k),
+    )
+
+
+def half_the_ridge(patch: pytest.MonkeyPatch) -> None:
+    honest = objective_plan.least_ridge
+    patch.setattr(objective_plan, "least_ridge", lambda *a, **k: honest(*a, **k) / 2)
+    objective_plan.objective_plan.cache_clear()
+
+
+def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    honest = objective_plan.objective_noise_std
+    patch.setattr(objective_plan, "objective_noise_std", lambda s, e, d: honest(s / 2, e, d))
+    objective_plan.objective_plan.cache_clear()
+
+
+def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
+
+
+def test_a_solver_without_certificate_is_caught(
+    monkeypatch: pytest.MonkeyPatch, releases: Releases
+) -> None:
+    uncertified(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_what_is_released_is_certified_and_a_record_moves_it_little(VARIANTS[0], releases)
+
+
+def test_records_that_are_not_shrunk_are_caught(
+    monkeypatch: pytest.MonkeyPatch, releases: Releases
+) -> None:
+    no_shrinking(monkeypatch)
+    with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+        test_a_record_moves_the_slope_of_a_closed_form_by_at_most_its_sensitivity(
+            "linear", releases
+        )
+
+
+@pytest.mark.parametrize("fault", [half_the_ridge, sensitivity_of_one_gradient])
+def test_a_faulty_plan_is_caught(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    try:
+        method = VARIANTS[2] if fault is half_the_ridge else VARIANTS[0]
+        with pytest.raises(AssertionError):
+            test_the_shares_add_up_and_every_part_meets_its_own(method, APPROXIMATE)
+    finally:
+        objective_plan.objective_plan.cache_clear()

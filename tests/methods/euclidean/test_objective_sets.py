@@ -1,0 +1,336 @@
+"""Objective perturbation on every convex set.
+
+Faults that these tests would catch: a projection on the wrong set, noise whose scale depends on
+the set, a solver that stops early on some set, a width that is the ball's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry import ConstraintSet, Hull, L1Ball, LqBall, Simplex
+from dpsco_core.methods.euclidean import objective_perturbation
+from dpsco_core.methods.euclidean.objective_perturbation import (
+    ObjectivePerturbation,
+    ObjectivePerturbationStrong,
+)
+from dpsco_core.methods.euclidean.objective_plan import (
+    DIGITS,
+    SPHERE,
+    balanced_ridge,
+    certified_digits,
+    objective_plan,
+    open_distance,
+    projection_accuracy,
+    theorem_accuracy,
+)
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import ApproxDP, Ledger, gaussian_rho
+from dpsco_core.privacy.mechanisms import objective_noise_std
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.linear import LinearSample, mean_gradient_rounding
+from dpsco_core.problems.samples.points import PointSample
+from dpsco_core.problems.samples.protocol import Sample
+from tests.geometry.sets import ASYMMETRIC, NAMES, D, all_sets
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    LINKS,
+    POINTS,
+    Array,
+    Releases,
+    neighbours,
+    records,
+    releases,
+    setting,
+)
+
+__all__ = ["releases"]
+SETS = all_sets()
+METHODS = [
+    ObjectivePerturbation(),
+    ObjectivePerturbation(tuning="theory"),
+    ObjectivePerturbation(calibration="paper"),
+]
+
+
+def where_on(
+    constraint: ConstraintSet, kind: str, n: int, budget: ApproxDP = APPROXIMATE
+) -> Setting:
+    radius = constraint.l2_radius
+    return replace(setting(kind, n, constraint.d, budget, radius=radius), constraint=constraint)
+
+
+def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = None) -> Sample:
+    if kind in POINTS:
+        return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=constraint)
+    targets = np.ones(len(x)) if y is None else y
+    rows = DenseRows(x)
+    return LinearSample(features=rows, targets=targets, link=LINKS[kind], constraint=constraint)
+
+
+def run(method: Any, where: Setting, sample: Sample, seed: int = 0) -> Release:
+    ledger = Ledger(where.budget)
+    result: Release = method.release(sample, where, ledger, np.random.default_rng(seed))
+    assert result.ledger.spent() == where.budget
+    assert sample.constraint.contains(result.value, 1e-12)
+    assert result.iterates is not None
+    assert all(sample.constraint.contains(w, 1e-12) for w in result.iterates)
+    return result
+
+
+@pytest.mark.parametrize("method", [ObjectivePerturbation(), ObjectivePerturbationStrong()])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mean_problem_is_the_projection_of_the_noisy_mean(
+    name: str, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """theory/su-zhao-wang.md, 8, item 25: Proj(mean - G/n), of the noise that was drawn."""
+    drawn: list[Array] = []
+
+    def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        drawn.append(rng.normal(scale=std, size=value.shape))
+        return value + drawn[-1]
+
+    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    constraint = SETS[name]
+    x, _ = records(50, D, shift=0.2)
+    where = where_on(constraint, "mean", 50)
+    for seed in range(5):
+        value = run(method, where, sample_on(constraint, "mean", x), seed).value
+        expected = constraint.project(x.mean(axis=0) - drawn[-1])
+        np.testing.assert_allclose(value, expected, atol=1e-13)
+    assert len(drawn) == 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_linear_loss_is_minimised_at_a_support_point(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Array] = []
+
+    def keep(value: Array, std: float, rng: np.random.Generator) -> Array:
+        drawn.append(value + rng.normal(scale=std, size=value.shape))
+        return drawn[-1]
+
+    monkeypatch.setattr("dpsco_core.privacy.ledger.add_gaussian_noise", keep)
+    constraint = SETS[name]
+    x, _ = records(50, D)
+    where = where_on(constraint, "linear", 50)
+    method = ObjectivePerturbation()
+    assert method.plan(where).ridge == 0
+    value = run(method, where, sample_on(constraint, "linear", x)).value
+    assert -float(drawn[-1] @ value) == pytest.approx(constraint.support(-drawn[-1]), rel=1e-12)
+    # With a ridge, by the projection; its minimum is at most that of any other point.
+    theory = run(
+        ObjectivePerturbation(tuning="theory"), where, sample_on(constraint, "linear", x)
+    ).value
+    ridge = ObjectivePerturbation(tuning="theory").plan(where).ridge
+    assert ridge > 0
+
+    def objective(w: Array) -> float:
+        return float(drawn[-1] @ w) + ridge * float(w @ w)
+
+    rng = np.random.default_rng(0)
+    for v in (value, *rng.standard_normal((50, D))):
+        assert objective(theory) <= objective(constraint.project(v)) + 1e-12
+
+
+def exact_minimiser(losses: Sample, ridge: float, smoothness: float) -> Array:
+    """Of the ridge-regularised risk, by accelerated steps for e^45 times less error."""
+    total = smoothness + 2 * ridge
+    root = math.sqrt(2 * ridge / total)
+    momentum = (1 - root) / (1 + root)
+    x = y = losses.constraint.centre
+    for _ in range(int(45 / root)):
+        new = losses.constraint.project(y - (losses.mean_gradient(y) + 2 * ridge * y) / total)
+        x, y = new, new + momentum * (new - x)
+    return x
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("method", METHODS, ids=["practical", "theory", "paper"])
+def test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
+    name: str, method: Any, releases: Releases
+) -> None:
+    """theory/su-zhao-wang.md, 8, items 15 and 16: the same G (none), any record.
+
+    What the ledger hides is measured too: the distance of the solver's point from the minimiser.
+    """
+    n, constraint = 30, SETS[name]
+    where = where_on(constraint, "logistic", n)
+    plan = method.plan(where)
+    solved = []
+    for x, y in neighbours(n, D, 3):
+        releases.values.clear()
+        sample = sample_on(constraint, "logistic", x, y)
+        result = run(method, where, sample)
+        (value,) = releases.values
+        assert constraint.contains(value, 1e-12)
+        assert np.isfinite(result.value).all()
+        if len(solved) % 4 == 0:
+            losses = plan.losses.of(sample)
+            best = exact_minimiser(losses, plan.ridge, plan.losses.smoothness)
+            assert np.linalg.norm(value - best) <= plan.output_sensitivity / 2 + 1e-13
+        solved.append(value)
+    moved = max(float(np.linalg.norm(v - solved[0])) for v in solved[1:])
+    allowed = plan.losses.lipschitz / (n * plan.ridge) + 2 * math.sqrt(plan.accuracy / plan.ridge)
+    assert moved <= allowed
+    assert moved > 0
+
+
+def test_a_solver_that_stops_early_is_caught(
+    monkeypatch: pytest.MonkeyPatch, releases: Releases
+) -> None:
+    honest = objective_perturbation.minimise_strongly_convex
+    monkeypatch.setattr(
+        objective_perturbation,
+        "minimise_strongly_convex",
+        lambda *a, accuracy, **k: honest(*a, accuracy=1e6 * accuracy + 1e-6, **k),
+    )
+    with pytest.raises(AssertionError):
+        test_a_record_moves_the_released_point_by_no_more_than_the_proof_allows(
+            "l1.5", METHODS[0], releases
+        )
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.8, 30.0])
+@pytest.mark.parametrize("name", NAMES)
+def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
+    """Separable, constant and wild data; condition numbers from 1 to 1e13."""
+    n, constraint = 40, SETS[name]
+    where = where_on(constraint, "logistic", n, ApproxDP(epsilon=epsilon, delta=1e-6))
+    x, y = records(n, D, seed=1)
+    wild = x.copy()
+    wild[0], wild[1] = 1e300, np.nan
+    for features, targets in (
+        (x, y),
+        (x, (x[:, 0] > 0).astype(float)),
+        (np.zeros_like(x), y),
+        (np.tile(x[:1], (n, 1)), np.ones(n)),
+        (wild, y),
+    ):
+        sample = sample_on(constraint, "logistic", features, targets)
+        result = run(ObjectivePerturbation(), where, sample, seed=2)
+        assert np.isfinite(result.value).all()
+
+
+def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
+    ball = setting("logistic", 40, D, APPROXIMATE)
+    own = mean_gradient_rounding(40, D) + SPHERE
+    assert open_distance(ball, 1e-20, 1e-4) == pytest.approx(2e-8 * (1 + own / 1e-12))
+    for constraint in SETS.values():
+        where = where_on(constraint, "logistic", 40)
+        digits, accuracy = certified_digits(constraint), projection_accuracy(constraint)
+        assert accuracy <= digits / 10
+        assert digits >= DIGITS
+        found = open_distance(where, 1e-20, 1e-3) / (2 * math.sqrt(1e-17))
+        if constraint is SETS["l2"]:
+            assert found == pytest.approx(1 + own / digits)
+        else:
+            assert found == pytest.approx(1 + (own + 6 * accuracy) / digits)
+    assert certified_digits(LqBall(d=3, exponent=1000.0, radius=1.0)) == pytest.approx(4e-11)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_accuracy_of_the_theorem_takes_the_width_of_the_set(name: str) -> None:
+    constraint = SETS[name]
+    n, diameter = 1000, 2 * constraint.l2_radius
+    where = where_on(constraint, "logistic", n)
+    width = constraint.gaussian_width().upper
+    second = 0.25 * diameter**3 / (width**2 * math.log(1e6) * n**2.5)
+    expected = min(diameter / n**1.5, second)
+    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_set_of_one_point_has_no_width() -> None:
+    where = where_on(Simplex(d=1, radius=1.0), "logistic", 100)
+    assert theorem_accuracy(where, 1.0, 0.5, 1e-6) == pytest.approx(2e-3)
+    x, y = records(100, 1)
+    result = run(ObjectivePerturbation(), where, sample_on(where.body, "logistic", x, y))
+    assert result.value.tolist() == [1.0]
+
+
+def test_the_ridge_of_a_narrow_set_balances_the_bound_of_its_width() -> None:
+    """In d = 10^4 the noise of an l1 ball is sqrt(log d), not sqrt(d); of the ball it is not."""
+    narrow = where_on(L1Ball(d=10_000, radius=1.0), "logistic", 1000)
+    wide = replace(narrow, constraint=None)
+    losses = ObjectivePerturbation().plan(narrow).losses
+    output = gaussian_rho(0.008, 1e-8)
+    small, large = (balanced_ridge(w, losses, 0.8, 1e-6, output) for w in (narrow, wide))
+    assert small != large
+
+    def bound(ridge: float) -> float:
+        share = math.log1p(losses.smoothness / (2 * narrow.n * ridge))
+        std = objective_noise_std(2 * losses.lipschitz, 0.8 - share, 1e-6)
+        return std * narrow.body.gaussian_width().value / narrow.n + ridge
+
+    assert bound(small) <= bound(large)
+    for other in (0.5, 0.9, 1.1, 2.0):
+        assert bound(small) <= bound(small * other) * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("name", ["l1", "simplex", "cube", "l1.5", "sparse", "group", "hull"])
+def test_the_excess_is_below_the_explicit_bound(name: str) -> None:
+    """theory/su-zhao-wang.md, 8, item 25, B1, against the parameter that drew the labels."""
+    n, constraint = 4000, SETS[name]
+    where = where_on(constraint, "logistic", n)
+    method = ObjectivePerturbation(tuning="theory")
+    plan = method.plan(where)
+    x, _ = records(n, D, seed=4)
+    best = constraint.support_point(np.linspace(1, 0, D))
+    rng = np.random.default_rng(5)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
+    sample = sample_on(constraint, "logistic", x, y)
+    width, radius = constraint.gaussian_width().upper, constraint.l2_radius
+    lipschitz, ridge = plan.losses.lipschitz, plan.ridge
+    bound = (
+        plan.linear_std * width / n
+        + ridge * radius**2
+        + lipschitz**2 / (ridge * n)
+        + lipschitz * math.sqrt(plan.accuracy / ridge)
+        + lipschitz * math.sqrt(2 * plan.output_std * width)
+    )
+    excess = [
+        sample.risk(run(method, where, sample, seed).value) - sample.risk(best)
+        for seed in range(10)
+    ]
+    assert np.mean(excess) <= bound
+
+
+def test_the_strong_version_needs_no_symmetric_set() -> None:
+    """Its modulus is an l2 one and cancels: no Minkowski norm is asked for."""
+    for name in ASYMMETRIC:
+        plan = objective_plan(where_on(SETS[name], "mean", 20), "tight", "practical", strong=True)
+        assert plan.ridge == 0 and plan.accuracy == 0
+
+
+@pytest.mark.parametrize(
+    ("planned", "given", "diameter"),
+    [("l2", "l1", 2.6), ("l1", "l2", 2.6), ("l1", "l1", 2.0), ("l1.5", "l1000", 9.0)],
+)
+def test_a_plan_for_one_set_does_not_run_on_another(
+    planned: str, given: str, diameter: float
+) -> None:
+    sets = SETS | {"l1000": LqBall(d=D, exponent=1000.0, radius=0.5)}
+    x, y = records(20, D)
+    where = where_on(sets[planned], "logistic", 20)
+    where = replace(where, constants=replace(where.constants, diameter=diameter))
+    ledger, rng = Ledger(where.budget), np.random.default_rng(0)
+    with pytest.raises(InvalidInput, match="constraint must be that of the setting"):
+        ObjectivePerturbation().release(
+            sample_on(sets[given], "logistic", x, y), where, ledger, rng
+        )
+    assert not ledger.entries
+
+
+def test_kinks_are_refused_on_every_set() -> None:
+    for constraint in (SETS["l1"], SETS["hull"]):
+        assert isinstance(constraint, L1Ball | Hull)
+        with pytest.raises(NotApplicable, match="has kinks"):
+            ObjectivePerturbation().plan(where_on(constraint, "hinge", 20))

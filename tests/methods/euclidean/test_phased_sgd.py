@@ -1,0 +1,256 @@
+"""Phased SGD: the sensitivity of a phase by brute force, its noise, disjoint phases, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.methods.euclidean import phased_sgd
+from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, bounded_risk, phase_average
+from dpsco_core.privacy import ZCDP
+from tests.methods.euclidean.losses import (
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    SMOOTH,
+    Releases,
+    check_spent,
+    neighbours,
+    records,
+    releases,
+    run,
+    sample,
+    setting,
+    share,
+)
+
+__all__ = ["releases"]
+VARIANTS = [
+    PhasedSgd(calibration=c, tuning=t)
+    for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
+]
+
+
+def largest_move(kind: str, step_size: float, batch: int) -> float:
+    """Return how far one replaced record moves a phase's average, over 2 L eta; brute force."""
+    n, d, replaced = 23, 3, 4
+    losses = PhasedSgd().plan(setting(kind, n, d)).losses
+    phase = Phase(start=2, stop=n, step_size=step_size, noise_std=1.0)
+    start, moved = np.array([0.3, -0.2, 0.6]), 0.0
+    for seed in range(4):
+        averages = [
+            phase_average(losses.of(sample(kind, x, y)), start, phase, batch, losses)
+            for x, y in neighbours(n, d, replaced, seed)
+        ]
+        gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
+        moved = float(np.max([moved, *gaps]))  # a NaN stays one
+    return moved / (2 * losses.lipschitz * step_size)
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("batch", [1, 4, 50])
+@pytest.mark.parametrize("fraction", [0.02, 1.0])
+def test_a_record_moves_the_average_by_at_most_its_sensitivity(
+    kind: str, batch: int, fraction: float
+) -> None:
+    """The largest step size that is allowed included; other records are as bad."""
+    smoothness = {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0)
+    moved = largest_move(kind, fraction * 2 / smoothness / batch, batch)
+    assert moved <= 1 + 1e-9
+    if fraction < 1 and batch == 1:
+        assert moved > 0.2, "the sensitivity is of the right size"
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_too_large_a_step_is_refused_before_a_record_is_seen(batch: int) -> None:
+    with pytest.raises(InvalidInput, match="step_size must be at most"):
+        largest_move("mean", 2.01 / batch, batch)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_every_phase_of_every_plan_may_be_released(method: PhasedSgd, kind: str) -> None:
+    for n, d, budget in itertools.product((2, 7, 1000, 300_000), (1, 50), BUDGETS):
+        where = setting(kind, n, d, budget)
+        plan = method.plan(where)
+        losses, first = plan.losses, plan.phases[0]
+        assert plan.batch * first.step_size * losses.smoothness <= 2 * (1 + 1e-12)
+        stops = [p.stop for p in plan.phases]
+        assert [p.start for p in plan.phases] == [0, *stops[:-1]]
+        assert stops[-1] <= n
+        for i, phase in enumerate(plan.phases, start=1):
+            assert phase.stop - phase.start == n // 2**i >= 1
+            assert phase.step_size == pytest.approx(first.step_size * 4.0 ** (1 - i), rel=1e-12)
+            scale = (
+                2
+                * losses.lipschitz
+                * phase.step_size
+                / math.sqrt(2 * share(method.calibration, budget))
+            )
+            assert phase.noise_std == pytest.approx(scale, rel=1e-9)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_the_whole_budget_is_spent_on_every_phase(method: PhasedSgd, budget: Any) -> None:
+    x, y = records(100, 3)
+    result = run(method, setting("logistic", 100, 3, budget), sample("logistic", x, y))
+    check_spent(method, budget, result.ledger)
+    entries, phases = result.ledger.entries, method.plan(setting("logistic", 100, 3, budget)).phases
+    assert [e.noise for e in entries] == pytest.approx([p.noise_std for p in phases])
+    assert len({e.part for e in entries}) == len(phases)
+    # The points inside a phase are not private: only its noisy end is shown.
+    assert result.iterates is not None
+    assert len(result.iterates) == len(phases) + 1
+
+
+def test_releases_are_the_averages_and_later_phases_start_at_them(releases: Releases) -> None:
+    """Without noise, phase by phase; a record moves no phase before its own."""
+    n, d, replaced = 64, 3, 40  # in the second phase
+    where, method = setting("logistic", n, d), PhasedSgd(tuning="theory")
+    runs, diagnostics = [], set()
+    for x, y in neighbours(n, d, replaced):
+        releases.values.clear()
+        result = run(method, where, sample("logistic", x, y))
+        diagnostics.add(tuple(result.diagnostics.items()))
+        runs.append([v.copy() for v in releases.values])
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
+    plan = method.plan(where)
+    for values in runs[1:]:
+        np.testing.assert_array_equal(values[0], runs[0][0])
+        moved = np.linalg.norm(values[1] - runs[0][1])
+        assert moved <= 2 * plan.losses.lipschitz * plan.phases[1].step_size * (1 + 1e-9)
+    x, y = neighbours(n, d, replaced)[0]
+    losses = plan.losses.of(sample("logistic", x, y))
+    w = np.zeros(d)
+    for phase, value in zip(plan.phases, runs[0], strict=True):
+        total = np.zeros(d)
+        v = w
+        for i in range(phase.start, phase.stop):
+            total += v
+            v = losses.constraint.project(v - phase.step_size * losses.gradient(v, i))
+        w = total / (phase.stop - phase.start)
+        np.testing.assert_allclose(value, w, rtol=1e-9, atol=1e-15)
+
+
+def test_noise_has_the_scale_of_the_ledger() -> None:
+    """Zero records: what comes out of phase 1 is its noise; chi-square at 1e-6."""
+    n, d = 2, 8000
+    where = setting("linear", n, d, ZCDP(rho=1e6), radius=1e6)
+    result = run(PhasedSgd(), where, sample("linear", np.zeros((n, d)), radius=1e6))
+    (entry,) = result.ledger.entries
+    plan = PhasedSgd().plan(where)
+    expected = 2 * plan.phases[0].step_size / math.sqrt(2 * 1e6)
+    law, total = stats.chi2(d), float(np.square(result.value / expected).sum())
+    assert entry.noise == pytest.approx(expected, rel=1e-12)
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def test_the_theorem_has_its_step_size_and_log_n_phases() -> None:
+    plan = PhasedSgd(tuning="theory").plan(setting("logistic", 1024, 100, ZCDP(rho=0.5)))
+    assert len(plan.phases) == 10
+    assert plan.phases[0].step_size == pytest.approx(2 * min(4 / 32, 1 / 20) / 4)
+
+
+def test_the_practical_plan_has_the_smaller_bound() -> None:
+    for n, d in itertools.product((100, 10_000), (2, 200)):
+        where = setting("logistic", n, d)
+        bounds = []
+        for method in (PhasedSgd(), PhasedSgd(tuning="theory")):
+            plan = method.plan(where)
+            eta = 4 * plan.phases[0].step_size
+            bounds.append(bounded_risk(where, 0.5, 1.0, len(plan.phases), eta))
+        assert bounds[0] <= bounds[1] * 1.01
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    with pytest.raises(NotApplicable, match=r"kinks.*sco\.private-sgd") as refusal:
+        PhasedSgd().plan(setting("hinge"))
+    assert refusal.value.changes == (("problem", "huber"),)
+    with pytest.raises(NotApplicable, match="kinks"):
+        PhasedSgd().plan(setting("other"))
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        PhasedSgd().plan(setting("logistic", budget=PURE))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
+        PhasedSgd(tuning="theory").plan(setting("logistic", lipschitz=False))
+    with pytest.raises(NotApplicable, match="only one"):
+        PhasedSgd().plan(setting("logistic", n=1))
+
+
+def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
+    """D/L = 200/1 at beta = 100: eta/4 = 50 min{4/sqrt n, ...} is above 2/beta below n = 10^8."""
+    where = setting("huber", 100, 1, ZCDP(rho=1e6), radius=100.0)
+    model = replace(where.constants.linear_model, curvature=100.0)  # type: ignore[type-var]
+    where = replace(where, constants=replace(where.constants, linear_model=model))
+    method = PhasedSgd(tuning="theory")
+    with pytest.raises(NotApplicable, match="above 2/beta") as refusal:
+        method.plan(where)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int)
+    method.plan(replace(where, n=enough))
+    with pytest.raises(NotApplicable):
+        method.plan(replace(where, n=int(0.9 * enough)))
+    assert PhasedSgd().plan(where).phases[0].step_size <= 0.02 * (1 + 1e-12)
+
+
+def test_it_learns() -> None:
+    """Logistic, n = 20,000: far below the risk of the centre."""
+    n, d = 20_000, 3
+    rng = np.random.default_rng(0)
+    x, _ = records(n, d)
+    best = np.array([3.0, -2.0, 1.0])
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
+    where = setting("logistic", n, d, radius=5.0)
+    losses = sample("logistic", x, y, radius=5.0)
+    result = run(PhasedSgd(), where, losses)
+    gained = losses.risk(np.zeros(d)) - losses.risk(result.value)
+    assert gained > 0.9 * (losses.risk(np.zeros(d)) - losses.risk(best))
+
+
+def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
+    patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
+    )
+
+
+def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    honest = phased_sgd.gaussian_noise_std
+    patch.setattr(phased_sgd, "gaussian_noise_std", lambda s, rho: honest(s / 2, rho))
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (
+            no_shrinking,
+            lambda: test_a_record_moves_the_average_by_at_most_its_sensitivity("mean", 1, 1.0),
+        ),
+        (half_the_noise, test_noise_has_the_scale_of_the_ledger),
+        (
+            sensitivity_of_one_gradient,
+            lambda: test_every_phase_of_every_plan_may_be_released(PhasedSgd(), "logistic"),
+        ),
+        (
+            sensitivity_of_one_gradient,
+            lambda: test_the_whole_budget_is_spent_on_every_phase(PhasedSgd(), CONCENTRATED),
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+        test()

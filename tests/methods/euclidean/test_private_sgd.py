@@ -1,0 +1,334 @@
+"""Private SGD: the pattern of Algorithm 1, one record's pull, the noise and its accountants."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.euclidean import private_sgd
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgd, fresh_order
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, gaussian_rho, shuffle_steps
+from dpsco_core.problems.samples.linear import LinearSample
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    Releases,
+    neighbours,
+    records,
+    releases,
+    run,
+    sample,
+    setting,
+)
+
+__all__ = ["releases"]
+KINDS = ("logistic", "hinge", "mean", "linear", "other")
+TUNINGS = ("practical", "theory")
+
+
+@dataclass(frozen=True, eq=False)
+class Watched(LinearSample):
+    """A sample that remembers which records were asked for."""
+
+    asked: list[int] = field(default_factory=list)
+
+    def gradient(self, w: Array, i: int) -> Array:
+        self.asked.append(i)
+        return super().gradient(w, i)
+
+    def bounded(self, radius: float) -> Watched:
+        return replace(super().bounded(radius), asked=self.asked)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_half_of_the_records_plus_one_are_asked_once_each(tuning: Any) -> None:
+    for n in range(1, 61):
+        x, y = records(n, 2, seed=n)
+        plain = sample("hinge", x, y)
+        assert isinstance(plain, LinearSample)
+        watched = Watched(plain.features, y, plain.link, plain.constraint)
+        result = run(PrivateSgd(tuning=tuning), setting("hinge", n, 2), watched, seed=n)
+        assert len(watched.asked) == len(set(watched.asked)) == n // 2 + 1
+        assert result.diagnostics["gradient_calls"] == n // 2 + 1
+        assert result.diagnostics["steps"] >= n // 2 + 1
+        if tuning == "practical":
+            assert result.diagnostics["steps"] == n // 2 + 1
+
+
+@pytest.mark.parametrize(
+    ("n", "mean", "variance"),
+    [(16, 12.605950, 5.966718), (100, 70.817218, 31.694448), (1000, 694.647431, 307.853736)],
+)
+def test_the_number_of_steps_has_its_moments(n: int, mean: float, variance: float) -> None:
+    """theory/arora-marinov-ullah.md, 7, item 23: both at a false-alarm rate of 1e-6."""
+    plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
+    rng, draws = np.random.default_rng(0), 4000
+    steps = np.array(
+        [
+            len(order) + idle.sum()
+            for order, idle in (fresh_order(n, plan, rng) for _ in range(draws))
+        ]
+    )
+    wide = stats.norm.isf(FALSE_ALARM / 2)
+    assert abs(steps.mean() - mean) < wide * math.sqrt(variance / draws)
+    squares = (steps - mean) ** 2
+    assert abs(squares.mean() - variance) < wide * squares.std() / math.sqrt(draws)
+
+
+def test_a_record_is_at_every_place_of_the_order_equally_often() -> None:
+    """theory/arora-marinov-ullah.md, 7, item 25: each place with probability 1/n; chi-square."""
+    n, draws = 9, 6000
+    plan = PrivateSgd(tuning="theory").plan(setting("hinge", n))
+    rng, counts = np.random.default_rng(1), np.zeros(plan.gradient_calls + 1)
+    for _ in range(draws):
+        order, idle = fresh_order(n, plan, rng)
+        place = np.flatnonzero(order == 4)
+        counts[place[0] if len(place) else -1] += 1
+        assert idle[0] == 0, "the first draw is always fresh"
+    m = plan.gradient_calls
+    expected = draws * np.array([1 / n] * m + [1 - m / n])
+    assert stats.chisquare(counts, expected).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_without_noise_a_constant_gradient_gives_the_notes_average(
+    tuning: Any, releases: Releases
+) -> None:
+    """The end is w_1 - eta m g, the average w_1 - eta (m-1)/2 g.
+
+    See theory/arora-marinov-ullah.md, 7, items 2 and 4.
+    """
+    n, g = 50, np.array([0.6, -0.8])
+    where = setting("linear", n, 2, ZCDP(rho=1e-3), radius=1e3)
+    result = run(
+        PrivateSgd(tuning=tuning), where, sample("linear", np.tile(-g, (n, 1)), radius=1e3)
+    )
+    eta, m = result.diagnostics["step_size"], n // 2 + 1
+    assert result.iterates is not None
+    assert eta * m < 1e3, "the projection is inactive"
+    np.testing.assert_allclose(result.iterates[-1], -eta * m * g, rtol=1e-12)
+    np.testing.assert_allclose(result.value, -eta * (m - 1) / 2 * g, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_one_record_moves_one_step_by_at_most_the_sensitivity(kind: str, tuning: Any) -> None:
+    """theory/arora-marinov-ullah.md, 7, items 5 and 6, with records that are anything."""
+    n, d, replaced = 30, 3, 7
+    method, where = PrivateSgd(tuning=tuning), setting(kind, n, d)
+    plan = method.plan(where)
+    largest = 0.0
+    for seed in range(6):
+        order, idle = fresh_order(n, plan, np.random.default_rng(seed))
+        x, y = neighbours(n, d, replaced)[0]
+        base = run(method, where, sample(kind, x, y), seed)
+        assert base.iterates is not None
+        for x, y in neighbours(n, d, replaced)[1:]:
+            other = run(method, where, sample(kind, x, y), seed)
+            assert other.diagnostics == base.diagnostics
+            gaps = np.linalg.norm(base.iterates - other.iterates, axis=1)
+            if replaced not in order:
+                np.testing.assert_array_equal(base.value, other.value)
+                continue
+            k = order.tolist().index(replaced)
+            used = k + idle[: k + 1].sum() + 1
+            assert not gaps[:used].any(), "the same until the record is used"
+            assert gaps[used] <= plan.step_size * plan.l2_sensitivity * (1 + 1e-9)
+            largest = max(largest, gaps[used] / (plan.step_size * plan.l2_sensitivity))
+    assert largest > 0.3, "the sensitivity is of the right size"
+
+
+def test_the_noise_of_the_steps_has_the_ledgers_scale() -> None:
+    """Zero gradients: every step of the path is -eta times its noise. Chi-square at 1e-6."""
+    n, d = 120, 60
+    for tuning in TUNINGS:
+        where = setting("linear", n, d, radius=1e6)
+        result = run(
+            PrivateSgd(tuning=tuning), where, sample("linear", np.zeros((n, d)), radius=1e6)
+        )
+        assert result.iterates is not None
+        moves = np.diff(result.iterates, axis=0) / result.diagnostics["step_size"]
+        assert len(moves) == result.diagnostics["steps"], "idle steps are noisy too"
+        scale = 2 * 1.0 / math.sqrt(2 * 0.5)
+        assert result.ledger.entries[0].noise == pytest.approx(scale, rel=1e-12)
+        total = float(np.square(moves / scale).sum())
+        law = stats.chi2(moves.size)
+        assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+        assert len(np.unique(moves)) == moves.size
+
+
+@pytest.mark.parametrize(("budget", "tuning"), list(itertools.product(BUDGETS, TUNINGS)))
+def test_the_ledger_spends_the_budget_on_the_sound_accountant(budget: Any, tuning: Any) -> None:
+    n = 500
+    x, y = records(n, 3)
+    result = run(PrivateSgd(tuning=tuning), setting("hinge", n, 3, budget), sample("hinge", x, y))
+    assert result.ledger.spent() == budget
+    (entry,) = result.ledger.entries
+    assert entry.sensitivity == 2.0
+    if isinstance(budget, ApproxDP):
+        sound = shuffle_steps(n, budget.epsilon, budget.delta)
+        assert entry.noise == pytest.approx(2 * sound.noise_multiplier, rel=1e-12)
+        assert entry.noise <= 2 / math.sqrt(2 * gaussian_rho(budget.epsilon, budget.delta)) * 1.001
+    else:
+        assert entry.noise == pytest.approx(2 / math.sqrt(2 * budget.rho), rel=1e-12)
+
+
+def test_the_papers_noise_is_that_of_remark_1() -> None:
+    """theory/arora-marinov-ullah.md, 7, item 7, and the whole budget on the ledger."""
+    budget = ApproxDP(epsilon=0.05, delta=1e-6)
+    where = setting("hinge", 10_000, 3, budget)
+    method = PrivateSgd(calibration="paper")
+    assert method.plan(where).noise_std == pytest.approx(190.900772, rel=1e-8)
+    assert method.plan(where).noise_std > PrivateSgd().plan(where).noise_std
+    ledger = Ledger(budget)
+    method.plan(where).open(ledger, 3)
+    assert ledger.spent() == budget
+    assert ledger.entries[0].noise == pytest.approx(190.900772, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("n", "budget", "says"),
+    [
+        (10_000, CONCENTRATED, "stated for (epsilon, delta) budgets only"),
+        (10_000, ApproxDP(epsilon=0.01, delta=0.1), "delta <= 3 exp(-4)"),
+        (100, ApproxDP(epsilon=0.01, delta=1e-6), "delta >= 6 exp(-n/16)"),
+        (10, ApproxDP(epsilon=0.01, delta=0.05), "n >= 16"),
+        (10_000, ApproxDP(epsilon=0.2, delta=1e-6), "epsilon <= 4 sqrt(ln(3/delta)/n) = 0.154"),
+    ],
+)
+def test_outside_the_regime_the_paper_refuses_and_its_change_helps(
+    n: int, budget: Any, says: str
+) -> None:
+    where = setting("hinge", n, 3, budget)
+    with pytest.raises(NotApplicable) as refusal:
+        PrivateSgd(calibration="paper").plan(where)
+    assert says in str(refusal.value)
+    ((name, value),) = refusal.value.changes
+    if name == "calibration":
+        PrivateSgd(calibration="tight").plan(where)
+    elif name in ("epsilon", "delta"):
+        PrivateSgd(calibration="paper").plan(
+            replace(where, budget=replace(budget, **{name: value}))
+        )
+    else:
+        assert name == "n" and value > n
+
+
+def test_a_pure_budget_and_unbounded_records_are_refused() -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        PrivateSgd().plan(setting("hinge", budget=PURE))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
+        PrivateSgd(tuning="theory").plan(setting("hinge", lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+    plan = PrivateSgd().plan(setting("hinge", lipschitz=False))
+    assert plan.losses.feature_bound == plan.losses.lipschitz < math.inf
+
+
+def test_step_sizes_are_the_papers_and_the_sharp_forms() -> None:
+    where = setting("hinge", 1000, 5, ZCDP(rho=0.5))  # sigma = 2
+    plan = PrivateSgd(tuning="theory").plan(where)
+    assert plan.step_size == pytest.approx(1 / (math.sqrt(1000) * (1 + 2 * math.sqrt(5))))
+    assert PrivateSgd().plan(where).step_size == pytest.approx(1 / math.sqrt(501 * (1 + 4 * 5)))
+
+
+def test_the_mean_excess_is_below_the_sharp_bounds() -> None:
+    """0.2557135 with idle steps, 0.2047344 without: theory/arora-marinov-ullah.md, 3; at 1e-6.
+
+    z = e_1 with probability 3/4, else -e_1; F(w) = -w_1/2.
+    """
+    n, d, runs = 1000, 5, 120
+    where = setting("linear", n, d, ZCDP(rho=0.5))
+    rng = np.random.default_rng(0)
+    for method, bound in ((PrivateSgd(tuning="theory"), 0.2557135), (PrivateSgd(), 0.2047344)):
+        excess = []
+        for _ in range(runs):
+            x = np.zeros((n, d))
+            x[:, 0] = np.where(rng.random(n) < 0.75, 1.0, -1.0)
+            result = run(method, where, sample("linear", x), rng=rng)
+            excess.append(0.5 * (1 - result.value[0]))
+        error = float(np.std(excess)) / math.sqrt(runs)
+        assert np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
+        assert 0.2 * bound < np.mean(excess) < 0.45, "learns, and no less than noise allows"
+
+
+def test_scaling_the_loss_changes_nothing_but_the_noise() -> None:
+    """theory/arora-marinov-ullah.md, 7, item 12: loss, L and noise times c, the same path."""
+    x, _ = records(60, 3)
+    where = setting("linear", 60, 3)
+    larger = replace(where, constants=replace(where.constants, lipschitz=4.0))
+    one = run(PrivateSgd(), where, sample("linear", x))
+    four = run(PrivateSgd(), larger, sample("linear", 4 * x))
+    np.testing.assert_allclose(one.value, four.value, rtol=1e-9)
+
+
+def no_clip(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+    patch.setattr(private_sgd.Losses, "of", lambda self, s: s)
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    draw = np.random.Generator.normal
+    patch.setattr(
+        "dpsco_core.privacy.steps.gaussian_noise",
+        lambda shape, std, rng: draw(rng, scale=std / 2, size=shape),
+    )
+
+
+def sensitivity_of_one_gradient(patch: pytest.MonkeyPatch) -> None:
+    honest = private_sgd.PrivateSgd.plan
+    patch.setattr(
+        PrivateSgd,
+        "plan",
+        lambda self, s: (
+            lambda p: replace(p, l2_sensitivity=p.l2_sensitivity / 2, noise_std=p.noise_std / 2)
+        )(honest(self, s)),
+    )
+
+
+def order_is_not_random(patch: pytest.MonkeyPatch) -> None:
+    honest = fresh_order
+    patch.setitem(
+        globals(),
+        "fresh_order",
+        lambda n, p, rng: (np.sort(honest(n, p, rng)[0]), honest(n, p, rng)[1]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (
+            no_clip,
+            lambda: test_one_record_moves_one_step_by_at_most_the_sensitivity("linear", "theory"),
+        ),
+        (half_the_noise, test_the_noise_of_the_steps_has_the_ledgers_scale),
+        (
+            sensitivity_of_one_gradient,
+            lambda: test_one_record_moves_one_step_by_at_most_the_sensitivity(
+                "linear", "practical"
+            ),
+        ),
+        (
+            sensitivity_of_one_gradient,
+            lambda: test_the_ledger_spends_the_budget_on_the_sound_accountant(
+                APPROXIMATE, "practical"
+            ),
+        ),
+        (order_is_not_random, test_a_record_is_at_every_place_of_the_order_equally_often),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, ValueError)):
+        test()

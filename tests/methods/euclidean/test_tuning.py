@@ -1,0 +1,202 @@
+"""The model behind the practical tuning: what it predicts is what the descent does."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.methods.euclidean import ClippedDescent, CoordinatewiseDescent, SmoothedDescent
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.tuning import (
+    SPARED,
+    Descent,
+    curvatures,
+    modelled_risk,
+    practical_descent,
+    practical_limit,
+    practical_radius,
+)
+from dpsco_core.privacy import ZCDP, ApproxDP
+from tests.methods.euclidean.framework.helpers import (
+    APPROXIMATE,
+    CONCENTRATED,
+    linear,
+    logistic,
+    quadratic,
+    run,
+)
+
+PROBLEMS = [quadratic(), quadratic(5, radius=3.0), logistic(), linear()]
+FAMILIES = (ClippedDescent, CoordinatewiseDescent, SmoothedDescent)
+FAR = Ball(d=1, radius=1e9)
+
+
+def response(rule: Descent, curvature: float, start: float, impulse: int | None) -> float:
+    """Return the distance from the minimiser, `start` from the centre, of what the loop returns.
+
+    A unit of noise enters the gradient of step `impulse`.
+    """
+
+    def oracle(w: np.ndarray, t: int) -> np.ndarray:
+        return curvature * (w - start) + (1.0 if t == impulse else 0.0)
+
+    return float(descend(FAR, rule, oracle).value[0] - start)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 24])
+@pytest.mark.parametrize("fraction", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("curvature", [0.3, 2.0])
+def test_the_model_is_the_linear_recursion(steps: int, fraction: float, curvature: float) -> None:
+    """Bias and the weight of every step's noise, by running the loop on one impulse at a time."""
+    for averaged in {1, max(1, steps // 2), steps}:
+        rule = Descent(steps=steps, step_size=fraction / curvature, averaged=averaged)
+        bias = response(rule, curvature, 3.0, None)
+        weights = np.array([response(rule, curvature, 0.0, s) for s in range(steps)])
+        risk = curvature / 2 * (bias**2 + steps * 0.7 * float(weights @ weights))
+        found = modelled_risk(curvature, steps, rule.step_size, averaged, 3.0, 0.7)
+        assert found == pytest.approx(risk, rel=1e-9, abs=1e-15)
+
+
+def test_the_model_has_its_limits() -> None:
+    assert modelled_risk(1.0, 1, 1.0, 1, 2.0, 0.5) == 0.25  # one Newton step: the noise alone
+    start = modelled_risk(1.0, 1, 1e-6, 1, 2.0, 0.5)  # hardly a step: the start alone
+    assert start == pytest.approx(2.0, rel=1e-5)
+    assert modelled_risk(2.0, 1000, 0.25, 1, 5.0, 0.0) < 1e-200
+
+
+def test_the_model_predicts_a_simulated_run() -> None:
+    """20,000 runs; the mean of a scaled chi-square is off by 1e-6 quantiles at most."""
+    rng, runs, (h, steps, size, averaged) = np.random.default_rng(0), 20_000, (0.8, 9, 0.5, 4)
+    w, total = np.zeros(runs), np.zeros(runs)
+    for t in range(steps):
+        w = w - size * (h * (w - 1.5) + math.sqrt(steps * 0.3) * rng.standard_normal(runs))
+        total += w if t >= steps - averaged else 0.0
+    losses = h / 2 * (total / averaged - 1.5) ** 2
+    expected = modelled_risk(h, steps, size, averaged, 1.5, 0.3)
+    error = float(losses.std()) / math.sqrt(runs)
+    assert abs(float(losses.mean()) - expected) < 4.9 * error
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_less_noise_never_costs_more_than_what_is_spared(problem: Any) -> None:
+    where = problem.setting(1000, CONCENTRATED)
+    found = [practical_descent(where, v) for v in np.geomspace(1e-12, 1e6, 9)]
+    risks = [one.modelled_risk for one in found]
+    smallest, _ = curvatures(where)
+    spared = SPARED * where.constants.variance_trace / (2 * smallest * where.n)
+    for less, more in itertools.pairwise(risks):
+        assert less <= more * (1 + SPARED) + spared
+    assert risks[0] < 1e-3 * risks[-1] or problem.card.slug == "linear"
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_the_steps_are_stable_and_the_average_exists(problem: Any) -> None:
+    where = problem.setting(1000, CONCENTRATED)
+    _, largest = curvatures(where)
+    for energy in np.geomspace(1e-12, 1e6, 4):
+        found = practical_descent(where, energy)
+        assert 0 < found.step_size <= (1 + 1e-12) / largest
+        assert 1 <= found.averaged <= found.steps
+        assert not found.queried
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_a_larger_budget_means_less_noise(family: Any, problem: Any) -> None:
+    total = []
+    for rho in (1e-4, 1e-2, 1.0, 100.0):
+        plan = family().plan(problem.setting(1000, ZCDP(rho=rho)))
+        total.append(plan.diagnostics["noise_std"] / math.sqrt(plan.descent.steps))
+    assert total == sorted(total, reverse=True)
+    one, other = (
+        family().plan(problem.setting(1000, ApproxDP(epsilon=e, delta=1e-6))) for e in (0.1, 2.0)
+    )
+    assert one.rho < other.rho
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_without_privacy_it_is_the_descent_without_noise(problem: Any) -> None:
+    """At rho = 10^12 a run ends where the same steps on exact clipped gradients end."""
+    n = 500
+    where, sample = problem.setting(n, ZCDP(rho=1e12)), problem.sample(n, np.random.default_rng(0))
+    radius = 1e4  # above every gradient of this sample
+    for gradients in sample.gradients(np.zeros(where.d)).blocks():
+        assert np.linalg.norm(gradients, axis=1).max() < radius / 2
+    plan = ClippedDescent(radius=radius).plan(where)
+    result, _ = run(ClippedDescent(radius=radius), where, sample)
+    exact = descend(sample.constraint, plan.descent, lambda w, _: sample.mean_gradient(w))
+    noise = plan.diagnostics["noise_std"]
+    assert noise < 1e-3
+    np.testing.assert_allclose(result.value, exact.value, atol=20 * noise * plan.descent.steps)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS[:2], ids=str)
+def test_without_privacy_and_clipping_the_minimum_of_the_empirical_risk_is_found(
+    problem: Any,
+) -> None:
+    n = 2000
+    where, sample = problem.setting(n, ZCDP(rho=1e12)), problem.sample(n, np.random.default_rng(1))
+    result, _ = run(ClippedDescent(radius=1e4), where, sample)
+    best = sample.constraint.project(sample.points.x.mean(axis=0))
+    np.testing.assert_allclose(result.value, best, atol=1e-3)
+
+
+@pytest.mark.parametrize("level", [practical_radius, practical_limit])
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_clip_levels_grow_slowly_with_records_and_budget(level: Any, problem: Any) -> None:
+    by_records = [level(problem.setting(n, CONCENTRATED), 0.5) for n in (10, 10**4, 10**9, 10**14)]
+    by_budget = [level(problem.setting(1000, CONCENTRATED), rho) for rho in (1e-6, 1.0, 1e12)]
+    for levels in (by_records, by_budget):
+        assert all(0 < value < math.inf for value in levels)
+        assert levels == sorted(levels)
+    assert by_records[-1] > by_records[0], "so that the bias vanishes"
+    assert by_records[-1] < 1e14 ** (1 / 2.9) * by_records[0]
+
+
+def test_a_clip_radius_is_never_above_the_lipschitz_constant() -> None:
+    where = logistic().setting(10**9, CONCENTRATED)
+    bounded = replace(where, constants=replace(where.constants, lipschitz=0.25))
+    assert practical_radius(bounded, 0.5) == 0.25
+
+
+def test_levels_scale_with_the_data() -> None:
+    small, large = (
+        quadratic().setting(1000, CONCENTRATED),
+        quadratic().setting(1000, CONCENTRATED),
+    )
+    c = small.constants
+    scaled = replace(
+        c,
+        coordinate_moment=c.coordinate_moment * 10**small.moment_order,
+        variance_trace=c.variance_trace * 100,
+        mean_gradient_bound=c.mean_gradient_bound * 10,
+    )
+    large = replace(large, constants=scaled)
+    for level in (practical_radius, practical_limit):
+        assert level(large, 0.5) == pytest.approx(10 * level(small, 0.5), rel=1e-12)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_curvatures_are_certified_or_assumed_and_ordered(problem: Any) -> None:
+    smallest, largest = curvatures(problem.setting(100, APPROXIMATE))
+    assert 0 < smallest <= largest < math.inf
+    constants = problem.constants
+    if constants.strong_convexity > 0:
+        assert smallest == constants.strong_convexity
+    if constants.smoothness > 0:
+        assert largest == constants.smoothness
+
+
+def test_without_smoothness_and_without_a_bound_there_is_no_step_size() -> None:
+    where = quadratic().setting(100, CONCENTRATED)
+    for bound, match in ((math.inf, "certifies neither"), (0.0, "nothing to minimise")):
+        changed = replace(where.constants, smoothness=math.inf, mean_gradient_bound=bound)
+        with pytest.raises(NotApplicable, match=match):
+            curvatures(replace(where, constants=changed))

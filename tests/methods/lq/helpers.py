@@ -1,0 +1,70 @@
+"""What the tests of the l_q methods share: settings with a geometry, and a ledger that remembers.
+
+As in `tests.methods.euclidean.losses`, certified settings have the Lipschitz constant 1 on
+features of norm 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.privacy import Budget, Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.protocol import Sample
+from tests.methods.euclidean.losses import CONCENTRATED, Array, records, sample, setting
+
+L1, LINF = Geometry(kind="l1"), Geometry(kind="linf")
+
+
+def lq(q: float) -> Geometry:
+    return Geometry(kind="lq", q=q)
+
+
+SMALL = (L1, lq(1.1), lq(1.5), L2)  # q <= 2
+LARGE = (L2, lq(4.0), lq(np.inf), LINF)  # q >= 2
+
+
+def geometric(
+    kind: str,
+    geometry: Geometry,
+    n: int = 40,
+    d: int = 3,
+    budget: Budget = CONCENTRATED,
+    *,
+    lipschitz: bool = True,
+    radius: float = 1.0,
+) -> Setting:
+    """A setting of `..euclidean.losses` on another set, of half the diameter `radius`."""
+    body = geometry.constraint(d, radius)
+    flat = setting(kind, n, d, budget, lipschitz=lipschitz, radius=body.l2_radius)
+    return replace(flat, constraint=body, exponent=geometry.exponent)
+
+
+def on(geometry: Geometry, losses: Sample, radius: float = 1.0) -> Any:
+    """The sample on another constraint set."""
+    assert hasattr(losses, "constraint")
+    return replace(losses, constraint=geometry.constraint(losses.d, radius))  # type: ignore[type-var]
+
+
+def plain(kind: str, n: int, d: int, seed: int = 0) -> Sample:
+    """Records of norm at most 1, with targets."""
+    return sample(kind, *records(n, d, seed))
+
+
+@dataclass
+class Remembering(Ledger):
+    """A ledger that keeps the exact and the noisy value of every shaped release."""
+
+    silent: bool = False
+    exact: list[Array] = field(default_factory=list)
+    noisy: list[Array] = field(default_factory=list)
+
+    def generalized_gaussian(self, value: Array, **options: Any) -> Array:
+        released = super().generalized_gaussian(value, **options)
+        self.exact.append(np.array(value))
+        self.noisy.append(np.array(released))
+        return value if self.silent else released

@@ -1,0 +1,268 @@
+"""Settings, samples and checks that the tests of one-pass truncated mirror descent share.
+
+Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry.geometries import Geometry
+from dpsco_core.geometry.norms import dual_exponent, row_norms
+from dpsco_core.methods.lq import mirror as lp_mirror
+from dpsco_core.methods.lq.batched import BatchedMirrorDescent
+from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.methods.lq.reduction import EuclideanReduction
+from dpsco_core.methods.lq.shuffled import ShuffledMirrorDescent
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    Budget,
+    Ledger,
+    amplify,
+    gaussian_rho,
+    shuffle_steps,
+    zcdp_rho,
+)
+from dpsco_core.problems.base import Constants, LinearModel, Setting
+from dpsco_core.problems.links import SquaredLink
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.problems.samples.points import PointSample
+from tests.methods.euclidean.losses import LINKS, POINTS, neighbours, records
+
+Array = NDArray[np.float64]
+
+FALSE_ALARM = 1e-6
+CONCENTRATED, APPROXIMATE = ZCDP(rho=0.5), ApproxDP(epsilon=0.8, delta=1e-6)
+GG, GAUSSIAN = "generalized gaussian", "gaussian"
+SHUFFLED, BATCHED, REDUCED = ShuffledMirrorDescent, BatchedMirrorDescent, EuclideanReduction
+MODELS = LINKS | {"least-squares": SquaredLink()}
+
+
+def geometry(q: float) -> Geometry:
+    return Geometry(kind="lq", q=q)
+
+
+def setting(
+    q: float = 1.5,
+    n: int = 40,
+    d: int = 3,
+    budget: Budget = CONCENTRATED,
+    *,
+    shape: Geometry | None = None,
+    radius: float = 1.0,
+    kind: str = "mean",
+    **constants: Any,
+) -> Setting:
+    """A setting with smooth losses of bounded variance, on the set of a geometry."""
+    shape = geometry(q) if shape is None else shape
+    body = shape.constraint(d, radius)
+    model = None
+    if kind in MODELS:
+        model = LinearModel(slope=1.0, curvature=1.0, feature_norm=1.0)
+    given: dict[str, Any] = {
+        "coordinate_moment": 1.0,
+        "directional_moment": 1.0,
+        "variance_trace": float(d),
+        "mean_gradient_bound": 0.5,
+        "diameter": 2 * body.l2_radius,
+        "smoothness": 0.0 if kind == "linear" else 1.0,
+        "linear_model": model,
+        "structure": "other" if kind == "other" else "mean" if model is None else "linear-model",
+    }
+    return Setting(
+        n=n,
+        d=d,
+        moment_order=2.0,
+        budget=budget,
+        constants=Constants(**given | constants),
+        constraint=body,
+        exponent=shape.exponent,
+    )
+
+
+def sample(where: Setting, kind: str, x: Array, y: Array | None = None) -> Any:
+    if kind in POINTS:
+        return PointSample(points=DenseRows(x), loss=POINTS[kind], constraint=where.body)
+    targets = np.ones(len(x)) if y is None else y
+    return LinearSample(
+        features=DenseRows(x), targets=targets, link=MODELS[kind], constraint=where.body
+    )
+
+
+@dataclass
+class Pulls:
+    """What every mirror step was given, and the point it was given it at."""
+
+    gradients: list[Array] = field(default_factory=list)
+    at: list[Array] = field(default_factory=list)
+
+
+@contextmanager
+def visiting(points: Array) -> Iterator[Pulls]:
+    """Make every run query these points, whatever it is told there, and record what it is told."""
+    seen = Pulls()
+
+    def step(mirror: Any, constraint: Any, w: Array, gradient: Array, weight: float) -> Array:
+        seen.gradients.append(np.array(gradient))
+        seen.at.append(w)
+        return np.asarray(points[len(seen.at) % len(points)])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lp_mirror, "mirror_step", step)
+        yield seen
+
+
+def run(method: Any, where: Setting, losses: Any, seed: int = 0) -> Release:
+    """Release once; the value and the path are finite and in the set."""
+    ledger = Ledger(where.budget)
+    result: Release = method.release(losses, where, ledger, np.random.default_rng(seed))
+    assert result.ledger is ledger
+    assert result.value.shape == (where.d,)
+    assert result.iterates is not None and result.iterate_steps is not None
+    assert len(result.iterates) == len(result.iterate_steps)
+    assert result.iterate_steps[-1] == result.diagnostics["steps"]
+    for point in (result.value, *result.iterates):
+        assert where.body.contains(point, 1e-9)
+    return result
+
+
+MODULES = tuple(f"dpsco_core.methods.lq.{name}" for name in ("shuffled", "batched", "reduction"))
+
+
+@contextmanager
+def planned(change: Callable[[Any], Any]) -> Iterator[None]:
+    """Put `change(mirror_plan)` in the place of it; such changes may be nested."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in MODULES:
+            module = importlib.import_module(name)
+            patch.setattr(module, "mirror_plan", change(module.mirror_plan))
+        yield
+
+
+def with_plan(**changes: Any) -> Any:
+    """Change every plan; `changes` are its fields, or functions of the plan."""
+
+    def change(honest: Any) -> Any:
+        def changed(*arguments: Any) -> MirrorPlan:
+            plan = honest(*arguments)
+            new = {k: v(plan) if callable(v) else v for k, v in changes.items()}
+            return replace(plan, **new)
+
+        return changed
+
+    return planned(change)
+
+
+def in_steps(count: int) -> Any:
+    """Plans of so many steps."""
+    return with_plan(steps=count, batch_size=lambda plan: plan.batch_size * plan.steps // count)
+
+
+def forced(order: str) -> Any:
+    """Allow one accounting only."""
+    return planned(lambda honest: lambda where, orders, *others: honest(where, (order,), *others))
+
+
+def exponent_of(method: Any, where: Setting) -> float:
+    """The exponent of the norm in which the method measures gradients."""
+    return 2.0 if isinstance(method, REDUCED) else dual_exponent(where.exponent)
+
+
+def check_neighbours(method: Any, where: Setting, kind: str, points: Array) -> float:
+    """Neighbours at the same points, with the same noise: one pull moves, by the sensitivity.
+
+    Returns the largest move of a batch's sum, relative to what the ledger's noise is for.
+    """
+    exponent, plan = exponent_of(method, where), method.plan(where)
+    pulls: list[Array] = []
+    for x, y in neighbours(where.n, where.d, 7):
+        with visiting(points) as seen:
+            ledger = Ledger(where.budget)
+            method.release(sample(where, kind, x, y), where, ledger, np.random.default_rng(3))
+        (entry,) = ledger.entries
+        assert len(seen.gradients) == plan.steps
+        pulls.append(plan.batch_size * np.array(seen.gradients))
+    assert np.isfinite(pulls).all()
+    # Gaussian noise is calibrated in l2, other noise in the dual norm.
+    measured = exponent if GG in entry.mechanism else 2.0
+    largest = 0.0
+    for one, other in itertools.combinations(pulls, 2):
+        moves = row_norms(one - other, exponent)
+        assert np.count_nonzero(moves) <= 1, "one batch holds the record"
+        assert moves.max() <= 2 * plan.threshold * (1 + 1e-9)
+        relative = row_norms(one - other, measured).max() / entry.sensitivity
+        assert relative <= 1 + 1e-9
+        largest = max(largest, float(relative))
+    return largest
+
+
+def check_noise(method: Any, where: Setting) -> None:
+    """Zero gradients: every pull is noise of the ledger's scale. Chi-square at 1e-6.
+
+    A sum of generalized Gaussian vectors is none: for those a shuffled batch is one record.
+    """
+    plan, zeros = method.plan(where), np.zeros((where.n, where.d))
+    with visiting(np.zeros((1, where.d))) as seen:
+        ledger = Ledger(where.budget)
+        method.release(sample(where, "linear", zeros), where, ledger, np.random.default_rng(5))
+    (entry,) = ledger.entries
+    shuffled, other = entry.mechanism.startswith("shuffled"), GG in entry.mechanism
+    assert entry.disjoint_blocks == (where.n if shuffled else plan.steps)
+    assert not (shuffled and other) or plan.batch_size == 1
+    scale = entry.noise * math.sqrt(plan.batch_size if shuffled else 1)
+    noise = plan.batch_size * np.array(seen.gradients) / scale
+    total = float(np.square(row_norms(noise, plan.space.smooth_exponent if other else 2.0)).sum())
+    law = stats.chi2(noise.size)
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    assert len(np.unique(noise)) == noise.size
+
+
+def check_ledger(method: Any, where: Setting) -> None:
+    """One entry, the whole budget, and the noise of theory/su-zhao-wang.md, 2.5 and 2.6."""
+    ledger = Ledger(where.budget)
+    rng = np.random.default_rng(0)
+    x, y = records(where.n, where.d)
+    result = method.release(sample(where, "logistic", x, y), where, ledger, rng)
+    (entry,) = ledger.entries
+    plan = method.plan(where)
+    assert entry.noise == result.diagnostics["noise_std"]
+    assert not ledger.flaws
+    budget, noise = where.budget, GG if GG in entry.mechanism else GAUSSIAN
+    if entry.mechanism.startswith("shuffled"):
+        assert ledger.spent() == budget
+        assert isinstance(budget, ApproxDP)
+        curve: Any = "zcdp" if noise == GG else "gaussian"
+        if method.calibration == "tight":
+            rho = shuffle_steps(where.n, budget.epsilon, budget.delta, curve).rho_step
+        else:
+            found = amplify(where.n, budget.epsilon, budget.delta, "closed")
+            assert found is not None
+            rho = found.epsilon_group**2 / (-4 * math.log(found.delta_group))
+    elif isinstance(budget, ZCDP):
+        rho = budget.rho
+        assert ledger.spent() == budget
+    elif method.calibration == "paper":
+        rho = budget.epsilon**2 / (-4 * math.log(budget.delta))  # type: ignore[union-attr]
+        spent = ledger.spent()
+        assert isinstance(spent, ApproxDP) and spent.epsilon <= budget.epsilon  # type: ignore[union-attr]
+    else:
+        assert ledger.spent() == budget
+        rho = (gaussian_rho if noise == GAUSSIAN else zcdp_rho)(budget.epsilon, budget.delta)  # type: ignore[union-attr]
+    dual = exponent_of(method, where)
+    factor = math.sqrt(plan.space.kappa) if noise == GG else where.d ** (0.5 - 1 / dual)
+    expected = factor * 2 * plan.threshold / math.sqrt(2 * rho)
+    assert entry.noise == pytest.approx(expected, rel=1e-9)

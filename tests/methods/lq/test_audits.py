@@ -1,0 +1,368 @@
+r"""Empirical audits of the l_q methods: worst neighbours, many runs, an event that tells.
+
+See `tests.methods.euclidean.audit_helpers`. The noisy values that a run was steered by are read
+off its path; of them the statistic is the likelihood ratio of the two worlds, or what rises with
+it. Deliberate
+faults must be flagged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.norms import dual_exponent, lq_norm, row_norms
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq import mirror as lp_mirror
+from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
+from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
+from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import ApproxDP, Ledger, mechanisms
+from dpsco_core.problems.base import Setting
+from tests.methods.euclidean.audit_helpers import excess
+from tests.methods.euclidean.losses import Array, sample
+from tests.methods.lq import mirror_helpers
+from tests.methods.lq.helpers import L1, geometric, lq, on
+from tests.methods.lq.mirror_helpers import BATCHED, GG, REDUCED, SHUFFLED
+
+CLAIM, SMALL_CLAIM = ApproxDP(epsilon=1.0, delta=0.05), ApproxDP(epsilon=0.3, delta=0.02)
+RUNS, FAULTY_RUNS, SHUFFLED_RUNS = 1000, 1300, 6000
+FAR = 1e6  # a record that is shrunk, or a target at which the slope is 1
+INSIDE = 1 - 1e-9  # a record just below the level beyond which it becomes 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """A method at a setting, two neighbouring samples, and a statistic of the release."""
+
+    method: Any
+    where: Setting
+    pair: tuple[Any, Any]
+    statistic: Callable[[Release], float]
+
+
+def replanned(method: Any, where: Setting, **changes: Any) -> tuple[Any, Any]:
+    """The method with other steps, and its plan: no noise depends on them. It plans only once."""
+    plan = method.plan(where)
+    inner = replace(plan.sgd, **changes) if hasattr(plan, "sgd") else replace(plan, **changes)
+    found = replace(plan, sgd=inner) if hasattr(plan, "sgd") else inner
+
+    class Replanned(type(method)):  # type: ignore[misc]
+        def plan(self, setting: Setting) -> Any:
+            return found
+
+    fields = {f.name: getattr(method, f.name) for f in dataclasses.fields(method)}
+    return Replanned(**fields), found
+
+
+def lean(noisy: Array, pull: Array, noise: str, exponent: float) -> Array:
+    """Of values with noise about +pull or -pull: half the difference of their squared distances.
+
+    Over the squared scale of the noise it is the logarithm of the likelihood ratio.
+    """
+    if noise != GG:
+        return np.asarray(2 * noisy @ pull)
+    one, other = row_norms(noisy - pull, exponent), row_norms(noisy + pull, exponent)
+    return (other**2 - one**2) / 2
+
+
+def unit(d: int, dual: float) -> Array:
+    """The direction whose l2 norm is the largest at dual norm 1."""
+    return np.ones(d) / lq_norm(np.ones(d), dual)
+
+
+def truncated(
+    method: Any,
+    q: float,
+    d: int,
+    n: int,
+    steps: int,
+    *,
+    scale: float = INSIDE,
+    claim: ApproxDP = CLAIM,
+    first: int | None = 1,
+    batch_size: int | None = None,
+    mixed: bool = False,
+) -> Audit:
+    """One of the mirror descents: record 0 is at the level, the others are 0.
+
+    The statistic is of the first batch, or of all; `mixed` where any may hold record 0. Steps are
+    so small that the set is not felt.
+    """
+    where = mirror_helpers.setting(q, n, d, claim, kind="linear")
+    changes = {"steps": steps, "batch_size": batch_size or n // steps, "step_weight": 1e6}
+    method, plan = replanned(method, where, **changes)
+    pull = plan.threshold * unit(d, mirror_helpers.exponent_of(method, where))
+    mirror = PowerMirror.for_space(plan.space)
+
+    def statistic(release: Release) -> float:
+        assert release.iterates is not None
+        points = release.iterates if first is None else release.iterates[: first + 1]
+        duals = np.array([mirror.gradient(w) for w in points])
+        noisy = -np.diff(duals, axis=0) * plan.step_weight * plan.batch_size
+        leaning = lean(noisy, pull, plan.draw.noise, plan.space.smooth_exponent)
+        if mixed:
+            leaning = np.sinh(np.clip(leaning / plan.draw.noise_scale**2 / 2, -500, 500))
+        return float(leaning.sum())
+
+    def records(sign: float) -> Any:
+        x = np.zeros((n, d))
+        x[0] = -sign * scale * pull  # the gradient is its opposite
+        return mirror_helpers.sample(where, "linear", x)
+
+    return Audit(method=method, where=where, pair=(records(1), records(-1)), statistic=statistic)
+
+
+def steep(where: Setting, geometry: Any, sign: float) -> Any:
+    """Huber losses: the slope of record 0, which is far, is the sign everywhere; the others' 0."""
+    x, y = np.zeros((where.n, where.d)), np.zeros(where.n)
+    x[0], y[0] = FAR, -sign * FAR**20
+    return on(geometry, sample("huber", x, y))
+
+
+def regularized(q: float, d: int, noise: Any, *, steps: int = 2) -> Audit:
+    """Full gradients of three records."""
+    geometry = lq(q)
+    where = geometric("huber", geometry, 3, d, CLAIM)
+    method, plan = replanned(RegularizedMirrorDescent(noise=noise), where, steps=steps)
+    pull = plan.sensitivity / 2 * unit(d, dual_exponent(q))
+    mirror = PowerMirror.for_space(plan.space)
+
+    def statistic(release: Release) -> float:
+        assert release.iterates is not None
+        u = np.array([mirror.gradient(w) for w in release.iterates])
+        noisy = plan.proximal * u[:-1] - (plan.proximal + plan.regulariser) * u[1:]
+        return float(lean(noisy, pull, noise, plan.space.smooth_exponent).sum())
+
+    pair = (steep(where, geometry, 1), steep(where, geometry, -1))
+    return Audit(method=method, where=where, pair=pair, statistic=statistic)
+
+
+def phased() -> Audit:
+    """The first of the phases has eight records, of which record 0 comes first."""
+    geometry, d = lq(4.0), 2
+    where = geometric("huber", geometry, 16, d, CLAIM)
+
+    def statistic(release: Release) -> float:
+        assert release.iterates is not None
+        return float(release.iterates[1].sum())
+
+    pair = (steep(where, geometry, 1), steep(where, geometry, -1))
+    method, _ = replanned(UnconstrainedPhasedSgd(tuning="theory"), where)
+    return Audit(method=method, where=where, pair=pair, statistic=statistic)
+
+
+def noisy(n: int, batch: int = 1) -> Audit:
+    """Which step leant towards record 0, by the likelihood ratio; the others' gradients are 0.
+
+    At q = 1 with the potential of its own norm. Steps are so small that the set is not felt.
+    """
+    d = 2
+    where = geometric("linear", L1, n, d, CLAIM)
+    idle = {} if batch == 1 else {"idle": False}
+    changes = {"step_size": 1e-6, "batch": batch} | idle
+    method, plan = replanned(NoisyMirrorDescent(tuning="theory"), where, **changes)
+    mirror, direction = plan.potential.mirror, np.ones(d) / math.sqrt(d)
+    assert mirror.exponent < 2
+    shift = plan.sgd.l2_sensitivity / 2 / batch
+    variance = plan.sgd.noise_std**2 / batch
+
+    def statistic(release: Release) -> float:
+        assert release.iterates is not None
+        u = np.array([mirror.gradient(w) for w in release.iterates])
+        along = -np.diff(u, axis=0) @ direction / plan.sgd.step_size
+        return float(np.sinh(np.clip(along * shift / variance, -500, 500)).sum())
+
+    def records(sign: float) -> Any:
+        x = np.zeros((n, d))
+        x[0] = -sign * FAR
+        return on(L1, sample("linear", x))
+
+    return Audit(method=method, where=where, pair=(records(1), records(-1)), statistic=statistic)
+
+
+AUDITS: dict[str, Callable[[], Audit]] = {
+    "batched": lambda: truncated(BATCHED(), 1.0, 4, 4, 2),
+    "batched, generalized": lambda: truncated(BATCHED(noise=GG), 1.2, 2, 4, 2),
+    "batched, both batches": lambda: truncated(BATCHED(), 1.5, 1, 4, 2, first=None),
+    "shuffled, few records": lambda: truncated(SHUFFLED(), 1.5, 2, 4, 2),
+    "reduction": lambda: truncated(REDUCED(), 4.0, 2, 4, 2),
+    "regularised": lambda: regularized(1.0, 4, "gaussian"),
+    "regularised, generalized": lambda: regularized(1.2, 2, GG),
+    "phased": phased,
+    "noisy, n=1": lambda: noisy(1),
+    "noisy, n=3": lambda: noisy(3),
+    "noisy, averages": lambda: noisy(5, batch=3),
+}
+# Of three records two are used at n = 3; at n = 5 one of three is in a mean; and the noise of a
+# batch without the record is added.
+SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batched, both batches")]
+
+
+def statistics(audit: Audit, which: int, runs: int, rng: np.random.Generator) -> Array:
+    budget = audit.where.budget
+    return np.array(
+        [
+            audit.statistic(
+                audit.method.release(audit.pair[which], audit.where, Ledger(budget), rng)
+            )
+            for _ in range(runs)
+        ]
+    )
+
+
+def audited(audit: Audit, runs: int, generator: Any = np.random.Generator) -> float:
+    one, two = (
+        statistics(audit, k, runs, generator(np.random.PCG64(seed))) for k, seed in ((0, 1), (1, 2))
+    )
+    assert isinstance(audit.where.budget, ApproxDP)
+    return excess(one, two, audit.where.budget)
+
+
+@pytest.mark.parametrize("name", AUDITS)
+def test_the_claim_is_not_refuted(name: str) -> None:
+    assert audited(AUDITS[name](), RUNS) <= 0
+
+
+def fraction_of_the_noise(patch: pytest.MonkeyPatch, fraction: float) -> None:
+    for module, name in (
+        ("steps", "gaussian_noise"),
+        ("steps", "generalized_gaussian_noise"),
+        ("ledger", "add_gaussian_noise"),
+        ("generalized_gaussian", "add_gaussian_noise"),
+        ("generalized_gaussian", "generalized_gaussian_noise"),
+    ):
+        honest = getattr(mechanisms, name)
+        patch.setattr(
+            f"dpsco_core.privacy.{module}.{name}",
+            lambda *a, honest=honest: honest(*a[:-2], fraction * a[-2], a[-1]),
+        )
+
+
+@pytest.mark.parametrize("name", SHARP)
+def test_too_little_noise_is_flagged(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of it; a third where the guarantee is loose."""
+    fraction_of_the_noise(monkeypatch, 1 / 3 if "generalized" in name else 1 / 2)
+    assert audited(AUDITS[name](), FAULTY_RUNS) > 0
+
+
+def no_truncation(patch: pytest.MonkeyPatch) -> Audit:
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, level, *rest: honest(rows, batch, 1e9, *rest),
+    )
+    return truncated(BATCHED(), 1.5, 2, 4, 2, scale=3.0)
+
+
+def a_record_in_every_batch(patch: pytest.MonkeyPatch) -> Audit:
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, *rest: honest(rows, np.union1d(batch, [0]), *rest),
+    )
+    return truncated(BATCHED(), 1.5, 1, 4, 4, first=None)
+
+
+def a_dual_sensitivity_in_l2(patch: pytest.MonkeyPatch) -> Audit:
+    patch.setattr(RegularSpace, "l2_ratio", 1.0)
+    return AUDITS["batched"]()
+
+
+def the_same_in_the_full_gradients(patch: pytest.MonkeyPatch) -> Audit:
+    patch.setattr(RegularSpace, "l2_ratio", 1.0)
+    return AUDITS["regularised"]()
+
+
+def features_as_they_are(patch: pytest.MonkeyPatch) -> Audit:
+    patch.setattr("dpsco_core.methods.lq.losses.DualLosses.of", lambda self, s: s)
+    return AUDITS["regularised, generalized"]()
+
+
+def the_whole_budget_in_every_step(patch: pytest.MonkeyPatch) -> Audit:
+    patch.setattr(RegularizedPlan, "rho_step", property(lambda plan: plan.rho))
+    patch.setattr("dpsco_core.privacy.ledger.fits", lambda total, budget: True)
+    return regularized(1.0, 4, "gaussian", steps=4)
+
+
+def no_clip_in_the_noisy_steps(patch: pytest.MonkeyPatch) -> Audit:
+    patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
+    name = "dpsco_core.methods.euclidean.private_sgd.clipped_gradient"
+    patch.setattr(name, lambda s, w, i, limit: s.gradient(w, i))
+    return AUDITS["noisy, averages"]()
+
+
+FAULTS = [
+    no_truncation,
+    a_record_in_every_batch,
+    a_dual_sensitivity_in_l2,
+    the_same_in_the_full_gradients,
+    features_as_they_are,
+    the_whole_budget_in_every_step,
+    no_clip_in_the_noisy_steps,
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_deliberate_fault_is_flagged(
+    fault: Callable[[pytest.MonkeyPatch], Audit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert audited(fault(monkeypatch), FAULTY_RUNS) > 0
+
+
+# Shuffling: 300 records, of whose noise each alone would refute the claim in known order.
+
+
+class InOrder(np.random.Generator):
+    """A generator whose permutations are no secret."""
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        return np.arange(x)
+
+
+def shuffled(steps: int, batch: int) -> Audit:
+    """So many batches of the 300 records, at the noise that shuffling allows."""
+    where = mirror_helpers.setting(1.5, 300, 1, SMALL_CLAIM, kind="linear")
+    with mirror_helpers.forced("shuffled"):
+        method, plan = replanned(SHUFFLED(), where)
+    assert plan.certificate is not None
+    return truncated(method, 1.5, 1, 300, steps, claim=SMALL_CLAIM, batch_size=batch)
+
+
+@pytest.mark.slow
+def test_the_noise_of_all_records_hides_one_of_a_batch_and_that_of_one_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """All 300 in one batch: the sum of their noises meets the claim, one draw of it does not."""
+    assert audited(shuffled(1, 300), RUNS) <= 0
+    monkeypatch.setattr(MirrorPlan, "draws_a_batch", 1)
+    assert audited(shuffled(1, 300), SHUFFLED_RUNS) > 0
+
+
+def test_a_record_alone_is_hidden_in_secret_order_only() -> None:
+    """One record makes the only step, and 299 are left out: the first in known order."""
+    assert audited(shuffled(1, 1), RUNS) <= 0
+    assert audited(shuffled(1, 1), SHUFFLED_RUNS, InOrder) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", ["gaussian", GG])
+def test_all_steps_of_a_shuffled_run_may_be_released(noise: Any) -> None:
+    """Every record a step of its own, in secret order: all noisy gradients, by their likelihood."""
+    n, where = 150, mirror_helpers.setting(1.5, 150, 2, SMALL_CLAIM, kind="linear")
+    with mirror_helpers.forced("shuffled"):
+        method, plan = replanned(SHUFFLED(noise=noise), where)
+    assert plan.certificate is not None
+    audit = truncated(method, 1.5, 2, n, n, claim=SMALL_CLAIM, first=None, mixed=True)
+    assert audited(audit, 1500) <= 0

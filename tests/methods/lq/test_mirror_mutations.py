@@ -1,0 +1,226 @@
+"""Deliberate faults of truncated mirror descent, each caught by a check of the other tests.
+
+A check passes without the patch, and raises with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.methods.lq import mirror as lp_mirror
+from dpsco_core.methods.lq.mirror import MirrorPlan
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.generalized_gaussian import Shaped
+from dpsco_core.privacy.steps import Steps
+from tests.methods.lq import test_mirror as tests
+from tests.methods.lq.mirror_helpers import (
+    APPROXIMATE,
+    BATCHED,
+    GG,
+    REDUCED,
+    SHUFFLED,
+    check_ledger,
+    check_neighbours,
+    check_noise,
+    forced,
+    in_steps,
+    setting,
+)
+
+Patch = pytest.MonkeyPatch
+Array = np.ndarray
+
+
+def no_truncation(patch: Patch) -> None:
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, level, *others: honest(rows, batch, 1e140, *others),
+    )
+
+
+def twice_the_level(patch: Patch) -> None:
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, level, *others: honest(rows, batch, 2 * level, *others),
+    )
+
+
+def shortened_instead_of_left_out(patch: Patch) -> None:
+    """Private, but not the algorithm: a broken direction keeps a pull of full size."""
+
+    def clip(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        block = rows.take(batch)
+        with np.errstate(all="ignore"):
+            norms = np.linalg.norm(block, exponent, axis=1)
+            weights = np.where(np.isfinite(norms), level / np.maximum(norms, level), 0.0)
+        return np.asarray(weights @ np.nan_to_num(block, posinf=0, neginf=0))
+
+    patch.setattr(lp_mirror, "truncated_sum", clip)
+    patch.setattr(tests, "truncated_sum", clip)
+
+
+def a_nan_is_kept(patch: Patch) -> None:
+    def careless(rows: Any, batch: Array, level: float, exponent: float, lengths: Any) -> Array:
+        block = rows.take(batch)
+        with np.errstate(all="ignore"):
+            beyond = np.linalg.norm(block, exponent, axis=1) > level
+        return np.asarray(block[~beyond].sum(axis=0))
+
+    patch.setattr(lp_mirror, "truncated_sum", careless)
+
+
+def measured_in_another_norm(patch: Patch) -> None:
+    """Not in the one that the noise is for."""
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, level, exponent, lengths: honest(rows, batch, level, math.inf, None),
+    )
+
+
+def half_the_sensitivity(patch: Patch) -> None:
+    honest = MirrorPlan.open
+
+    def halved(self: MirrorPlan, ledger: Ledger) -> Steps:
+        draw = replace(self.draw, sensitivity=self.draw.sensitivity / 2)
+        changed = replace(self, draw=draw)
+        return honest(changed, ledger)
+
+    patch.setattr(MirrorPlan, "open", halved)
+
+
+def no_l2_ratio(patch: Patch) -> None:
+    """A dual sensitivity taken for one in l2."""
+    patch.setattr("dpsco_core.geometry.regular_space.RegularSpace.l2_ratio", 1.0)
+
+
+def noise_over_root_2(patch: Patch) -> None:
+    honest = Steps._drawn
+    patch.setattr(Steps, "_drawn", lambda *a: honest(*a) / math.sqrt(2))
+    draw = np.random.Generator.normal
+    patch.setattr(
+        "dpsco_core.privacy.steps.gaussian_noise",
+        lambda shape, std, rng: draw(rng, scale=std / math.sqrt(2), size=shape),
+    )
+
+
+def one_draw_a_batch_at_the_noise_of_a_record(patch: Patch) -> None:
+    """The reading of Algorithm 4 that is not private: theory/su-zhao-wang.md, 2.5 (a)."""
+    patch.setattr(MirrorPlan, "draws_a_batch", 1)
+
+
+def batches_overlap(patch: Patch) -> None:
+    honest = lp_mirror.truncated_sum
+    patch.setattr(
+        lp_mirror,
+        "truncated_sum",
+        lambda rows, batch, *others: honest(rows, np.append(batch, 7), *others),
+    )
+
+
+def order_is_public(patch: Patch) -> None:
+    patch.setattr(
+        "tests.methods.lq.test_mirror.np.random.default_rng",
+        lambda seed: Sorted(np.random.PCG64(seed)),
+    )
+
+
+class Sorted(np.random.Generator):
+    """A generator that does not permute."""
+
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        return np.arange(x)
+
+
+def budget_twice(patch: Patch) -> None:
+    honest = Shaped.steps_entry
+    patch.setattr(
+        Shaped, "steps_entry", lambda self, *a: honest(replace(self, rho=2 * self.rho), *a)
+    )
+    patch.setattr("dpsco_core.privacy.ledger.fits", lambda *_: True)
+
+
+def sensitivity_holds() -> None:
+    for kind in ("linear", "logistic"):
+        with in_steps(5):
+            check_neighbours(BATCHED(), setting(1.5, kind=kind), kind, np.zeros((2, 3)))
+            check_neighbours(BATCHED(noise=GG), setting(1.1, kind=kind), kind, np.zeros((2, 3)))
+            check_neighbours(REDUCED(), setting(4.0, kind=kind), kind, np.zeros((2, 3)))
+
+
+def sensitivity_is_attained() -> None:
+    for q in (1.1, 1.5):
+        assert tests.attained(BATCHED(), q) == pytest.approx(0.999, rel=1e-9)
+        assert tests.attained(BATCHED(noise=GG), q) == pytest.approx(0.999, rel=1e-9)
+
+
+def what_is_beyond_is_left_out() -> None:
+    tests.test_a_record_just_beyond_the_level_is_left_out(1.5)
+
+
+def noise_is_right() -> None:
+    with in_steps(100):
+        for noise in (None, GG):
+            check_noise(
+                BATCHED(noise=noise),  # type: ignore[arg-type]
+                setting(1.5, n=300, d=8, kind="linear"),
+            )
+
+
+def shuffled_noise_is_right() -> None:
+    with forced("shuffled"), in_steps(40):
+        check_noise(SHUFFLED(), setting(1.5, n=600, d=8, budget=APPROXIMATE, kind="linear"))
+
+
+def ledger_is_right() -> None:
+    check_ledger(BATCHED(), setting(1.5, n=300, budget=APPROXIMATE))
+    check_ledger(BATCHED(noise=GG), setting(1.5, n=300))
+    with forced("shuffled"):
+        check_ledger(SHUFFLED(), setting(1.5, n=3000, budget=ApproxDP(epsilon=0.1, delta=1e-5)))
+
+
+def gradients_are_left_out() -> None:
+    for kind in ("logistic", "mean"):
+        tests.test_gradients_beyond_the_level_are_left_out_and_the_others_untouched(kind, 3.0)
+
+
+FAULTS: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
+    (no_truncation, sensitivity_holds),
+    (twice_the_level, what_is_beyond_is_left_out),
+    (a_nan_is_kept, sensitivity_holds),
+    (measured_in_another_norm, what_is_beyond_is_left_out),
+    (batches_overlap, sensitivity_holds),
+    (half_the_sensitivity, sensitivity_is_attained),
+    (half_the_sensitivity, ledger_is_right),
+    (no_l2_ratio, sensitivity_is_attained),
+    (no_l2_ratio, ledger_is_right),
+    (shortened_instead_of_left_out, gradients_are_left_out),
+    (noise_over_root_2, noise_is_right),
+    (noise_over_root_2, shuffled_noise_is_right),
+    (one_draw_a_batch_at_the_noise_of_a_record, shuffled_noise_is_right),
+    (order_is_public, tests.test_a_record_is_in_every_batch_equally_often_if_the_order_is_secret),
+    (budget_twice, ledger_is_right),
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"), FAULTS, ids=[f"{f.__name__}-{c.__name__}" for f, c in FAULTS]
+)
+def test_a_deliberate_fault_is_caught(
+    fault: Callable[[Patch], None], check: Callable[[], None], monkeypatch: Patch
+) -> None:
+    check()
+    fault(monkeypatch)
+    with pytest.raises(AssertionError):
+        check()

@@ -1,0 +1,326 @@
+"""Noisy mirror descent: private SGD at q = 2, one record's pull, its noise, and potentials."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.geometries import GEOMETRIES, L2, Geometry
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.euclidean import private_sgd
+from dpsco_core.methods.euclidean.private_sgd import PrivateSgd, fresh_order, run_steps
+from dpsco_core.methods.lq import noisy as lp_noisy
+from dpsco_core.methods.lq.noisy import (
+    NoisyMirrorDescent,
+    best_potential,
+    own_exponent,
+    potential_of,
+)
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, mechanisms, shuffle_steps
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    SMOOTH,
+    Array,
+    neighbours,
+    records,
+    sample,
+)
+from tests.methods.lq.helpers import L1, LARGE, SMALL, geometric, lq, on, plain
+
+KINDS = (*SMOOTH, "hinge", "other")
+TUNINGS = ("practical", "theory")
+EVERYWHERE = tuple(Geometry(kind=k, q=1.5 if k == "lq" else None) for k in GEOMETRIES)
+D = 5  # a whole group
+
+
+def run(method: Any, where: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
+    ledger = Ledger(where.budget)
+    rng = np.random.default_rng(seed) if rng is None else rng
+    result = method.release(losses, where, ledger, rng)
+    assert result.ledger is ledger
+    assert where.body.contains(result.value, 1e-9)
+    return result
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("budget", [CONCENTRATED, APPROXIMATE])
+def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
+    where = geometric(kind, L2, 60, 3, budget)
+    x, y = records(60, 3)
+    losses = sample(kind, x, y)
+    one = run(NoisyMirrorDescent(tuning=tuning), where, losses)
+    two = run(PrivateSgd(tuning=tuning), where, losses)
+    np.testing.assert_allclose(one.value, two.value, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(one.iterates, two.iterates, rtol=1e-9, atol=1e-12)
+    assert one.ledger.entries == two.ledger.entries
+    assert one.diagnostics["step_size"] == pytest.approx(two.diagnostics["step_size"])
+
+
+@pytest.mark.parametrize("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
+    for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
+        where = geometric(kind, geometry, 60, D, budget)
+        x, y = records(60, D)
+        losses = on(geometry, sample(kind, x, y))
+        result = run(NoisyMirrorDescent(tuning=tuning), where, losses)
+        assert all(where.body.contains(w, 1e-9) for w in result.iterates)
+        again = run(NoisyMirrorDescent(tuning=tuning), where, losses)
+        np.testing.assert_array_equal(result.value, again.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batch", [1, 4])
+def test_one_record_moves_one_pull_by_at_most_the_sensitivity(kind: str, batch: int) -> None:
+    """By brute force at fixed points, which are what came before: the same noise and order."""
+    n, d, replaced = 30, 3, 7
+    method = NoisyMirrorDescent()
+    where = geometric(kind, lq(1.5), n, d)
+    plan = replace(method.plan(where).sgd, batch=batch)
+    points = np.random.default_rng(1).standard_normal((n, d)) / 4
+    largest = 0.0
+
+    def pulls(x: Array, y: Array, seed: int) -> tuple[Array, Array]:
+        seen: list[Array] = []
+
+        def move(w: Array, pull: Array) -> Array:
+            seen.append(pull.copy())
+            return points[len(seen)]
+
+        rng = np.random.default_rng(seed)
+        order, idle = fresh_order(n, plan, rng)
+        losses = plan.losses.of(sample(kind, x, y))
+        steps = plan.open(Ledger(where.budget), d)
+        run_steps(plan, losses, order, idle, steps, rng, start=points[0], move=move)
+        return np.array(seen), order
+
+    for seed in range(4):
+        base, order = pulls(*neighbours(n, d, replaced)[0], seed)
+        place = order.tolist().index(replaced) // batch if replaced in order else -1
+        for x, y in neighbours(n, d, replaced)[1:]:
+            gaps = np.linalg.norm(pulls(x, y, seed)[0] - base, axis=1) * batch
+            assert not np.delete(gaps, place).any() if place >= 0 else not gaps.any()
+            largest = max(largest, float(np.max(gaps)))
+    bound = plan.step_size * plan.l2_sensitivity
+    assert 0.3 * bound < largest <= bound * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("budget", "tuning", "geometry"),
+    list(itertools.product(BUDGETS, TUNINGS, (L1, lq(1.5), lq(4.0)))),
+)
+def test_the_ledger_spends_the_budget(budget: Any, tuning: Any, geometry: Geometry) -> None:
+    n = 100
+    where = geometric("hinge", geometry, n, 3, budget)
+    losses = on(geometry, plain("hinge", n, 3))
+    result = run(NoisyMirrorDescent(tuning=tuning), where, losses)
+    assert result.ledger.spent() == budget
+    (entry,) = result.ledger.entries
+    assert entry.sensitivity == 2.0
+    if isinstance(budget, ApproxDP):
+        multiplier = shuffle_steps(n, budget.epsilon, budget.delta).noise_multiplier
+    else:
+        multiplier = 1 / math.sqrt(2 * budget.rho)
+    assert entry.noise == pytest.approx(2 * multiplier, rel=1e-12)
+
+
+@pytest.mark.parametrize("geometry", [L1, lq(1.5), L2, lq(4.0)], ids=str)
+@pytest.mark.parametrize("batch", [1, 3])
+def test_the_noise_of_the_steps_has_the_ledgers_scale(geometry: Geometry, batch: int) -> None:
+    """Zero gradients: a pull is eta times the mean of `batch` noises; chi-square at 1e-6."""
+    n, d = 120, 40
+    where = geometric("linear", geometry, n, d)
+    plan = replace(NoisyMirrorDescent().plan(where).sgd, batch=batch)
+    ledger, rng = Ledger(where.budget), np.random.default_rng(0)
+    order, idle = fresh_order(n, plan, rng)
+    pulls: list[Array] = []
+    run_steps(
+        plan,
+        sample("linear", np.zeros((n, d))),
+        order[:60],
+        idle,
+        plan.open(ledger, d),
+        rng,
+        move=lambda w, pull: (pulls.append(pull.copy()), w)[1],
+    )
+    assert len(pulls) == 60 // batch
+    scale = plan.step_size * ledger.entries[0].noise / math.sqrt(batch)
+    total = float(np.square(np.array(pulls) / scale).sum())
+    law = stats.chi2(len(pulls) * d)
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def test_slow_steps_take_several_records_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lp_noisy, "NESTED_SEARCHES", 10)
+    monkeypatch.setattr(lp_noisy, "SEARCHES", 10)
+    n, d, found = 100, 3, set()
+    quick = {(L1, 2.0), (lq(1.5), 1.5)}  # a sort, and a rescaling
+    for geometry, tuning in itertools.product((lq(4.0), L1, lq(1.5)), TUNINGS):
+        where = geometric("hinge", geometry, n, d)
+        method = NoisyMirrorDescent(tuning=tuning)  # type: ignore[arg-type]
+        result = run(method, where, on(geometry, plain("hinge", n, d)))
+        batch = 1 if (geometry, result.diagnostics["mirror_exponent"]) in quick else 6
+        found.add(batch)
+        assert result.diagnostics["batch_size"] == batch
+        assert result.diagnostics["gradient_calls"] == 51
+        assert result.diagnostics["steps"] >= math.ceil(51 / batch) == len(range(0, 51, batch))
+        assert method.plan(where).sgd.idle is (tuning == "theory" and batch == 1)
+    assert found == {1, 6}
+
+
+@pytest.mark.parametrize("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
+def test_the_divergence_is_bounded_on_the_whole_set(geometry: Geometry) -> None:
+    """Over extreme points, and that of the bound attained up to a factor of 2."""
+    d = 10
+    where = geometric("hinge", geometry, 40, d)
+    potential = potential_of(where.body, own_exponent(where))
+    rng, largest = np.random.default_rng(0), 0.0
+    corners = [*np.eye(d), np.ones(d), *rng.standard_normal((300, d))]
+    for direction in corners:
+        u = where.body.support_point(direction)
+        largest = max(largest, potential.mirror.divergence(u, potential.start))
+    assert potential.divergence / 2 < largest <= potential.divergence * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.1, 1.5, 2.0])
+@pytest.mark.parametrize("size", [0.1, 3.0])
+def test_the_energy_bounds_that_of_gradient_and_noise(exponent: float, size: float) -> None:
+    """For the worst of some gradients; one-sided at 1e-6. At q = 2 it is exact."""
+    d, std = 20, 0.7
+    space = RegularSpace(d=d, exponent=exponent)
+    bound = potential_of(L2.constraint(d, 1.0), exponent).energy(size, std)
+    rng = np.random.default_rng(0)
+    noise = std * rng.standard_normal((20_000, d))
+    for gradient in (np.eye(d)[0], np.ones(d) / math.sqrt(d), np.zeros(d)):
+        squares = np.linalg.norm(size * gradient + noise, space.dual, axis=1) ** 2
+        error = stats.norm.isf(FALSE_ALARM) * squares.std() / math.sqrt(len(squares))
+        assert squares.mean() - error < bound
+    if exponent == 2:
+        assert bound == pytest.approx(size**2 + d * std**2)
+
+
+def test_the_practical_potential_has_the_least_bound() -> None:
+    """In few dimensions the square even for l1; in many an exponent near 1, by far."""
+    for geometry, d in itertools.product((L1, lq(1.1), lq(1.5)), (3, 2000)):
+        where = geometric("hinge", geometry, 40, d)
+        best = best_potential(where, 1.0, 2.0)
+        own = potential_of(where.body, own_exponent(where))
+        euclidean = potential_of(where.body, 2.0)
+        bounds = [p.divergence * p.energy(1.0, 2.0) for p in (best, own, euclidean)]
+        assert bounds[0] <= min(bounds[1:]) * (1 + 1e-12)
+        if d == 2000:
+            assert bounds[0] < 0.5 * bounds[2]
+
+
+def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
+    n, d = 1000, 30
+    for geometry in (*SMALL, *LARGE, Geometry(kind="group-l1"), Geometry(kind="sparse")):
+        where = geometric("hinge", geometry, n, d)
+        plan = NoisyMirrorDescent(tuning="theory").plan(where)
+        q = geometry.exponent
+        assert plan.potential.space == RegularSpace(d=d, exponent=min(q, 2.0))
+        potential, std = plan.potential, plan.sgd.noise_std
+        size = math.sqrt(2 * potential.divergence / n)
+        root = math.sqrt(potential.energy(0.0, std))
+        if plan.sgd.batch == 1:
+            assert plan.sgd.step_size == pytest.approx(size / (1 + root))
+
+
+def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
+    """F(w) = -w_1/2 with l1 potential; one-sided at 1e-6, and it learns."""
+    n, d, runs = 1000, 30, 40
+    where = geometric("linear", L1, n, d, ZCDP(rho=2.0))
+    method = NoisyMirrorDescent()
+    plan, rng = method.plan(where), np.random.default_rng(0)
+    assert plan.potential.mirror.exponent < 2
+    energy = plan.potential.energy(1.0, plan.sgd.noise_std)
+    calls, size = plan.sgd.gradient_calls, plan.sgd.step_size
+    bound = plan.potential.divergence / (size * calls) + size / 2 * energy
+    excess = []
+    for _ in range(runs):
+        x = np.zeros((n, d))
+        x[:, 0] = np.where(rng.random(n) < 0.75, 1.0, -1.0)
+        result = run(method, where, on(L1, sample("linear", x)), rng=rng)
+        excess.append(0.5 * (1 - result.value[0]))
+    error = float(np.std(excess)) / math.sqrt(runs)
+    assert np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
+    assert np.mean(excess) < 0.45
+
+
+@pytest.mark.parametrize("geometry", [L1, lq(1.5), lq(4.0)], ids=str)
+def test_a_pure_budget_unbounded_records_and_the_papers_regime(geometry: Geometry) -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        NoisyMirrorDescent().plan(geometric("hinge", geometry, budget=PURE))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
+        NoisyMirrorDescent(tuning="theory").plan(geometric("hinge", geometry, lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+    NoisyMirrorDescent().plan(geometric("hinge", geometry, lipschitz=False))
+    paper = NoisyMirrorDescent(calibration="paper")
+    with pytest.raises(NotApplicable, match="budgets only"):
+        paper.plan(geometric("hinge", geometry))
+    where = geometric("hinge", geometry, 10_000, 3, ApproxDP(epsilon=0.05, delta=1e-6))
+    assert paper.plan(where).sgd.noise_std == pytest.approx(190.900772, rel=1e-8)
+    ledger = Ledger(where.budget)
+    paper.plan(where).sgd.open(ledger, 3)
+    assert ledger.spent() == where.budget
+
+
+def no_clip(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(private_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+    patch.setattr(private_sgd.Losses, "of", lambda self, s: s)
+
+
+def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    honest = mechanisms.gaussian_noise
+    patch.setattr(
+        "dpsco_core.privacy.steps.gaussian_noise",
+        lambda shape, std, rng: honest(shape, std / math.sqrt(2), rng),
+    )
+
+
+def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    honest = NoisyMirrorDescent.plan
+
+    def halved(self: Any, setting: Any) -> Any:
+        plan = honest(self, setting)
+        return replace(plan, sgd=replace(plan.sgd, l2_sensitivity=plan.sgd.l2_sensitivity / 2))
+
+    patch.setattr(NoisyMirrorDescent, "plan", halved)
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (no_clip, lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("linear", 1)),
+        (no_clip, lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("mean", 4)),
+        (
+            half_the_sensitivity,
+            lambda: test_one_record_moves_one_pull_by_at_most_the_sensitivity("linear", 4),
+        ),
+        (
+            half_the_sensitivity,
+            lambda: test_the_ledger_spends_the_budget(CONCENTRATED, "practical", L1),
+        ),
+        (
+            noise_over_root_2,
+            lambda: test_the_noise_of_the_steps_has_the_ledgers_scale(lq(1.5), 3),
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    test()
+    fault(monkeypatch)
+    with np.errstate(all="ignore"), pytest.raises((AssertionError, ValueError)):
+        test()

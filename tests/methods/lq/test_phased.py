@@ -1,0 +1,321 @@
+"""Phased SGD on the whole space: one record's pull, its noise, what it shares with phased SGD."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.methods.euclidean import phased_sgd
+from dpsco_core.methods.euclidean.lipschitz import Losses
+from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedSgd, phase_average, run_phases
+from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, gaussian_delta, gaussian_rho
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    Releases,
+    neighbours,
+    records,
+    releases,
+    sample,
+)
+from tests.methods.lq.helpers import LARGE, SMALL, geometric, lq, plain
+
+__all__ = ["releases"]
+KINDS = ("logistic", "huber")
+VARIANTS = [
+    UnconstrainedPhasedSgd(calibration=c, tuning=t)
+    for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
+]
+SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 1]
+
+
+def run(method: Any, where: Any, losses: Any, seed: int = 0) -> Any:
+    ledger = Ledger(where.budget)
+    result = method.release(losses, where, ledger, np.random.default_rng(seed))
+    assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
+    assert result.ledger is ledger
+    return result
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("batch", [1, 4, 50])
+@pytest.mark.parametrize("fraction", [0.02, 1.0])
+def test_a_record_moves_the_average_by_at_most_its_sensitivity(
+    kind: str, batch: int, fraction: float
+) -> None:
+    """Without a projection, at the largest step that is allowed too; other records are as bad."""
+    n, d = 23, 3
+    losses = UnconstrainedPhasedSgd().plan(geometric(kind, lq(4.0), n, d)).losses
+    step_size = fraction * 2 / losses.smoothness / batch
+    phase = Phase(start=2, stop=n, step_size=step_size, noise_std=1.0)
+    moved = 0.0
+    for seed in range(4):
+        averages = [
+            phase_average(
+                losses.of(sample(kind, x, y)),
+                np.array([3.0, -2.0, 6.0]),
+                phase,
+                batch,
+                losses,
+                projected=False,
+            )
+            for x, y in neighbours(n, d, 4, seed)
+        ]
+        gaps = [float(np.linalg.norm(averages[0] - a)) for a in averages[1:]]
+        moved = float(np.max([moved, *gaps]))
+    sensitivity = 2 * losses.lipschitz * step_size
+    assert moved <= sensitivity * (1 + 1e-9)
+    if fraction < 1 and batch == 1:
+        assert moved > 0.2 * sensitivity, "the sensitivity is of the right size"
+    wide, ordinary = replace(phase, step_size=2.01 / losses.smoothness / batch), plain(kind, n, d)
+    with pytest.raises(InvalidInput, match="step_size must be at most"):
+        phase_average(ordinary, np.zeros(d), wide, batch, losses, projected=False)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_phase_of_every_plan_may_be_released(
+    method: UnconstrainedPhasedSgd, kind: str
+) -> None:
+    budgets = SMALL_BUDGETS if method.calibration == "paper" else BUDGETS
+    for geometry, n, d, budget in itertools.product(LARGE, (2, 7, 1000, 300_000), (1, 50), budgets):
+        plan = method.plan(geometric(kind, geometry, n, d, budget))
+        losses, first = plan.losses, plan.phases[0]
+        assert plan.batch * first.step_size * losses.smoothness <= 2 * (1 + 1e-12)
+        stops = [p.stop for p in plan.phases]
+        assert [p.start for p in plan.phases] == [0, *stops[:-1]] and stops[-1] <= n
+        for i, phase in enumerate(plan.phases, start=1):
+            assert phase.stop - phase.start == n // 2**i >= 1
+            assert phase.step_size == pytest.approx(first.step_size * 4.0 ** (1 - i), rel=1e-12)
+            assert phase.noise_std == pytest.approx(
+                factor(method.calibration, budget) * losses.lipschitz * phase.step_size, rel=1e-9
+            )
+
+
+def factor(calibration: str, budget: Budget) -> float:
+    """c of theory/su-zhao-wang.md, 2.4: noise over L eta."""
+    if calibration == "paper":
+        assert isinstance(budget, ApproxDP)
+        return math.sqrt(8 * math.log(1.25 / budget.delta)) / budget.epsilon
+    rho = budget.rho if isinstance(budget, ZCDP) else None
+    if isinstance(budget, ApproxDP):
+        rho = gaussian_rho(budget.epsilon, budget.delta)
+    assert rho is not None
+    return 2 / math.sqrt(2 * rho)
+
+
+@pytest.mark.parametrize("method", VARIANTS)
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
+    method: UnconstrainedPhasedSgd, budget: Any
+) -> None:
+    where = geometric("logistic", lq(4.0), 100, 3, budget)
+    if method.calibration == "paper" and isinstance(budget, ApproxDP) and budget.epsilon > 1:
+        with pytest.raises(NotApplicable, match="epsilon <= 1") as refusal:
+            method.plan(where)
+        assert refusal.value.changes == (("epsilon", 1.0),)
+        return
+    result = run(method, where, plain("logistic", 100, 3))
+    phases, entries = method.plan(where).phases, result.ledger.entries
+    spent = result.ledger.spent()
+    if method.calibration == "tight" or isinstance(budget, ZCDP):
+        assert spent == budget
+    else:
+        assert isinstance(spent, ApproxDP) and 0.5 * budget.epsilon < spent.epsilon < budget.epsilon
+        rho = 2 / factor("paper", budget) ** 2
+        assert gaussian_delta(rho, spent.epsilon) == pytest.approx(budget.delta, rel=1e-6)
+    assert [e.noise for e in entries] == pytest.approx([p.noise_std for p in phases])
+    assert len({e.part for e in entries}) == len(phases)
+    assert len(result.iterates) == len(phases) + 1, "points inside a phase are not private"
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+def test_at_q_2_it_is_phased_sgd_without_the_projection(tuning: Any) -> None:
+    """The same noise: equal to a run in a ball that is never left, and not to one in a small ball.
+
+    The practical plans are equal; theory has another step size.
+    """
+    n, d = 300, 3
+    where = geometric("logistic", L2, n, d, ZCDP(rho=1e-2))
+    losses = plain("logistic", n, d)
+    method = UnconstrainedPhasedSgd(tuning=tuning)
+    free = run(method, where, losses)
+    plan = method.plan(where)
+    if tuning == "practical":
+        assert plan == PhasedSgd().plan(where)
+    runs = []
+    for radius in (1e6, 1e-3):
+        other = replace(losses, constraint=Ball(d=d, radius=radius))  # type: ignore[type-var]
+        runs.append(run_phases(plan, other, Ledger(where.budget), np.random.default_rng(0)))
+    np.testing.assert_allclose(free.value, runs[0].value, rtol=1e-12)
+    assert np.linalg.norm(free.iterates, axis=1).max() > 1e-3 > np.linalg.norm(runs[1].value) / 1.01
+
+
+@pytest.mark.parametrize("geometry", LARGE, ids=str)
+def test_it_leaves_the_constraint_set_and_knows_no_diameter(
+    geometry: Geometry, releases: Releases
+) -> None:
+    """Theory, no noise: the set changes neither the plan nor the result."""
+    n, d = 4000, 3
+    x, _ = records(n, d)
+    losses = sample("logistic", x, (x[:, 0] > 0).astype(float), radius=1e-3)
+    method = UnconstrainedPhasedSgd(tuning="theory")
+    wheres = [geometric("logistic", geometry, n, d, radius=r) for r in (1e-3, 10.0)]
+    assert method.plan(wheres[0]) == method.plan(wheres[1])
+    values = [run(method, where, losses).value for where in wheres]
+    np.testing.assert_array_equal(values[0], values[1])
+    assert not losses.constraint.contains(values[0])
+
+
+def test_theory_has_the_notes_step_size_and_floor_log_n_phases() -> None:
+    for n, rho, d in ((1000, 0.5, 5), (1000, 1e-4, 50)):
+        plan = UnconstrainedPhasedSgd(tuning="theory").plan(
+            geometric("logistic", lq(4.0), n, d, ZCDP(rho=rho))
+        )
+        c = 2 / math.sqrt(2 * rho)
+        assert len(plan.phases) == 9
+        assert 4 * plan.phases[0].step_size == pytest.approx(
+            min(1 / math.sqrt(n), 1 / (c * math.sqrt(d)))
+        )
+
+
+def test_a_theorem_whose_step_is_too_large_names_the_n_that_helps() -> None:
+    """beta = 400, L = 1: eta/4 = 1/(4 sqrt n) is above 2/beta below n = 2500."""
+    where = geometric("huber", lq(4.0), 100, 1, ZCDP(rho=1e6))
+    model = replace(where.constants.linear_model, curvature=400.0)  # type: ignore[type-var]
+    where = replace(where, constants=replace(where.constants, linear_model=model))
+    method = UnconstrainedPhasedSgd(tuning="theory")
+    with pytest.raises(NotApplicable, match="above 2/beta") as refusal:
+        method.plan(where)
+    assert refusal.value.changes == (("n", 2500),)
+    method.plan(replace(where, n=2500))
+    with pytest.raises(NotApplicable):
+        method.plan(replace(where, n=2400))
+    assert UnconstrainedPhasedSgd().plan(where).phases[0].step_size <= 0.005 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("geometry", [g for g in SMALL if g.exponent < 2], ids=str)
+def test_below_q_2_it_refuses(geometry: Geometry) -> None:
+    with pytest.raises(NotApplicable, match=r"q >= 2.*lp\.regularized") as refusal:
+        UnconstrainedPhasedSgd().plan(geometric("logistic", geometry))
+    assert refusal.value.changes == (("geometry", "l2"), ("q", None))
+
+
+@pytest.mark.parametrize("kind", ["hinge", "other", "mean", "linear"])
+@pytest.mark.parametrize("geometry", LARGE, ids=str)
+def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
+    kind: str, geometry: Geometry
+) -> None:
+    with pytest.raises(NotApplicable, match=r"all of R\^d") as refusal:
+        UnconstrainedPhasedSgd().plan(geometric(kind, geometry))
+    assert refusal.value.changes == (("problem", "huber"),)
+
+
+def test_budgets_and_records_that_it_cannot_serve() -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        UnconstrainedPhasedSgd().plan(geometric("huber", L2, budget=PURE))
+    with pytest.raises(NotApplicable, match="only one"):
+        UnconstrainedPhasedSgd().plan(geometric("huber", L2, n=1))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss") as refusal:
+        UnconstrainedPhasedSgd(tuning="theory").plan(geometric("huber", L2, lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+    plan = UnconstrainedPhasedSgd().plan(geometric("huber", L2, lipschitz=False))
+    assert math.isfinite(plan.losses.feature_bound)
+
+
+def test_noise_has_the_scale_of_the_ledger() -> None:
+    """Zero features: every phase's end less its start is its noise; chi-square at 1e-6."""
+    n, d = 64, 2000
+    where = geometric("huber", lq(4.0), n, d)
+    method = UnconstrainedPhasedSgd(tuning="theory")
+    result = run(method, where, sample("huber", np.zeros((n, d))))
+    stds = np.array([p.noise_std for p in method.plan(where).phases])
+    moves: Array = np.diff(result.iterates, axis=0) / stds[:, None]
+    law, total = stats.chi2(moves.size), float(np.square(moves).sum())
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    assert [e.noise for e in result.ledger.entries] == pytest.approx(stds.tolist())
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    where = geometric("huber", lq(np.inf), 200, 3, APPROXIMATE)
+    losses = plain("huber", 200, 3)
+    one, two, other = (run(UnconstrainedPhasedSgd(), where, losses, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.value, two.value)
+    assert (one.value != other.value).all()
+
+
+@pytest.mark.parametrize("geometry", LARGE, ids=str)
+def test_it_learns(geometry: Geometry) -> None:
+    """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
+    n, d = 20_000, 3
+    rng = np.random.default_rng(0)
+    x, _ = records(n, d)
+    best = geometry.point(d, 3.0, 5.0)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
+    losses = sample("logistic", x, y)
+    where = geometric("logistic", geometry, n, d, radius=5.0)
+    value = run(UnconstrainedPhasedSgd(), where, losses).value
+    start = losses.risk(np.zeros(d))
+    assert start - losses.risk(value) > 0.9 * (start - losses.risk(best))
+
+
+def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Losses, "of", lambda self, s: s)
+    patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+
+
+def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    draw = np.random.Generator.normal
+    patch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + draw(rng, scale=std / math.sqrt(2), size=value.shape),
+    )
+
+
+def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    honest = Ledger.gaussian
+    patch.setattr(
+        Ledger,
+        "gaussian",
+        lambda self, v, *, l2_sensitivity, **rest: honest(
+            self, v, l2_sensitivity=l2_sensitivity / 2, **rest
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (
+            no_shrinking,
+            lambda: test_a_record_moves_the_average_by_at_most_its_sensitivity("huber", 1, 1.0),
+        ),
+        (noise_over_root_2, test_noise_has_the_scale_of_the_ledger),
+        (half_the_sensitivity, test_noise_has_the_scale_of_the_ledger),
+        (
+            half_the_sensitivity,
+            lambda: test_what_is_spent_is_the_budget_or_what_lemma_2_proves(
+                VARIANTS[0], CONCENTRATED
+            ),
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    test()
+    fault(monkeypatch)
+    with np.errstate(all="ignore"), pytest.raises((AssertionError, ValueError)):
+        test()

@@ -1,0 +1,383 @@
+"""Regularised mirror descent: one record's pull, its noise, its limits, and what it refuses."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.norms import dual_exponent, lq_norm
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq.losses import DualLosses, practical_dual_radius
+from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan, run_descent
+from dpsco_core.privacy import ApproxDP, Budget, gaussian_rho, mechanisms, zcdp_rho
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    Array,
+    neighbours,
+    records,
+    sample,
+)
+from tests.methods.lq.helpers import LARGE, SMALL, Remembering, geometric, lq, plain
+
+KINDS = ("logistic", "huber")
+NOISES: tuple[Any, ...] = ("gaussian", "generalized gaussian")
+SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 1]
+
+
+def run(method: Any, where: Any, losses: Any, seed: int = 0, *, silent: bool = False) -> Any:
+    ledger = Remembering(where.budget, silent=silent)
+    result = method.release(losses, where, ledger, np.random.default_rng(seed))
+    assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
+    assert result.value.shape == (where.d,)
+    assert len(ledger.entries) == result.diagnostics["steps"]
+    return result, ledger
+
+
+def descend(plan: RegularizedPlan, losses: Any) -> tuple[Array, Array]:
+    """Run a plan without noise; return its result and its path."""
+    ledger = Remembering(ApproxDP(epsilon=1e6, delta=1e-6), silent=True)
+    value, path = run_descent(plan, losses, ledger, np.random.default_rng(0))
+    return value, path.points
+
+
+@pytest.mark.parametrize("geometry", SMALL, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_record_moves_a_gradient_by_at_most_its_sensitivity(
+    kind: str, geometry: Geometry
+) -> None:
+    """By brute force in the dual norm, records that are anything, points near and far."""
+    n, d = 11, 3
+    plan = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    dual, largest = dual_exponent(geometry.exponent), 0.0
+    assert plan.sensitivity == pytest.approx(2 / n)
+    for seed in range(4):
+        data = [plan.losses.of(sample(kind, x, y)) for x, y in neighbours(n, d, 4, seed)]
+        rng = np.random.default_rng(seed)
+        for size in (0.0, 1.0, 1e3):
+            w = size * rng.standard_normal(d)
+            gradients = [losses.mean_gradient(w) for losses in data]
+            gaps = [lq_norm(gradients[0] - g, dual) for g in gradients[1:]]
+            largest = max(largest, float(np.max(gaps)))  # a NaN stays one
+    assert 0.5 * plan.sensitivity < largest <= plan.sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("geometry", SMALL, ids=str)
+def test_worst_neighbours_differ_in_their_first_release_by_no_more(geometry: Geometry) -> None:
+    n, d = 12, 3
+    where = geometric("logistic", geometry, n, d, lipschitz=False)
+    method, firsts, diagnostics = RegularizedMirrorDescent(), [], set()
+    for x, y in neighbours(n, d, 5):
+        result, ledger = run(method, where, sample("logistic", x, y), silent=True)
+        firsts.append(ledger.exact[0])
+        diagnostics.add(tuple(result.diagnostics.items()))
+    assert len(diagnostics) == 1, "nothing but the setting decides them"
+    sensitivity = method.plan(where).sensitivity
+    dual = dual_exponent(geometry.exponent)
+    gaps = [lq_norm(firsts[0] - g, dual) for g in firsts[1:]]
+    assert max(gaps) <= sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("budget", "noise"), list(itertools.product(BUDGETS, NOISES)))
+def test_the_tight_calibration_spends_the_budget(budget: Budget, noise: Any) -> None:
+    n, d = 50, 3
+    method = RegularizedMirrorDescent(noise=noise)
+    for geometry in SMALL:
+        where = geometric("huber", geometry, n, d, budget)
+        _, ledger = run(method, where, plain("huber", n, d))
+        plan = method.plan(where)
+        assert ledger.spent() == budget
+        assert not ledger.flaws
+        space = RegularSpace(d=d, exponent=geometry.exponent)
+        if isinstance(budget, ApproxDP):
+            exact = gaussian_rho if noise == "gaussian" else zcdp_rho
+            rho = exact(budget.epsilon, budget.delta)
+        else:
+            rho = budget.rho  # type: ignore[union-attr]
+        factor = space.l2_ratio**2 if noise == "gaussian" else space.kappa
+        expected = math.sqrt(factor * (2 / n) ** 2 * plan.steps / (2 * rho))
+        assert [e.noise for e in ledger.entries] == pytest.approx([expected] * plan.steps)
+
+
+@pytest.mark.parametrize("budget", SMALL_BUDGETS)
+def test_the_papers_noise_is_the_printed_one_and_within_the_budget(budget: ApproxDP) -> None:
+    n, d = 50, 30
+    method = RegularizedMirrorDescent(calibration="paper")
+    for geometry in SMALL:  # l1 is in the logarithmic branch, where kappa is too small
+        where = geometric("logistic", geometry, n, d, budget)
+        _, ledger = run(method, where, plain("logistic", n, d))
+        steps, space = method.plan(where).steps, RegularSpace(d=d, exponent=geometry.exponent)
+        logarithm = -math.log(budget.delta)
+        printed = 64 * space.printed_kappa * steps * logarithm / (n * budget.epsilon) ** 2
+        assert ledger.entries[0].noise == pytest.approx(math.sqrt(printed), rel=1e-9)
+        assert ledger.entries[0].mechanism == "generalized gaussian"
+        assert not ledger.flaws
+        spent = ledger.spent()
+        assert isinstance(spent, ApproxDP)
+        assert 0.2 * budget.epsilon < spent.epsilon < 0.7 * budget.epsilon
+
+
+@pytest.mark.parametrize(("geometry", "noise"), list(itertools.product(SMALL, NOISES)))
+def test_noise_has_the_scale_of_the_ledger(geometry: Geometry, noise: Any) -> None:
+    """Zero features. ||z||^2/sigma^2 is chi-square in l2, or in the smooth norm; at 1e-6."""
+    n, d = 20, 60
+    where = geometric("huber", geometry, n, d)
+    method = RegularizedMirrorDescent(noise=noise)
+    _, ledger = run(method, where, sample("huber", np.zeros((n, d))))
+    space = RegularSpace(d=d, exponent=geometry.exponent)
+    exponent = 2.0 if noise == "gaussian" else space.smooth_exponent
+    scale = method.plan(where).noise_scale
+    total = sum(lq_norm(z, exponent) ** 2 for z in ledger.noisy) / scale**2
+    law = stats.chi2(d * len(ledger.noisy))
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+    assert len(np.unique(np.concatenate(ledger.noisy))) == d * len(ledger.noisy)
+    assert ledger.entries[0].noise == pytest.approx(scale, rel=1e-12)
+
+
+@pytest.mark.parametrize("geometry", SMALL, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_noise_it_converges_linearly_to_the_regularised_minimum(
+    kind: str, geometry: Geometry
+) -> None:
+    """theory/su-zhao-wang.md, 8, item 5: the gradient shrinks by a factor."""
+    n, d, alpha = 200, 4, 0.05
+    losses = plain(kind, n, d)
+    found = RegularizedMirrorDescent().plan(geometric(kind, geometry, n, d))
+    beta = found.losses.smoothness
+    mirror = PowerMirror.for_space(found.space)
+    residuals = []
+    for steps in (100, 200, 400):
+        plan = replace(
+            found,
+            steps=steps,
+            proximal=2 * beta,
+            regulariser=alpha,
+            growth=1 + alpha / (2 * beta),
+        )
+        w = descend(plan, losses)[1][-1]
+        residual = losses.mean_gradient(w) + alpha * mirror.gradient(w)
+        residuals.append(lq_norm(residual, dual_exponent(geometry.exponent)))
+    start = lq_norm(losses.mean_gradient(np.zeros(d)), dual_exponent(geometry.exponent))
+    factor = 1 / (1 + alpha / (2 * beta))  # the divergence's; the root of it that of a norm
+    floor = 1e-13 * start
+    for steps, residual in zip((100, 200, 400), residuals, strict=True):
+        assert residual <= 100 * start * factor ** (steps / 2) + floor
+    assert residuals[-1] < 1e-3 * residuals[0] + floor
+
+
+def test_at_q_2_it_is_ridge_gradient_descent_with_its_weighted_average() -> None:
+    n, d = 60, 3
+    losses = plain("logistic", n, d)
+    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, n, d))
+    plan = replace(plan, steps=30, proximal=0.7, regulariser=0.1, growth=1.25)
+    value, path = descend(plan, losses)
+    w, points = np.zeros(d), []
+    for _ in range(30):
+        w = (0.7 * w - losses.mean_gradient(w)) / 0.8
+        points.append(w)
+    np.testing.assert_allclose(path[1:], points, rtol=1e-10, atol=1e-14)
+    weights = 1.25 ** np.arange(1, 31)
+    np.testing.assert_allclose(value, weights @ np.array(points) / weights.sum(), rtol=1e-10)
+
+
+def test_the_weights_do_not_overflow() -> None:
+    losses = plain("logistic", 20, 2)
+    plan = RegularizedMirrorDescent().plan(geometric("logistic", L2, 20, 2))
+    plan = replace(plan, steps=500, proximal=1e-3, regulariser=1.0, growth=1e3)
+    value, path = descend(plan, losses)
+    np.testing.assert_allclose(value, path[-1], rtol=2e-3)
+
+
+@pytest.mark.parametrize("geometry", SMALL, ids=str)
+def test_a_step_is_the_arg_min_of_the_papers_objective(geometry: Geometry) -> None:
+    """g + B (u' - u) + alpha u' = 0: theory/su-zhao-wang.md, 8, item 5."""
+    where = geometric("huber", geometry, 30, 5)
+    method = RegularizedMirrorDescent()
+    result, ledger = run(method, where, plain("huber", 30, 5))
+    plan, mirror = method.plan(where), PowerMirror.for_space(method.plan(where).space)
+    for t in range(plan.steps):
+        before, after = (mirror.gradient(result.iterates[t + k]) for k in (0, 1))
+        left = ledger.noisy[t] + plan.proximal * (after - before) + plan.regulariser * after
+        assert np.abs(left).max() < 1e-9 * (1 + np.abs(ledger.noisy[t]).max())
+
+
+def test_theory_has_the_schedule_of_theorem_7_and_its_conditions() -> None:
+    """Golden values: T = 24 and alpha = 0.501, which breaks alpha <= 2 beta by 0.2 %."""
+    budget = ApproxDP(epsilon=0.5, delta=1e-6)
+    where = geometric("logistic", lq(1.25), 100_000, 100, budget)
+    method = RegularizedMirrorDescent(tuning="theory")
+    with pytest.raises(NotApplicable, match="T=24") as refusal:
+        method.plan(where)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and enough == 2**17
+    plan = method.plan(replace(where, n=enough))
+    assert plan.steps == 26
+    assert plan.regulariser == pytest.approx(4 * 0.25 / 26 * math.log2(enough / 26))
+    assert plan.proximal == 0.5 and plan.growth == pytest.approx(1 + plan.regulariser / 0.5)
+    printed = replace(method, calibration="paper").plan(replace(where, n=enough))
+    assert printed.proximal == 0.25 and printed.growth == plan.growth
+    few = geometric("logistic", lq(1.25), 2, 2, ApproxDP(epsilon=0.9, delta=0.5))
+    with pytest.raises(NotApplicable, match="T=1 at n=2"):
+        method.plan(few)
+
+
+@pytest.mark.parametrize("geometry", [g for g in LARGE if g.exponent > 2], ids=str)
+def test_above_q_2_it_refuses(geometry: Geometry) -> None:
+    where = geometric("logistic", geometry)
+    with pytest.raises(NotApplicable, match=r"q <= 2.*lp\.phased-sgd") as refusal:
+        RegularizedMirrorDescent().plan(where)
+    assert refusal.value.changes == (("geometry", "l2"), ("q", None))
+    RegularizedMirrorDescent().plan(geometric("logistic", L2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("hinge", "has kinks"),
+        ("other", "has kinks"),
+        ("mean", "grows without bound"),
+        ("linear", "no minimum without a constraint"),
+    ],
+)
+def test_losses_that_are_not_smooth_and_lipschitz_everywhere_are_refused(
+    kind: str, reason: str
+) -> None:
+    for geometry in SMALL:
+        with pytest.raises(NotApplicable, match=reason) as refusal:
+            RegularizedMirrorDescent().plan(geometric(kind, geometry))
+        assert refusal.value.changes == (("problem", "huber"),)
+
+
+def test_budgets_and_tails_that_it_cannot_serve() -> None:
+    with pytest.raises(NotApplicable, match="cannot give pure DP"):
+        RegularizedMirrorDescent().plan(geometric("huber", L2, budget=PURE))
+    with pytest.raises(NotApplicable, match="features of this problem are unbounded") as refusal:
+        RegularizedMirrorDescent(tuning="theory").plan(geometric("huber", L2, lipschitz=False))
+    assert refusal.value.changes == (("tuning", "practical"),)
+    endless = replace(geometric("huber", L2), constraint=None)
+    constants = replace(endless.constants, diameter=math.inf)
+    with pytest.raises(NotApplicable, match="constraint set is unbounded") as refusal:
+        RegularizedMirrorDescent().plan(replace(endless, constants=constants))
+    assert refusal.value.changes == (("diameter", 4.0),)
+    paper = RegularizedMirrorDescent(calibration="paper")
+    for budget, change in (
+        (ApproxDP(epsilon=2.0, delta=1e-6), ("epsilon", 1.0)),
+        (ApproxDP(epsilon=0.9, delta=0.9999), ("delta", 1e-6)),
+    ):
+        where = geometric("huber", L2, budget=budget)
+        with pytest.raises(NotApplicable, match="Theorem 6") as refusal:
+            paper.plan(where)
+        assert refusal.value.changes == (change,)
+        paper.plan(replace(where, budget=replace(budget, **dict([change]))))
+
+
+def test_the_practical_radius_is_that_of_l2_at_q_2_and_smaller_below() -> None:
+    wheres = [geometric("huber", g, 1000, 20, lipschitz=False) for g in (L2, lq(1.5), lq(1.0))]
+    found = [practical_dual_radius(where, 0.5) for where in wheres]
+    assert found[0] == pytest.approx(1.0), "the features' norm"
+    assert found[2] < found[1] < found[0]
+    large = replace(wheres[0], n=10**9)
+    expected = (10**9 * math.sqrt(0.5 / 20)) ** 0.5 / 64
+    assert practical_dual_radius(large, 0.5) == pytest.approx(expected)
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    for method in (RegularizedMirrorDescent(), RegularizedMirrorDescent(calibration="paper")):
+        where = geometric("huber", lq(1.1), budget=APPROXIMATE)
+        one, two, other = (run(method, where, plain("huber", 40, 3), seed)[0] for seed in (1, 1, 2))
+        np.testing.assert_array_equal(one.value, two.value)
+        assert (one.value != other.value).all()
+
+
+@pytest.mark.parametrize("geometry", SMALL, ids=str)
+def test_it_learns(geometry: Geometry) -> None:
+    """Logistic, n = 20,000: nine tenths of what the true parameter gains over 0."""
+    n, d = 20_000, 5
+    rng = np.random.default_rng(0)
+    x, _ = records(n, d)
+    best = geometry.point(d, 4.0, 5.0)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x @ best))).astype(float)
+    losses = sample("logistic", x, y)
+    where = geometric("logistic", geometry, n, d, radius=5.0)
+    result, _ = run(RegularizedMirrorDescent(), where, losses)
+    start = losses.risk(np.zeros(d))
+    assert start - losses.risk(result.value) > 0.9 * (start - losses.risk(best))
+
+
+def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    honest = RegularizedMirrorDescent.plan
+    patch.setattr(
+        RegularizedMirrorDescent,
+        "plan",
+        lambda self, s: (lambda p: replace(p, sensitivity=p.sensitivity / 2))(honest(self, s)),
+    )
+
+
+def noise_over_root_2(patch: pytest.MonkeyPatch) -> None:
+    module = "dpsco_core.privacy.generalized_gaussian"
+    flat, shaped = mechanisms.add_gaussian_noise, mechanisms.generalized_gaussian_noise
+    root = math.sqrt(2)
+    patch.setattr(f"{module}.add_gaussian_noise", lambda v, std, rng: flat(v, std / root, rng))
+    patch.setattr(
+        f"{module}.generalized_gaussian_noise",
+        lambda shape, r, scale, rng: shaped(shape, r, scale / root, rng),
+    )
+
+
+def no_shrinking(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(DualLosses, "of", lambda self, s: s)
+
+
+def shrunk_in_the_wrong_norm(patch: pytest.MonkeyPatch) -> None:
+    """The largest entry is the smallest norm: what is bounded in it is not in another."""
+    honest = DualLosses.of
+    patch.setattr(DualLosses, "of", lambda self, s: honest(replace(self, dual=math.inf), s))
+
+
+@pytest.mark.parametrize(
+    ("fault", "test"),
+    [
+        (
+            half_the_sensitivity,
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("huber", L2),
+        ),
+        (
+            half_the_sensitivity,
+            lambda: test_the_tight_calibration_spends_the_budget(CONCENTRATED, "gaussian"),
+        ),
+        (noise_over_root_2, lambda: test_noise_has_the_scale_of_the_ledger(L2, "gaussian")),
+        (
+            noise_over_root_2,
+            lambda: test_noise_has_the_scale_of_the_ledger(lq(1.5), "generalized gaussian"),
+        ),
+        (
+            no_shrinking,
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("logistic", lq(1.1)),
+        ),
+        (
+            no_shrinking,
+            lambda: test_worst_neighbours_differ_in_their_first_release_by_no_more(lq(1.5)),
+        ),
+        (
+            shrunk_in_the_wrong_norm,
+            lambda: test_a_record_moves_a_gradient_by_at_most_its_sensitivity("huber", lq(1.5)),
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, test: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    test()
+    fault(monkeypatch)
+    with np.errstate(all="ignore"), pytest.raises((AssertionError, ValueError)):
+        test()

@@ -1,0 +1,415 @@
+"""The explicit bounds in l_q against reference values, exact expectations, simulated runs."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.search import best_count
+from dpsco_core.geometry.mirror import PowerMirror
+from dpsco_core.geometry.norms import row_norms
+from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.lq import noisy_schedule as lq_noisy
+from dpsco_core.methods.lq import phased_schedule as lq_phased
+from dpsco_core.methods.lq.mirror_schedule import Descent, b4, best_b4, best_weight
+from dpsco_core.methods.lq.noise import (
+    chosen_noise,
+    composed_rho,
+    dual_energy,
+    record_rho,
+    release_rho,
+    smooth_energy,
+    sum_factor,
+)
+from dpsco_core.methods.lq.regularized_schedule import Regularized, b3, best_b3, published_choice
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP, gaussian_rho, zcdp_rho
+from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
+from dpsco_core.privacy.shuffled_steps import shuffle_steps
+
+GG, GAUSSIAN = "generalized gaussian", "gaussian"
+SPACE = RegularSpace(d=100, exponent=1.25)
+BUDGET = ApproxDP(epsilon=0.5, delta=1e-6)
+
+
+# ---- noise and shares of the budget
+
+
+def test_the_noise_is_the_paper_s_by_default_as_published_and_gaussian_otherwise():
+    assert chosen_noise(None, "paper") == GG
+    assert chosen_noise(None, "tight") == GAUSSIAN
+    assert chosen_noise(GG, "tight") == GG
+
+
+@pytest.mark.parametrize(("d", "q"), [(10, 1.01), (50, 1.25), (20, 1.9), (30, 2.0), (1, 1.5)])
+def test_the_energies_bound_what_is_drawn(d, q):
+    space = RegularSpace(d=d, exponent=q)
+    rng = np.random.default_rng(5)
+    count = 4000
+    scale = math.sqrt(space.kappa / 2)  # sensitivity and rho of 1
+    shaped = generalized_gaussian_noise((count, d), space.smooth_exponent, scale, rng)
+    flat = space.l2_ratio / math.sqrt(2) * rng.standard_normal((count, d))
+    for noise, rows in ((GG, shaped), (GAUSSIAN, flat)):
+        smooth = row_norms(rows, space.smooth_exponent) ** 2
+        spread = 5 * smooth.std() / math.sqrt(count)  # a false alarm in 10^6
+        assert smooth.mean() <= smooth_energy(space, noise) + spread
+        assert (row_norms(rows, space.dual) ** 2).mean() <= dual_energy(space, noise) + spread
+        if noise == GG:
+            assert abs(smooth.mean() - smooth_energy(space, noise)) <= spread
+    assert smooth_energy(space, GAUSSIAN) <= smooth_energy(space, GG) * (1 + 1e-12)
+    sums = shaped.reshape(-1, 20, d).sum(axis=1)
+    total = (row_norms(sums, space.smooth_exponent) ** 2).mean()
+    assert total <= 20 * sum_factor(space, GG) * smooth_energy(space, GG) * 1.2
+
+
+def test_the_printed_noises_come_out_as_shares_of_rho():
+    rho = composed_rho(BUDGET, GG, "paper")
+    # sigma^2 = 64 L^2 kappa T ln(1/delta)/(n eps)^2 at T = 23.5465, of the golden values.
+    energy = dual_energy(SPACE, GG) * (2 / 10**5) ** 2 / rho
+    assert 23.5465 * energy / 100 == pytest.approx(3.395300e-5 * 23.5465 / 24, rel=1e-5)
+    lemma = smooth_energy(SPACE, GG) / release_rho(BUDGET, GG, "paper")
+    expected = 100 * 2 * SPACE.kappa * math.log(1e6) / 0.5**2
+    assert lemma == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("n", "epsilon", "delta", "variance"),
+    [
+        (10**3, 0.05, 1e-5, 15073),
+        (10**4, 0.01, 1e-6, 53344),
+        (10**4, 0.05, 1e-6, 2518),
+        (10**4, 0.1, 1e-6, 736),
+        (10**5, 0.05, 1e-7, 482),
+        (10**6, 0.01, 1e-8, 1337),
+    ],
+)
+def test_the_table_of_the_note_on_shuffled_noise(n, epsilon, delta, variance):
+    budget = ApproxDP(epsilon=epsilon, delta=delta)
+    found = 2 / record_rho(n, budget, GG, "paper")  # sigma_1^2 over kappa (beta M + lambda)^2
+    assert found == pytest.approx(variance, abs=0.5)
+    tight = record_rho(n, budget, GG, "tight")
+    assert 2 / tight < found / 8
+    assert tight < record_rho(n, budget, GAUSSIAN, "tight") < 1.2 * tight
+
+
+def test_a_share_is_nothing_where_nothing_is_proven():
+    assert release_rho(ApproxDP(epsilon=1.5, delta=1e-6), GG, "paper") == 0
+    assert record_rho(50, ApproxDP(epsilon=0.1, delta=1e-6), GG, "paper") == 0
+    assert record_rho(10**6, ApproxDP(epsilon=1.0, delta=1e-6), GG, "paper") == 0
+    for share in (composed_rho, release_rho):
+        for noise in (GG, GAUSSIAN):
+            assert share(PureDP(epsilon=1.0), noise, "tight") == 0
+            assert share(ZCDP(rho=0.3), noise, "tight") == 0.3
+    assert release_rho(BUDGET, GAUSSIAN, "tight") == gaussian_rho(0.5, 1e-6)
+    assert release_rho(BUDGET, GG, "tight") == zcdp_rho(0.5, 1e-6, "tight")
+    assert record_rho(10**4, ZCDP(rho=0.3), GG, "tight") == 0.3
+    steps = shuffle_steps(10**4, 0.5, 1e-6)
+    assert record_rho(10**4, BUDGET, GAUSSIAN, "tight") == steps.rho_step
+
+
+# ---- B3
+
+
+def regularized(n, calibration="paper", noise=GG, **changes):
+    rho = composed_rho(BUDGET, noise, calibration)
+    energy = dual_energy(SPACE, noise, calibration) * (2 / n) ** 2 / rho
+    given = {"lipschitz": 1.0, "smoothness": 0.25, "radius": 1.0, "energy": energy, **changes}
+    return Regularized(n=n, space=SPACE, **given)
+
+
+@pytest.mark.parametrize(
+    ("n", "best", "steps", "published"),
+    [(10**5, 0.958, 24, 1.338), (10**6, 0.313, 59, 0.551), (10**7, 0.103, 149, 0.233)],
+)
+def test_the_values_of_the_note_on_b3(n, best, steps, published):
+    at = regularized(n)
+    given = {"potential": 2.0, "mean_potential": 2.0}
+    assert published_choice(at, 0.5, 1e-6)[0] == steps
+    value = math.fsum(b3(at, *published_choice(at, 0.5, 1e-6), **given))
+    assert value == pytest.approx(published, abs=6e-4)
+
+    def weaker(x):  # B3 of theory/su-zhao-wang.md, 3.4 without the minimum with 1
+        steps, alpha = math.exp(x[0]), math.exp(x[1])
+        terms = b3(at, steps, alpha, **given)
+        growth = alpha / (2 * at.smoothness)
+        inside = (terms[2] / (2 * at.lipschitz)) ** 2 / 2
+        noise = terms[1] / alpha
+        return (
+            math.fsum(terms)
+            - terms[2]
+            + 2
+            * math.sqrt(2 * (noise + (inside - noise) * max(1.0, steps * growth / (1 + growth))))
+        )
+
+    found = min(
+        minimize(weaker, (a, b), method="Nelder-Mead").fun for a in (2, 4, 6) for b in (-4, -2, 0)
+    )
+    assert found == pytest.approx(best, abs=6e-4)
+    assert best_b3(replace(at, start_loss=math.inf)).value < found  # the minimum is sharper
+
+
+def test_the_parameters_are_the_best_of_a_grid_and_may_be_capped():
+    at = regularized(10**5, "tight", GAUSSIAN)
+    best = best_b3(at)
+    assert best.value == pytest.approx(math.fsum(b3(at, best.steps, best.regulariser)))
+    for steps in (1, 5, 12, 20, 50, 400):
+        for power in range(-20, 8):
+            assert math.fsum(b3(at, steps, 1.5**power)) >= best.value * (1 - 1e-6)
+    capped = best_b3(at, most_steps=3)
+    assert capped.steps == 3 and capped.value > best.value
+
+
+def test_b3_falls_with_the_square_root_of_the_records():
+    few, many = (best_b3(regularized(n)).value for n in (10**7, 10**8))
+    assert -0.51 < math.log10(many / few) < -0.44  # steeper than the rate's -2/5
+
+
+def test_no_growth_overflows():
+    at = regularized(10**5)
+    huge = b3(at, 10**6, 1e6)
+    assert all(math.isfinite(x) for x in huge)
+    assert best_b3(replace(at, energy=math.inf)).value == math.inf
+
+
+def test_b3_bounds_noisy_runs_and_its_potential_the_regularised_minimiser():
+    """Logistic regression in l_1.5; the bound holds for every data set's mean, far above it."""
+    d, n, q = 4, 400, 1.5
+    space = RegularSpace(d=d, exponent=q)
+    mirror = PowerMirror.for_space(space)
+    rng = np.random.default_rng(11)
+    signs = rng.choice([-1.0, 1.0], size=(n, d))
+    x = signs * d ** (-1 / 3)  # of norm 1 in l_3
+    truth = np.array([1.0, 0, 0, 0])
+    y = np.where(rng.random(n) < 1 / (1 + np.exp(-x @ truth)), 1.0, -1.0)
+    energy = 1e-6
+    at = Regularized(n=n, space=space, lipschitz=1.0, smoothness=0.25, radius=1.0, energy=energy)
+    steps, alpha = 60, 0.05
+
+    def gradient(w):
+        return -(x * (y / (1 + np.exp(y * (x @ w))))[:, None]).mean(axis=0)
+
+    def loss(w):
+        return float(np.log1p(np.exp(-y * (x @ w))).mean())
+
+    growth = 1 + alpha / (2 * at.smoothness)
+    gaps = []
+    std = math.sqrt(energy * steps / d)  # of norm at most the energy, in l_3
+    for _ in range(20):
+        u, total, weight = np.zeros(d), np.zeros(d), 0.0
+        for t in range(1, steps + 1):
+            g = gradient(mirror.conjugate_gradient(u)) + std * rng.standard_normal(d)
+            u = (2 * at.smoothness * u - g) / (2 * at.smoothness + alpha)
+            total += growth**t * mirror.conjugate_gradient(u)
+            weight += growth**t
+        gaps.append(loss(total / weight) - loss(truth))
+    terms = b3(at, steps, alpha)
+    assert np.mean(gaps) <= terms[0] + terms[1]  # the empirical part of the bound
+    u = np.zeros(d)
+    for _ in range(4000):
+        g = gradient(mirror.conjugate_gradient(u))
+        u = (2 * at.smoothness * u - g) / (2 * at.smoothness + alpha)
+    potential = mirror.value(mirror.conjugate_gradient(u))
+    for start in (math.inf, math.log(2)):
+        assert potential <= replace(at, start_loss=start).mean_potential(alpha)
+    # At a strong regulariser the first of the three is the least, and the margin is small.
+    assert regularized(n).mean_potential(10.0) == pytest.approx(1 / (2 * SPACE.kappa_plus * 100))
+
+
+# ---- B3'
+
+
+def test_b3_prime_is_at_most_the_closed_form_of_the_note_at_powers_of_two():
+    c = lq_phased.printed_noise_factor(0.5, 1e-6)
+    assert c == pytest.approx(math.sqrt(8 * math.log(1.25e6)) / 0.5)
+    for k in (1, 2, 5, 17):
+        n = 2**k
+        for eta in (1e-3, 0.1):
+            terms = lq_phased.b3_prime(n, 100, 2.0, 1.5, c, eta)
+            closed = (
+                4 * 1.5**2 / (eta * n),
+                eta * 4 / 6,
+                4 * 100 * c**2 * 4 * eta / n,
+                10 * c * 4 * eta / n**2,
+            )
+            assert terms[0] == pytest.approx(closed[0])
+            assert terms[3] == pytest.approx(closed[3])
+            assert all(a <= b * (1 + 1e-12) for a, b in zip(terms, closed, strict=True))
+    with pytest.raises(InvalidInput, match="n must be at least 2"):
+        lq_phased.phases(1)
+
+
+def test_the_best_step_of_phased_sgd_is_best_and_small_enough():
+    at = (1000, 20, 2.0, 1.5, 3.0)
+    step = lq_phased.best_step(*at, 0.0)
+    best = math.fsum(lq_phased.b3_prime(*at, step))
+    for factor in (0.5, 0.9, 1.1, 2.0):
+        assert math.fsum(lq_phased.b3_prime(*at, factor * step)) > best
+    assert lq_phased.best_step(*at, 1e6) == 8e-6
+    rho = 0.3
+    assert lq_phased.noise_factor(rho) == pytest.approx(2 / math.sqrt(2 * rho))
+    assert lq_phased.printed_step(100, 4, 2.0, 10.0) == 0.025
+
+
+# ---- B4
+
+
+def descent(n=10**6, **changes):
+    given = {
+        "space": SPACE,
+        "divergence": SPACE.kappa / 2,
+        "diameter": 2.0,
+        "smoothness": 0.25,
+        "gradient_bound": 0.5,
+        "variance": 1.0,
+        **changes,
+    }
+    return Descent(n=n, **given)
+
+
+@pytest.mark.parametrize("q", [1.0, 1.4, 2.0])
+@pytest.mark.parametrize("threshold", [1.05, 1.5, 3.0, 40.0])
+def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
+    """A law on finitely many points, where every expectation is a sum."""
+    space = RegularSpace(d=3, exponent=q)
+    mean = np.array([0.6, -0.3, 0.2])
+    shifts = np.array([[1.0, 0, 0], [-1.0, 0, 0], [0, 30.0, 0], [0, -30.0, 0], [0, 0, 0]])
+    chances = np.array([0.2, 0.2, 0.002, 0.002, 0.596])
+    points = mean + shifts
+    norms = row_norms(points, space.dual)
+    kept = np.where((norms <= threshold)[:, None], points, 0.0)
+    bound = float(row_norms(mean[None, :], space.dual)[0])
+    at = Descent(
+        n=100,
+        space=space,
+        divergence=1.0,
+        diameter=1.0,
+        smoothness=1.0,
+        gradient_bound=bound,
+        variance=float(chances @ row_norms(shifts, space.dual) ** 2),
+        lipschitz=float(norms.max()),
+    )
+    bias, spread, _ = at.errors(100, threshold)
+    centre = chances @ kept
+    assert row_norms((centre - mean)[None, :], space.dual)[0] <= bias + 1e-12
+    energy = float(chances @ row_norms(kept - centre, space.dual) ** 2)
+    assert space.kappa * energy <= spread * (1 + 1e-12)
+    # Batches of two: kappa times the average of the energies.
+    pairs = (kept[:, None] - centre + kept[None, :] - centre).reshape(-1, 3) / 2
+    weights = np.outer(chances, chances).ravel()
+    _, halved, _ = at.errors(50, threshold)
+    assert halved == pytest.approx(spread / 2)
+    assert weights @ row_norms(pairs, space.dual) ** 2 <= halved * (1 + 1e-12)
+
+
+def test_nothing_is_biased_above_the_lipschitz_constant():
+    at = descent(lipschitz=3.0)
+    assert at.errors(10, 3.0)[0] == 0
+    assert at.errors(10, 2.9)[0] > 0
+    assert at.errors(10, 50.0)[2] == at.errors(10, 3.0)[2]
+    with pytest.raises(InvalidInput, match="threshold must be above the bound"):
+        at.errors(10, 0.5)
+
+
+def test_the_noise_of_a_batch_and_of_its_records():
+    at = descent(1000)
+    batch = at.with_noise("public", BUDGET, GG, "tight")
+    rho = zcdp_rho(0.5, 1e-6, "tight")
+    scale = 100 * SPACE.kappa / 2  # d kappa s^2/(2 rho), s = 2 tau
+    assert batch.errors(10, 2.0)[2] == pytest.approx(scale * 16 / rho / 100**2)
+    record = at.with_noise("shuffled", BUDGET, GG, "tight")
+    own = record_rho(1000, BUDGET, GG, "tight")
+    assert record.errors(10, 2.0)[2] == pytest.approx(4 * scale * 16 / own / 100)
+    single = at.with_noise("shuffled", ApproxDP(epsilon=1.0, delta=1e-6), GG, "paper")
+    assert math.isinf(single.record_energy) and math.isinf(best_b4(single).value)
+
+
+@pytest.mark.parametrize("noise", [GG, GAUSSIAN])
+@pytest.mark.parametrize("order", ["public", "shuffled"])
+def test_the_parameters_of_b4_are_the_best_of_a_grid(order, noise):
+    at = descent(10**4).with_noise(order, ApproxDP(epsilon=0.05, delta=1e-6), noise, "tight")
+    best = best_b4(at)
+    found = math.fsum(b4(at, best.steps, best.threshold, best.step_weight))
+    assert found == pytest.approx(best.value)
+    for steps in (1, 2, 3, 10, 100, 3000, 10**4):
+        for power in range(-8, 14):
+            assert math.fsum(b4(at, steps, 0.5 + 1.6**power)) >= best.value * (1 - 1e-5)
+    weight = best_weight(at, best.steps, best.threshold)
+    for factor in (0.8, 1.3):
+        other = math.fsum(b4(at, best.steps, best.threshold, factor * weight))
+        assert other > best.value
+    assert b4(at, 5, 1.0, at.smoothness) == (math.inf,) * 4  # gamma > beta
+
+
+def best_value(n, order, epsilon, noise, d, q):
+    space = RegularSpace(d=d, exponent=q)
+    at = descent(n, space=space, divergence=space.kappa / 2, gradient_bound=1e-9)
+    budget = ApproxDP(epsilon=epsilon, delta=1e-6)
+    return best_b4(at.with_noise(order, budget, noise, "tight")).value
+
+
+def test_the_best_weight_beats_the_rate_for_batches():
+    """The -1/3 in n is of the weight sqrt(T), the best has -2/5: theory/su-zhao-wang.md, 2.6."""
+    few, many = (best_value(n, "public", 0.1, GAUSSIAN, 100, 1.25) for n in (10**8, 10**9))
+    assert math.log10(many / few) == pytest.approx(-0.4, abs=0.01)
+
+
+def test_the_power_of_kappa_is_three_quarters_with_the_paper_s_noise_only():
+    for noise, power in ((GAUSSIAN, 0.45), (GG, 0.75)):
+        weak, strong = (
+            best_value(10**6, "shuffled", 0.02, noise, 11, 1 + 1 / kappa) for kappa in (2, 4)
+        )
+        assert math.log2(strong / weak) == pytest.approx(power, abs=0.06)
+
+
+def test_b4_at_q_2_is_the_euclidean_one():
+    space = RegularSpace(d=30, exponent=2.0)
+    at = descent(1000, space=space, divergence=0.5, lipschitz=2.0, batch_energy=7.0)
+    terms = b4(at, 10, 2.0)
+    energy = 1.0 / 100 + 16 * 7 / 100**2
+    weight = 0.25 + math.sqrt(10 * energy)
+    assert terms[0] == pytest.approx(weight * 0.5 / 10)
+    assert terms[1] + terms[2] == pytest.approx(energy / (2 * (weight - 0.25)))
+    assert terms[3] == 0
+
+
+# ---- noisy mirror descent
+
+
+def test_the_regret_at_q_2_is_that_of_private_sgd():
+    space = RegularSpace(d=7, exponent=2.0)
+    rho, lipschitz, m = 0.4, 1.5, 501
+    gradients, noise = lq_noisy.step_energy(space, lipschitz, rho)
+    sigma = 2 * lipschitz / math.sqrt(2 * rho)
+    assert (gradients, noise) == pytest.approx((lipschitz**2, 7 * sigma**2))
+    step = lq_noisy.best_step(m, (gradients, noise), 0.5)
+    value = math.fsum(lq_noisy.regret(m, (gradients, noise), 0.5, step))
+    assert value == pytest.approx(math.sqrt((lipschitz**2 + 7 * sigma**2) / m))
+    idle = lq_noisy.regret(m, (gradients, noise), 0.5, step, idle=200.0)
+    assert idle[2] == pytest.approx(step / 2 * noise * (1 + 200 / m))
+    assert math.isinf(lq_noisy.step_energy(space, 1.0, 0.0)[1])
+
+
+def test_a_gradient_and_its_noise_do_not_add_like_squares_in_another_norm():
+    """With d = 1000 and q = 1, the sum of the energies is too small for their sum's."""
+    space = RegularSpace(d=1000, exponent=1.0)
+    rng = np.random.default_rng(3)
+    g = np.ones(1000)
+    # Noise as small as the gradient: l_infinity norms then nearly add.
+    rows = 0.3 * rng.standard_normal((4000, 1000))
+    own = float((np.abs(rows).max(axis=1) ** 2).mean())
+    both = float((np.abs(g + rows).max(axis=1) ** 2).mean())
+    assert both > 1.5 * (1 + own)
+    assert both <= (1 + math.sqrt(own)) ** 2
+    for rho in (1e-3, 1.0, 1e6):
+        gradients, noise = lq_noisy.step_energy(space, 2.0, rho)
+        total = gradients + noise
+        assert total == pytest.approx(min(space.kappa * 4 + noise, (2 + math.sqrt(noise)) ** 2))
+
+
+def test_the_search_finds_the_valley():
+    for most in (1, 2, 7, 1000, 12345):
+        for least in (1, 2, 3, 50, 999, 12345):
+            found = best_count(lambda k, least=least: abs(math.log(k / least)), most, of="k")
+            assert found == min(least, most)

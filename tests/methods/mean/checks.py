@@ -1,0 +1,280 @@
+"""What makes a mean estimator private, as checks that the tests and the mutation tests share.
+
+Every check raises AssertionError on a fault. Statistical checks have a false-alarm rate of 1e-6
+and take a fixed seed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    Release,
+    SimpleClipping,
+)
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+from dpsco_core.problems.base import Constants, Setting
+from tests.methods.mean.formulas import expected_noise, share
+
+Array = NDArray[np.float64]
+
+FALSE_ALARM = 1e-6
+PRIVATE = (
+    SimpleClipping,
+    IterativeUpdating,
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    NoiseSmoothing,
+)
+GAUSSIAN = (SimpleClipping, IterativeUpdating, CoordinatewiseCDP, NoiseSmoothing)
+PURE, CONCENTRATED, APPROXIMATE = (
+    PureDP(epsilon=1.0),
+    ZCDP(rho=0.5),
+    ApproxDP(epsilon=1, delta=1e-6),
+)
+
+# Records that an adversary may send; each is repeated over the coordinates as far as it goes.
+ADVERSARIAL = (
+    (0.0,),
+    (1e9,),
+    (-1e9,),
+    (1e9, -1e9),
+    (math.nan,),
+    (math.nan, 1e9),
+    (math.inf,),
+    (-math.inf,),
+    (math.inf, -math.inf),
+    (1e300, math.nan, -math.inf),
+    (1e300,),
+    (-1e300, 1e-300),
+    (1.7e308,),
+    (-1.7e308, 1.7e308),
+    (9e307, 1.0, 1.0),
+    (-9e307, 1.0, 1.0),
+    (1e154,),
+    (-1e151, 3.0),
+    (1e-300,),
+    (5e-324, -5e-324),
+    (1.0, -2.0, 1e-200),
+)
+
+
+def setting(
+    n: int = 100,
+    d: int = 3,
+    order: float = 3.0,
+    budget: Budget = CONCENTRATED,
+    *,
+    coordinate_moment: float = 1.0,
+    directional_moment: float = 2.0,
+    mean_bound: float = 1.0,
+) -> Setting:
+    """A setting of unit moments unless told otherwise."""
+    return Setting(
+        n=n,
+        d=d,
+        moment_order=order,
+        budget=budget,
+        constants=Constants(
+            coordinate_moment=coordinate_moment,
+            directional_moment=directional_moment,
+            variance_trace=d * coordinate_moment ** (2 / order),
+            mean_gradient_bound=mean_bound,
+        ),
+    )
+
+
+def adversarial(pattern: tuple[float, ...], d: int) -> Array:
+    return np.resize(np.array(pattern), d)
+
+
+@dataclass
+class Recorder(Ledger):
+    """A ledger that also remembers the exact statistic and the noisy one of every release."""
+
+    exact: list[Array] = field(default_factory=list)
+    noisy: list[Array] = field(default_factory=list)
+
+    def gaussian(self, value: Array, **options: Any) -> Array:
+        return self._keep(value, super().gaussian(value, **options))
+
+    def shuffled_gaussian(self, value: Array, **options: Any) -> Array:
+        return self._keep(value, super().shuffled_gaussian(value, **options))
+
+    def laplace(self, value: Array, **options: Any) -> Array:
+        return self._keep(value, super().laplace(value, **options))
+
+    def _keep(self, value: Array, released: Array) -> Array:
+        self.exact.append(np.array(value))
+        self.noisy.append(np.array(released))
+        return released
+
+
+def run(method: Any, where: Setting, x: Array, seed: int | np.random.Generator = 0) -> Recorder:
+    """Release once and return the recorder, after checking that it is one finite release."""
+    ledger = Recorder(where.budget)
+    try:
+        result: Release = method.release(DenseRows(x), where, ledger, np.random.default_rng(seed))
+    except InvalidInput as refusal:
+        raise AssertionError(f"refused because of a record: {refusal}") from refusal
+    assert result.ledger is ledger
+    assert len(ledger.entries) == len(ledger.exact) == 1, "one release goes through the ledger"
+    assert np.isfinite(result.value).all()
+    assert result.value.shape == (where.d,)
+    return ledger
+
+
+def change(method: Any, where: Setting, x: Array, other: Array, seed: int = 0) -> Array:
+    """Return the difference of the exact statistics of two data sets under the same split."""
+    return run(method, where, x, seed).exact[0] - run(method, where, other, seed).exact[0]
+
+
+def size_of(method: Any, difference: Array) -> float:
+    """Return the norm that the method's noise is calibrated to: l1 (Laplace) or l2."""
+    if isinstance(method, CoordinatewisePure):
+        return float(np.abs(difference).sum())
+    scale = float(np.abs(difference).max())
+    return scale * float(np.linalg.norm(difference / scale)) if scale > 0 else 0.0
+
+
+def check_sensitivity(
+    method: Any, where: Setting, x: Array, other: Array, *, attained: bool = False, seed: int = 0
+) -> None:
+    """One replaced record moves the statistic by at most what the noise is calibrated to."""
+    assert np.sum(~np.all((x == other) | (np.isnan(x) & np.isnan(other)), axis=1)) <= 1
+    first, second = run(method, where, x, seed), run(method, where, other, seed)
+    entry = first.entries[0]
+    difference = first.exact[0] - second.exact[0]
+    moved = size_of(method, difference)
+    allowed = entry.proven_sensitivity if entry.flawed else entry.sensitivity
+    # Sums of n clipped records are rounded by a relative n 2^-53 at most.
+    assert moved <= allowed * (1 + 1e-9), f"moved by {moved}, calibrated to {allowed}"
+    if isinstance(method, IterativeUpdating):
+        assert np.sum(np.any(difference != 0, axis=1)) <= 1, "a record is in one group"
+    if attained:
+        assert math.isclose(moved, allowed, rel_tol=1e-6), f"{moved} does not attain {allowed}"
+
+
+def worst_neighbours(method: Any, where: Setting) -> tuple[Array, Array]:
+    """Return two data sets on which the sensitivity is attained.
+
+    See theory/kamath-liu-zhang.md, 7, item 2.
+    """
+    x = np.zeros((where.n, where.d))
+    if isinstance(method, (CoordinatewiseCDP, CoordinatewisePure)):
+        plan = method.plan(where)
+        others = plan.blocks - 1
+        for i in range(2 * ((others - (others % 2)) // 2)):
+            low = (i + 1) * plan.block_size
+            x[low : low + plan.block_size] = (-1) ** i * 3 * plan.threshold
+    other = x.copy()
+    x[0], other[0] = 1e9, -1e9
+    return x, other
+
+
+def check_noise(method: Any, where: Setting, x: Array, seed: int = 0) -> None:
+    """The noise has the printed or the proven scale: an exact test at `FALSE_ALARM`.
+
+    Sums of squares over the variance are chi-square (Gaussian); sums of absolute values over the
+    scale are gamma (Laplace). 8,000 draws put 5 % too little noise at 6 standard deviations of
+    the first, 16,000 of the second.
+    """
+    draws = 16_000 if isinstance(method, CoordinatewisePure) else 8_000
+    rng, noise = np.random.default_rng(seed), np.empty(0)
+    while noise.size < draws:
+        ledger = run(method, where, x, rng)
+        noise = np.concatenate([noise, (ledger.noisy[0] - ledger.exact[0]).ravel()])
+    scale = expected_noise(method, where)
+    assert math.isclose(ledger.entries[0].noise, scale, rel_tol=1e-9), "the ledger's own scale"
+    if isinstance(method, CoordinatewisePure):
+        law, total, power = stats.gamma(noise.size), float(np.abs(noise / scale).sum()), 1.0
+    else:
+        law, total, power = stats.chi2(noise.size), float(np.square(noise / scale).sum()), 0.5
+    chance = 2 * min(law.cdf(total), law.sf(total))
+    ratio = (total / noise.size) ** power
+    assert chance > FALSE_ALARM, f"noise {ratio:.4f} times what is expected"
+    middle = stats.norm.isf(FALSE_ALARM / 2) * math.sqrt(2 / noise.size)
+    assert abs(float(np.mean(noise / scale))) < middle, "the noise is centred"
+
+
+def check_noise_ignores_the_data(method: Any, where: Setting, x: Array, other: Array) -> None:
+    """The same generator adds the same noise to any data, and another one adds other noise."""
+    runs = [run(method, where, data, seed) for data, seed in ((x, 1), (other, 1), (x, 2))]
+    scale = expected_noise(method, where)
+    noise = [(ledger.noisy[0] - ledger.exact[0]) / scale for ledger in runs]
+    np.testing.assert_allclose(noise[0], noise[1], atol=1e-6)
+    assert not np.any(np.abs(noise[0] - noise[2]) < 1e-9), "fresh noise for every generator"
+    assert len(np.unique(noise[0])) == noise[0].size, "fresh noise for every coordinate"
+
+
+def check_plan_ignores_the_data(method: Any, where: Setting, x: Array, other: Array) -> None:
+    """Parameters, diagnostics and ledger are those of the plan, whatever the data are."""
+    before = method.plan(where)
+    results = [
+        method.release(DenseRows(data), where, Ledger(where.budget), np.random.default_rng(3))
+        for data in (x, other, 1e3 * x)
+    ]
+    assert method.plan(where) == before
+    noise = expected_noise(method, where)
+    for result in results:
+        assert result.diagnostics == results[0].diagnostics
+        assert result.notes == results[0].notes
+        assert result.ledger.entries == results[0].ledger.entries
+        assert math.isclose(result.ledger.entries[0].noise, noise, rel_tol=1e-9)
+
+
+def check_split_is_fresh(method: IterativeUpdating, where: Setting, seed: int = 0) -> None:
+    """Record 0 is in a uniformly random group, drawn anew at every release.
+
+    Record 0 alone is not zero, so that the group whose exact mean is not zero holds it. Chi-square
+    at `FALSE_ALARM`; the last cell counts the releases that leave it out.
+    """
+    x = np.zeros((where.n, where.d))
+    x[0] = 1e9
+    groups, releases, rng = method.plan(where).groups, 600, np.random.default_rng(seed)
+    counts = np.zeros(groups + 1)
+    for _ in range(releases):
+        means = run(method, where, x, rng).exact[0]
+        held = np.flatnonzero(means.any(axis=1))
+        assert len(held) <= 1
+        counts[held[0] if len(held) else groups] += 1
+    used = (where.n // groups) / where.n
+    expected = releases * np.array([used] * groups + [1 - used * groups])
+    if expected[-1] < 1e-9:
+        assert counts[-1] == 0
+        counts, expected = counts[:-1], expected[:-1]
+    assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > FALSE_ALARM
+
+
+def check_ledger_equals_budget(method: Any, where: Setting, x: Array) -> None:
+    """One entry, and what is spent is the budget, or less where a paper's conversion is loose."""
+    ledger = run(method, where, x)
+    spent, budget = ledger.spent(), where.budget
+    loose = (
+        method.calibration == "paper"
+        and isinstance(budget, ApproxDP)
+        and ledger.entries[0].mechanism == "gaussian"
+    )
+    if ledger.entries[0].mechanism == "laplace" and isinstance(budget, ApproxDP):
+        assert spent == PureDP(epsilon=budget.epsilon), "Laplace noise spends no delta"
+        return
+    if not loose:
+        assert spent == budget
+        return
+    assert isinstance(spent, ApproxDP)
+    assert isinstance(budget, ApproxDP)
+    assert spent.delta == budget.delta
+    assert 0.5 * budget.epsilon < spent.epsilon < budget.epsilon
+    assert math.isclose(ledger.entries[0].rho, share(method, budget), rel_tol=1e-12)

@@ -1,0 +1,238 @@
+"""Deliberate faults: each patches the library in a way that breaks the privacy of some methods."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+    base,
+    coordinatewise,
+    iterative,
+    smoothed,
+)
+from dpsco_core.methods.mean.smooth_clip import smooth_table
+from dpsco_core.privacy import Ledger
+
+Patch = pytest.MonkeyPatch
+RECORDS = 41  # of the data sets that the faults are tried on
+LEDGER = "dpsco_core.privacy.ledger."
+
+
+def normal(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+    return value + rng.normal(scale=std, size=value.shape)
+
+
+def laplace(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+    return value + rng.laplace(scale=scale, size=value.shape)
+
+
+def with_noise(patch: Patch, change: Callable[[Any, float, Any], tuple[float, Any]]) -> None:
+    """Draw both noises at what `change` makes of (value, scale, rng)."""
+    for name, draw in (("add_gaussian_noise", normal), ("add_laplace_noise", laplace)):
+        patch.setattr(LEDGER + name, lambda v, s, r, draw=draw: draw(v, *change(v, s, r)))
+
+
+def no_noise(patch: Patch) -> None:
+    with_noise(patch, lambda value, scale, rng: (0.0, rng))
+
+
+def noise_over_root_2(patch: Patch) -> None:
+    with_noise(patch, lambda value, scale, rng: (scale / math.sqrt(2), rng))
+
+
+def noise_5_percent_too_small(patch: Patch) -> None:
+    with_noise(patch, lambda value, scale, rng: (0.95 * scale, rng))
+
+
+def noise_reuses_its_seed(patch: Patch) -> None:
+    with_noise(patch, lambda value, scale, rng: (scale, np.random.default_rng(0)))
+
+
+def noise_depends_on_the_data(patch: Patch) -> None:
+    with_noise(patch, lambda value, scale, rng: (scale * (1 + np.abs(value).max()), rng))
+
+
+def one_draw_for_all_coordinates(patch: Patch) -> None:
+    def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+        return value + rng.normal(scale=scale)
+
+    patch.setattr(LEDGER + "add_gaussian_noise", draw)
+    patch.setattr(LEDGER + "add_laplace_noise", draw)
+
+
+def half_the_sensitivity(patch: Patch) -> None:
+    for name, key in (
+        ("gaussian", "l2_sensitivity"),
+        ("shuffled_gaussian", "l2_sensitivity"),
+        ("laplace", "l1_sensitivity"),
+    ):
+        honest = getattr(Ledger, name)
+
+        def halved(self: Any, value: Any, *, honest: Any = honest, key: str = key, **o: Any) -> Any:
+            o.pop("proven_l2_sensitivity", None)
+            return honest(self, value, **(o | {key: o[key] / 2}))
+
+        patch.setattr(Ledger, name, halved)
+
+
+def no_clip(patch: Patch) -> None:
+    def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        return block, np.ones(len(block))
+
+    blocks = coordinatewise.clipped_block_means
+    patch.setattr(base, "clip_to_ball", keep)
+    patch.setattr(coordinatewise, "clipped_block_means", lambda r, _, m: blocks(r, math.inf, m))
+    patch.setattr(smoothed, "smoothed_clip", lambda u, c: u)
+
+
+def nan_is_kept(patch: Patch) -> None:
+    def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        with np.errstate(all="ignore"):
+            return block, np.minimum(1.0, radius / np.linalg.norm(block, axis=1))
+
+    honest = smoothed.smoothed_clip
+
+    def means(rows: Any, limit: float, blocks: int) -> np.ndarray:
+        size = rows.n // blocks
+        clipped = np.clip(rows.x[: blocks * size], -limit, limit)
+        return np.asarray(clipped.reshape(blocks, size, rows.d).mean(axis=1))
+
+    patch.setattr(base, "clip_to_ball", keep)
+    patch.setattr(coordinatewise, "clipped_block_means", means)
+    patch.setattr(smoothed, "smoothed_clip", lambda u, c: np.where(np.isnan(u), u, honest(u, c)))
+
+
+def far_records_are_rounded_out_of_the_ball(patch: Patch) -> None:
+    """Weights radius/norm that fall below the normal doubles: 6.9e-16/9e307 gains a third."""
+
+    def careless(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
+        block = np.where(np.isfinite(block).all(axis=1)[:, None], block, 0.0)
+        with np.errstate(all="ignore"):
+            return block, np.minimum(1.0, radius / row_norms(block))
+
+    patch.setattr(base, "clip_to_ball", careless)
+
+
+def bare_closed_form(patch: Patch) -> None:
+    """The smooth truncation as printed, which cancels for large entries, without a clamp."""
+
+    def printed(u: np.ndarray, c: float) -> np.ndarray:
+        s, root, normal = math.sqrt(c), math.sqrt(2), stats.norm
+        a = np.clip(np.abs(u), 1e-9, 1e12)
+        low, high = (-root / a - 1) / s, (root / a - 1) / s
+        value = a * (1 - a**2 * (1 / 6 + c / 2)) * (normal.cdf(high) - normal.cdf(low))
+        even = (2 / 3 - a**2 * (1 / 6 + c / 3)) * (normal.pdf(low) - normal.pdf(high))
+        odd = root / 6 * a * (normal.pdf(low) + normal.pdf(high))
+        value += a * s * (even + odd) + 2 * root / 3 * (normal.cdf(-high) - normal.cdf(low))
+        return np.copysign(value, u)
+
+    patch.setattr(smoothed, "smoothed_clip", printed)
+
+
+def cubic_for_every_entry(patch: Patch) -> None:
+    """The smooth truncation's cubic near 0, used for large entries as well."""
+    patch.setattr(
+        smoothed, "smoothed_clip", lambda u, c: replace(smooth_table(c), bulk=1e100).of(u)
+    )
+
+
+def level_from_the_data(patch: Patch) -> None:
+    for family, name in (
+        (SimpleClipping, "radius"),
+        (IterativeUpdating, "radius"),
+        (CoordinatewiseCDP, "threshold"),
+        (CoordinatewisePure, "threshold"),
+        (NoiseSmoothing, "tau"),
+    ):
+        honest = family.release
+
+        def fitted(self: Any, rows: Any, *rest: Any, honest: Any = honest, name: str = name) -> Any:
+            level = float(np.nanmax(np.abs(rows.x)))
+            return honest(replace(self, **{name: level}), rows, *rest)
+
+        patch.setattr(family, "release", fitted)
+
+
+def mean_over_all_but_one(patch: Patch) -> None:
+    for module, name in ((base, "clip_to_ball"),):
+        honest = getattr(module, name)
+
+        def more(block: Any, radius: float, honest: Any = honest) -> Any:
+            rows, weights = honest(block, radius)
+            return rows, weights * (RECORDS / (RECORDS - 1))
+
+        patch.setattr(module, name, more)
+    blocks, clip = coordinatewise.clipped_block_means, smoothed.smoothed_clip
+    patch.setattr(
+        coordinatewise, "clipped_block_means", lambda *a: blocks(*a) * RECORDS / (RECORDS - 1)
+    )
+    patch.setattr(smoothed, "smoothed_clip", lambda *a: clip(*a) * RECORDS / (RECORDS - 1))
+
+
+def blocks_of_n_over_m(patch: Patch) -> None:
+    """The sensitivity of real block sizes, where the blocks are rounded down."""
+
+    def real(threshold: float, blocks: int, block_size: int) -> float:
+        return (3 if blocks % 2 == 0 else 6) * threshold * blocks / RECORDS
+
+    patch.setattr(coordinatewise, "median_sensitivity", real)
+
+
+def odd_blocks_like_even_ones(patch: Patch) -> None:
+    patch.setattr(coordinatewise, "median_sensitivity", lambda tau, m, b: 3 * tau / b)
+
+
+def groups_share_records(patch: Patch) -> None:
+    """A group takes the records of the group before it as well."""
+    honest = iterative.clipped_group_means
+
+    def with_repetition(rows: Rows, group: np.ndarray, groups: int, radius: float) -> np.ndarray:
+        means = honest(rows, group, groups, radius)
+        return means + np.roll(means, 1, axis=0)
+
+    patch.setattr(iterative, "clipped_group_means", with_repetition)
+
+
+def split_reuses_its_seed(patch: Patch) -> None:
+    honest = iterative.secret_groups
+    patch.setattr(
+        iterative, "secret_groups", lambda n, k, _: honest(n, k, np.random.default_rng(0))
+    )
+
+
+def in_order(n: int, groups: int) -> np.ndarray:
+    """Return the group of every record, the first ones in the first group."""
+    return np.minimum(np.arange(n) // (n // groups), groups).astype(np.int32)
+
+
+def split_is_consecutive(patch: Patch) -> None:
+    patch.setattr(iterative, "secret_groups", lambda n, k, _: in_order(n, k))
+
+
+def last_records_are_always_left_out(patch: Patch) -> None:
+    def shuffled_but_the_last(n: int, groups: int, rng: np.random.Generator) -> np.ndarray:
+        group = in_order(n, groups)
+        rng.shuffle(group[: n // groups * groups])
+        return group
+
+    patch.setattr(iterative, "secret_groups", shuffled_but_the_last)
+
+
+def half_of_the_budget(patch: Patch) -> None:
+    for module in ("clipped.zhao_share", "iterative.zhao_share"):
+        patch.setattr(f"dpsco_core.methods.mean.{module}", lambda where, _: where.gaussian_rho / 2)
+    for module in ("coordinatewise.gaussian_share", "smoothed.gaussian_share"):
+        patch.setattr(f"dpsco_core.methods.mean.{module}", lambda where, _: where.gaussian_rho / 2)

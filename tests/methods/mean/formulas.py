@@ -1,0 +1,70 @@
+"""The noise of every private method, written out from the papers and docs/theory.
+
+Nothing is shared with the plans but the clip levels and the numbers of groups and blocks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from scipy import stats
+
+from dpsco_core.methods.mean import (
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+)
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, amplify, gaussian_rho
+from dpsco_core.problems.base import Setting
+
+
+def share(method: Any, budget: Budget) -> float:
+    """Return the rho (or epsilon) that the papers give a method, without amplification."""
+    if isinstance(method, CoordinatewisePure):
+        return math.sqrt(2 * budget.rho) if isinstance(budget, ZCDP) else budget.epsilon
+    if isinstance(budget, ZCDP):
+        return budget.rho
+    assert isinstance(budget, ApproxDP)
+    log = math.log(1 / budget.delta)
+    if method.calibration == "tight":
+        return gaussian_rho(budget.epsilon, budget.delta)
+    wide = 1 + 2 * math.sqrt(log)
+    if isinstance(method, (SimpleClipping, IterativeUpdating)) and budget.epsilon <= wide:
+        return float((budget.epsilon / wide) ** 2)  # Zhao et al., (15)
+    return float((math.sqrt(budget.epsilon + log) - math.sqrt(log)) ** 2)
+
+
+def group_share(method: IterativeUpdating, where: Setting, groups: int) -> float:
+    """Return the rho that a group may spend: parallel, or amplified where that is allowed."""
+    alone = share(method, where.budget)
+    if not isinstance(where.budget, ApproxDP):
+        return alone
+    epsilon, delta = where.budget.epsilon, where.budget.delta
+    if method.calibration == "paper":
+        found = amplify(groups, epsilon, delta, "printed")
+        return alone if found is None else found.rho_group
+    routes = [amplify(groups, epsilon, delta, route) for route in ("closed", "numerical")]
+    return max([alone, *(a.rho_group for a in routes if a is not None)])
+
+
+def expected_noise(method: Any, where: Setting) -> float:
+    """Return the deviation (or Laplace scale) of a coordinate, from the papers' formulas."""
+    plan: Any = method.plan(where)
+    n, d, paper = where.n, where.d, method.calibration == "paper"
+    level = share(method, where.budget)
+    if isinstance(method, SimpleClipping):
+        return math.sqrt(2 * plan.clip_radius**2 / (level * n**2))
+    if isinstance(method, IterativeUpdating):
+        level = group_share(method, where, plan.groups)
+        return math.sqrt(2 * plan.clip_radius**2 / (level * (n // plan.groups) ** 2))
+    if isinstance(method, NoiseSmoothing):
+        normal = 2 * stats.norm.cdf(1 / math.sqrt(plan.smoothing_variance)) - 1
+        factor = 1.0 if paper else 2 * (2 * math.sqrt(2) / 3 * normal) ** 2
+        return math.sqrt(factor * plan.tau**2 * d / (level * n**2))
+    tau, m = plan.threshold, plan.blocks
+    delta = 12 * tau * m / n if paper else (6, 3)[m % 2 == 0] * tau / (n // m)
+    if isinstance(method, CoordinatewisePure):
+        return float(d * delta / level)
+    return math.sqrt(d * delta**2 / (2 * level))

@@ -1,0 +1,144 @@
+"""Deliberate faults, each shown to be caught by a check that the other tests use.
+
+The faults are patches of the library (`faults.py`). A check must pass without the patch and raise
+AssertionError with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+    iterative,
+)
+from tests.methods.mean import faults
+from tests.methods.mean.checks import (
+    ADVERSARIAL,
+    APPROXIMATE,
+    PRIVATE,
+    adversarial,
+    check_ledger_equals_budget,
+    check_noise,
+    check_noise_ignores_the_data,
+    check_plan_ignores_the_data,
+    check_sensitivity,
+    check_split_is_fresh,
+    setting,
+    worst_neighbours,
+)
+
+WHERE = setting(n=faults.RECORDS, d=60)
+X = np.random.default_rng(0).standard_t(2.5, size=(faults.RECORDS, 60))
+
+
+def noise_is_right(method: Any) -> None:
+    check_noise(method, WHERE, X)
+
+
+def noise_is_independent(method: Any) -> None:
+    check_noise_ignores_the_data(method, WHERE, X, 3 * X + 1)
+
+
+def sensitivity_holds(method: Any) -> None:
+    check_sensitivity(method, WHERE, *worst_neighbours(method, WHERE))
+
+
+def sensitivity_holds_for_any_record(method: Any) -> None:
+    where, x = setting(n=5, d=3), X[:5, :3]
+    for seed, (old, new) in itertools.product(range(3), itertools.combinations(ADVERSARIAL, 2)):
+        first, second = x.copy(), x.copy()
+        first[2], second[2] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, where, first, second, seed=seed)
+
+
+def plan_is_fixed(method: Any) -> None:
+    check_plan_ignores_the_data(method, WHERE, X, 3 * X + 1)
+
+
+def split_is_fresh(method: Any) -> None:
+    check_split_is_fresh(method, setting(n=7, d=1))
+
+
+def budget_is_spent(method: Any) -> None:
+    for where in (WHERE, setting(n=faults.RECORDS, d=60, budget=APPROXIMATE)):
+        check_ledger_equals_budget(method, where, X)
+
+
+ALL = tuple(family() for family in PRIVATE)
+TIGHT_GAUSSIAN = tuple(m for m in ALL if not isinstance(m, CoordinatewisePure))
+NORM_CLIPPING = (SimpleClipping(radius=6.9e-16), IterativeUpdating(radius=6.9e-16, groups=2))
+MEDIANS = (CoordinatewiseCDP(threshold=1.0, blocks=3), CoordinatewisePure(threshold=1.0, blocks=7))
+ITERATIVE = (IterativeUpdating(radius=1.0, groups=3),)
+SMOOTHED = (NoiseSmoothing(tau=1.0, smoothing_variance=1.0),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """A patch, the check that must catch it, and the methods in which it can occur."""
+
+    patch: Callable[[pytest.MonkeyPatch], None]
+    check: Callable[[Any], None]
+    methods: tuple[Any, ...] = ALL
+
+
+FAULTS = (
+    Fault(patch=faults.no_clip, check=sensitivity_holds),
+    Fault(patch=faults.no_noise, check=noise_is_right),
+    Fault(patch=faults.noise_over_root_2, check=noise_is_right),
+    Fault(patch=faults.noise_5_percent_too_small, check=noise_is_right),
+    Fault(patch=faults.noise_reuses_its_seed, check=noise_is_independent),
+    Fault(patch=faults.noise_depends_on_the_data, check=noise_is_independent),
+    Fault(patch=faults.one_draw_for_all_coordinates, check=noise_is_independent),
+    Fault(patch=faults.half_the_sensitivity, check=sensitivity_holds),
+    Fault(patch=faults.half_the_sensitivity, check=noise_is_right),
+    Fault(patch=faults.mean_over_all_but_one, check=sensitivity_holds),
+    Fault(patch=faults.nan_is_kept, check=sensitivity_holds_for_any_record),
+    Fault(
+        patch=faults.far_records_are_rounded_out_of_the_ball,
+        check=sensitivity_holds_for_any_record,
+        methods=NORM_CLIPPING,
+    ),
+    Fault(patch=faults.bare_closed_form, check=sensitivity_holds, methods=SMOOTHED),
+    Fault(patch=faults.cubic_for_every_entry, check=sensitivity_holds, methods=SMOOTHED),
+    Fault(patch=faults.level_from_the_data, check=plan_is_fixed),
+    Fault(patch=faults.half_of_the_budget, check=budget_is_spent, methods=TIGHT_GAUSSIAN),
+    Fault(patch=faults.half_of_the_budget, check=noise_is_right, methods=TIGHT_GAUSSIAN),
+    Fault(patch=faults.blocks_of_n_over_m, check=sensitivity_holds, methods=MEDIANS),
+    Fault(patch=faults.odd_blocks_like_even_ones, check=sensitivity_holds, methods=MEDIANS),
+    Fault(patch=faults.groups_share_records, check=split_is_fresh, methods=ITERATIVE),
+    Fault(patch=faults.split_reuses_its_seed, check=split_is_fresh, methods=ITERATIVE),
+    Fault(patch=faults.split_is_consecutive, check=split_is_fresh, methods=ITERATIVE),
+    Fault(patch=faults.last_records_are_always_left_out, check=split_is_fresh, methods=ITERATIVE),
+)
+CASES = [
+    pytest.param(fault, method, id=f"{fault.patch.__name__}-{fault.check.__name__}-{method}")
+    for fault in FAULTS
+    for method in fault.methods
+]
+
+
+@pytest.fixture(autouse=True)
+def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Iterative updating's walk comes after the release; here it only costs time."""
+    monkeypatch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+
+
+@pytest.mark.parametrize(("fault", "method"), CASES)
+def test_a_deliberate_fault_is_caught(
+    fault: Fault, method: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault.check(method)
+    fault.patch(monkeypatch)
+    with pytest.raises(AssertionError):
+        fault.check(method)

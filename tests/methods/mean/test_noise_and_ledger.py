@@ -1,0 +1,200 @@
+"""The noise that is added, what the ledger says of it, and that neither depends on the data.
+
+Statistical checks have a false-alarm rate of 1e-6 each and fixed seeds.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+    iterative,
+)
+from dpsco_core.methods.mean.iterative import theory_groups
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP
+from tests.methods.mean.checks import (
+    ADVERSARIAL,
+    APPROXIMATE,
+    CONCENTRATED,
+    PRIVATE,
+    PURE,
+    adversarial,
+    check_ledger_equals_budget,
+    check_noise,
+    check_noise_ignores_the_data,
+    check_plan_ignores_the_data,
+    run,
+    setting,
+)
+
+CALIBRATIONS = ("tight", "paper")
+TUNINGS = ("practical", "theory")
+VARIANTS = [
+    m(calibration=c, tuning=t) for m, c, t in itertools.product(PRIVATE, CALIBRATIONS, TUNINGS)
+]
+MANY_GROUPS = [IterativeUpdating(calibration=c, groups=200, radius=1.0) for c in CALIBRATIONS]
+BUDGETS: tuple[Budget, ...] = (
+    PURE,
+    CONCENTRATED,
+    APPROXIMATE,
+    PureDP(epsilon=0.03),
+    ZCDP(rho=1e-4),
+    ZCDP(rho=40.0),
+    ApproxDP(epsilon=0.1, delta=1e-9),
+    ApproxDP(epsilon=30.0, delta=1e-5),
+)
+
+
+def accepts(method: Any, budget: Budget) -> bool:
+    return isinstance(method, CoordinatewisePure) or not isinstance(budget, PureDP)
+
+
+def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
+
+
+def records(method: Any) -> int:
+    """Enough records for the method, and not a multiple of its blocks."""
+    theory = isinstance(method, IterativeUpdating) and method.tuning == "theory"
+    return 2 * theory_groups() + 100 if theory else 409
+
+
+@pytest.fixture
+def without_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Iterative updating's walk comes after the release."""
+    monkeypatch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+
+
+@pytest.mark.usefixtures("without_the_walk")
+@pytest.mark.parametrize("method", [*VARIANTS, *MANY_GROUPS], ids=str)
+@pytest.mark.parametrize("budget", [CONCENTRATED, APPROXIMATE], ids=str)
+def test_noise_has_the_scale_of_the_papers_formula(method: Any, budget: Budget) -> None:
+    n, d = records(method), 4 if isinstance(method, IterativeUpdating) else 400
+    check_noise(method, setting(n, d, budget=budget), data(n, d), seed=11)
+
+
+@pytest.mark.parametrize("calibration", CALIBRATIONS)
+def test_laplace_noise_has_the_scale_of_the_papers_formula(calibration: Any) -> None:
+    method = CoordinatewisePure(calibration=calibration, blocks=5)
+    check_noise(method, setting(53, 400, budget=PURE), data(53, 400), seed=5)
+
+
+def test_the_noise_test_catches_5_percent_too_little_noise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    method = SimpleClipping()
+    where, x = setting(20, 400), data(20, 400)
+    for seed in range(20):
+        check_noise(method, where, x, seed=seed)
+    monkeypatch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=0.95 * std, size=value.shape),
+    )
+    for seed in range(20):
+        with pytest.raises(AssertionError, match="times what is expected"):
+            check_noise(method, where, x, seed=seed)
+
+
+def test_noise_at_the_worked_examples_of_the_formulas() -> None:
+    where = setting(n=1000, d=20, budget=ZCDP(rho=0.02))
+    assert SimpleClipping(radius=5.0).plan(where).noise_std == pytest.approx(0.05, rel=1e-14)
+    assert IterativeUpdating(radius=5.0, groups=10).plan(where).noise_std == pytest.approx(0.5)
+    even = CoordinatewiseCDP(threshold=10.0, blocks=8)
+    assert even.plan(where).noise == pytest.approx(0.24 * math.sqrt(20 / 0.04), rel=1e-14)
+    printed = replace(even, calibration="paper")
+    assert printed.plan(where).noise == pytest.approx(4 * even.plan(where).noise, rel=1e-14)
+    pure = CoordinatewisePure(threshold=10.0, blocks=7, calibration="paper")
+    assert pure.plan(where).noise == pytest.approx(12 * 10 * 7 * 20 / (0.2 * 1000), rel=1e-14)
+    smooth = NoiseSmoothing(tau=10.0, smoothing_variance=1.0, calibration="paper")
+    assert smooth.plan(where).noise_std == pytest.approx(math.sqrt(100 * 20 / 0.02) / 1000)
+    ratio = (
+        replace(smooth, calibration="tight").plan(where).noise_std / smooth.plan(where).noise_std
+    )
+    assert ratio**2 == pytest.approx(0.8286, abs=5e-5)  # 2 S_1^2
+
+
+def test_printed_noise_with_the_real_number_of_blocks_would_be_too_small() -> None:
+    """Hence the integer m: d = 5, beta = 0.1, n = 37 has m = 18.42 and 19 blocks of one."""
+    real = 4 * math.log(2 * 5 / 0.1)
+    assert 12 * real / 37 < 6 < 12 * 19 / 37
+
+
+@pytest.mark.parametrize("method", [*VARIANTS, *MANY_GROUPS], ids=str)
+@pytest.mark.parametrize("budget", BUDGETS, ids=str)
+@pytest.mark.usefixtures("without_the_walk")
+def test_what_is_spent_is_the_budget(method: Any, budget: Budget) -> None:
+    n = records(method)
+    where = setting(n, 3, budget=budget)
+    if accepts(method, budget):
+        check_ledger_equals_budget(method, where, data(n, 3))
+    else:
+        with pytest.raises(NotApplicable, match="Gaussian noise cannot give pure DP"):
+            method.plan(where)
+
+
+@pytest.mark.parametrize("method", VARIANTS, ids=str)
+@pytest.mark.usefixtures("without_the_walk")
+def test_plans_noise_and_ledger_do_not_move_with_the_data(method: Any) -> None:
+    n = records(method)
+    where = setting(n, 3)
+    x, other = data(n, 3), 5 + 100 * data(n, 3, seed=1)
+    check_plan_ignores_the_data(method, where, x, other)
+    check_noise_ignores_the_data(method, where, x, other)
+
+
+@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_a_release_is_a_function_of_data_and_generator(method: Any, d: int) -> None:
+    where, rows = setting(40, d), DenseRows(data(40, d))
+
+    def value(seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        return method.release(rows, where, Ledger(where.budget), rng).value
+
+    np.testing.assert_array_equal(value(7), value(7))
+    assert not np.any(value(7) == value(8))
+
+
+@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
+def test_broken_records_raise_no_warning_and_leave_a_finite_estimate(method: Any) -> None:
+    for d, pattern in itertools.product((1, 2, 3), ADVERSARIAL):
+        x = data(10, d)
+        x[3] = adversarial(pattern, d)
+        where = setting(10, d, budget=ZCDP(rho=5.0))
+        run(method, where, x)
+
+
+def test_printed_noise_below_the_threshold_is_flagged_and_above_it_is_not() -> None:
+    where, x = setting(50, 2), data(50, 2)
+    for variance, flawed in ((0.1, True), (0.7556, True), (0.7557, False), (1.0, False)):
+        method = NoiseSmoothing(smoothing_variance=variance, calibration="paper")
+        ledger = run(method, where, x)
+        assert bool(ledger.flaws) is ledger.entries[0].flawed is flawed
+        assert not run(replace(method, calibration="tight"), where, x).flaws
+    ledger = run(NoiseSmoothing(smoothing_variance=0.1, calibration="paper"), where, x)
+    entry = ledger.entries[0]
+    assert (entry.proven_sensitivity / entry.sensitivity) ** 2 == pytest.approx(1.7722, abs=5e-5)
+    assert "1.77 times less private than claimed" in ledger.flaws[0]
+    assert ledger.bound_by() == ()
+
+
+@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("method", PRIVATE)
+def test_nothing_is_flagged_unless_asked_for(method: Any, tuning: Any) -> None:
+    for calibration in CALIBRATIONS:
+        one = method(calibration=calibration, tuning=tuning)
+        n = records(one)
+        assert not run(one, setting(n, 3), data(n, 3)).flaws

@@ -1,0 +1,152 @@
+"""Where a method refuses and what it proposes instead, and when iterative updating may shuffle."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+)
+from dpsco_core.methods.mean.coordinatewise import theory_blocks
+from dpsco_core.privacy import ApproxDP, BudgetExceeded, Ledger, amplify
+from tests.methods.mean.checks import (
+    APPROXIMATE,
+    GAUSSIAN,
+    PRIVATE,
+    PURE,
+    check_ledger_equals_budget,
+    check_split_is_fresh,
+    run,
+    setting,
+)
+
+CALIBRATIONS = ("tight", "paper")
+MANY_GROUPS = [IterativeUpdating(calibration=c, groups=200, radius=1.0) for c in CALIBRATIONS]
+
+
+def data(n: int, d: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).standard_t(2.5, size=(n, d))
+
+
+@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
+def test_a_ledger_that_is_spent_refuses_before_any_noise_is_drawn(method: Any) -> None:
+    where, rows = setting(40, 2), DenseRows(data(40, 2))
+    ledger = Ledger(where.budget)
+    method.release(rows, where, ledger, np.random.default_rng(0))
+    with pytest.raises(BudgetExceeded):
+        method.release(rows, where, ledger, np.random.default_rng(0))
+    assert len(ledger.entries) == 1
+
+
+@pytest.mark.parametrize("method", [m(calibration=c) for m in GAUSSIAN for c in CALIBRATIONS])
+def test_a_pure_budget_is_refused_with_a_change_that_works(method: Any) -> None:
+    where = setting(409, 3, budget=PURE)
+    with pytest.raises(NotApplicable) as refusal:
+        method.plan(where)
+    assert str(refusal.value) == (
+        "Gaussian noise cannot give pure DP. Nearest: choose mean.cwme-pure, or set delta=1e-06."
+    )
+    assert refusal.value.changes == (("method", CoordinatewisePure.card.slug),)
+    check_ledger_equals_budget(CoordinatewisePure(), where, data(409, 3))
+    other = replace(where, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    check_ledger_equals_budget(method, other, data(409, 3))
+
+
+@pytest.mark.parametrize(
+    ("method", "needed"),
+    [
+        (CoordinatewiseCDP(tuning="theory"), 20),
+        (CoordinatewiseCDP(tuning="theory", calibration="paper"), theory_blocks(3)),
+        (CoordinatewisePure(blocks=7), 7),
+        (IterativeUpdating(tuning="theory"), 2397),
+        (IterativeUpdating(groups=12), 12),
+    ],
+    ids=str,
+)
+def test_too_few_records_are_refused_with_a_change_that_works(method: Any, needed: int) -> None:
+    with pytest.raises(NotApplicable, match=f"need at least as many records, and n={needed - 1}"):
+        method.plan(setting(needed - 1, 3))
+    with pytest.raises(NotApplicable) as refusal:
+        method.plan(setting(1, 3))
+    assert refusal.value.nearest == f"set n={needed}"
+    ((name, value),) = refusal.value.changes
+    assert (name, value) == ("n", needed)
+    check_ledger_equals_budget(method, setting(needed, 3), data(needed, 3))
+
+
+@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
+def test_a_single_record_is_enough_in_practice(method: Any) -> None:
+    check_ledger_equals_budget(method, setting(1, 2), data(1, 2))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: CoordinatewiseCDP(blocks=0),
+        lambda: CoordinatewisePure(blocks=-1),
+        lambda: IterativeUpdating(groups=0),
+        lambda: IterativeUpdating(quantile=0.5),
+        lambda: IterativeUpdating(quantile=1.0),
+        lambda: NoiseSmoothing(smoothing_variance=0.0),
+        lambda: NoiseSmoothing(smoothing_variance=2.5),
+    ],
+)
+def test_parameters_out_of_range_are_refused_at_once(make: Any) -> None:
+    with pytest.raises(InvalidInput, match="must be"):
+        make()
+
+
+def test_shuffling_is_used_only_where_it_is_allowed_and_helps() -> None:
+    tight, printed = MANY_GROUPS
+    assert tight.plan(setting(409, 3)).amplification is None  # zCDP: never
+    assert printed.plan(setting(409, 3)).amplification is None
+    plan = tight.plan(setting(409, 3, budget=APPROXIMATE))
+    assert plan.amplification == amplify(200, 1.0, 1e-6, "numerical")
+    assert plan.rho == pytest.approx(0.0396832, abs=5e-8)  # theory/zhao-et-al.md, 2.6
+    few = IterativeUpdating(groups=50).plan(setting(409, 3, budget=APPROXIMATE))
+    assert few.amplification is None  # the exact Gaussian curve alone allows more
+    assert few.rho == pytest.approx(0.0280145, abs=5e-8)
+    ledger = run(tight, setting(409, 3, budget=APPROXIMATE), data(409, 3))
+    assert ledger.entries[0].mechanism == "shuffled gaussian"
+    assert ledger.entries[0].disjoint_blocks == 200
+
+
+def test_the_printed_amplification_needs_both_of_its_conditions() -> None:
+    theory = IterativeUpdating(calibration="paper", tuning="theory", radius=1.0)
+
+    def rho(epsilon: float, groups: int | None = None) -> tuple[bool, float]:
+        where = setting(5000, 3, budget=ApproxDP(epsilon=epsilon, delta=1e-6))
+        plan = replace(theory, groups=groups).plan(where)
+        return plan.amplification is not None, plan.rho
+
+    # The values of theory/zhao-et-al.md, 3.5.
+    assert rho(1.0) == (True, pytest.approx(3.68991991789e-4, rel=1e-10))
+    assert rho(1.0, 800) == (True, pytest.approx(1.28469675921e-4, rel=1e-10))
+    # Theorem 6's own condition fails: equation (15) without amplification.
+    assert rho(6.0) == (False, pytest.approx((6 / (1 + 2 * math.sqrt(math.log(1e6)))) ** 2))
+    # The condition that it omits fails: k < 16 e^eps0 ln(4/delta).
+    assert rho(1.0, 300)[0]
+    assert rho(1.0, 240) == (False, pytest.approx(0.0140588188106, rel=1e-10))
+
+
+def test_the_split_is_uniform_and_fresh_at_every_release() -> None:
+    for n, groups in ((8, 4), (11, 4), (5, 2)):
+        check_split_is_fresh(IterativeUpdating(groups=groups, radius=1.0), setting(n, 1), seed=n)
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+def test_no_bound_on_the_mean_is_an_answer(tuning: Any) -> None:
+    where = setting(n=1000, d=3)
+    unbounded = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
+    method = IterativeUpdating(radius=5.0, groups=8, tuning=tuning)
+    run(method, unbounded, data(1000, 3))  # which checks that the release is finite

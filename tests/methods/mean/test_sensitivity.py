@@ -1,0 +1,259 @@
+"""Replacing one record moves every exact statistic by at most its stated sensitivity."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.mean import (
+    CoordinatewiseCDP,
+    CoordinatewisePure,
+    IterativeUpdating,
+    NoiseSmoothing,
+    SimpleClipping,
+    iterative,
+)
+from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_to_ball
+from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
+from dpsco_core.privacy import Ledger
+from tests.methods.mean.checks import (
+    ADVERSARIAL,
+    PRIVATE,
+    adversarial,
+    change,
+    check_sensitivity,
+    setting,
+    worst_neighbours,
+)
+
+EVERY_METHOD = [
+    *(m(calibration=c) for m in PRIVATE for c in ("tight", "paper")),
+    SimpleClipping(radius=2.5),
+    IterativeUpdating(groups=3, radius=2.5),
+    CoordinatewiseCDP(blocks=4, threshold=1.5),
+    CoordinatewiseCDP(blocks=5, threshold=1.5),
+    CoordinatewisePure(blocks=3, threshold=0.5),
+    NoiseSmoothing(smoothing_variance=0.1, tau=2.0, calibration="paper"),
+    NoiseSmoothing(smoothing_variance=2.0, tau=0.5),
+]
+EXTREME_LEVELS = (SMALLEST_LEVEL, 6.9e-16, 1.0, 1e15, LARGEST_LEVEL)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def without_the_walk() -> Iterator[None]:
+    """Iterative updating's walk only sees what is released: it cannot move the statistic."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(iterative, "walk_to_centre", lambda points, *_: points[0])
+        yield
+
+
+def at_level(level: float) -> list[Any]:
+    return [
+        SimpleClipping(radius=level),
+        IterativeUpdating(radius=level, groups=2),
+        CoordinatewiseCDP(threshold=level, blocks=2),
+        CoordinatewisePure(threshold=level, blocks=3),
+        NoiseSmoothing(tau=level),
+    ]
+
+
+@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
+def test_no_pair_of_adversarial_records_moves_a_statistic_further(method: Any) -> None:
+    where = setting(n=9, d=3)
+    x = np.random.default_rng(0).standard_t(2, size=(9, 3))
+    for old, new in itertools.combinations(ADVERSARIAL, 2):
+        first, second = x.copy(), x.copy()
+        first[4], second[4] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, where, first, second)
+
+
+@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
+def test_nor_where_every_other_record_is_broken(method: Any) -> None:
+    where = setting(n=8, d=2)
+    for others, new in itertools.product(ADVERSARIAL, ((1e9,), (math.nan,), (-math.inf, 1e300))):
+        x = np.array([adversarial(others, 2)] * 8)
+        other = x.copy()
+        other[0] = adversarial(new, 2)
+        check_sensitivity(method, where, x, other)
+
+
+@pytest.mark.parametrize("level", EXTREME_LEVELS)
+@pytest.mark.parametrize("i", range(5))
+def test_nor_at_any_clip_level(level: float, i: int) -> None:
+    method, where = at_level(level)[i], setting(n=6, d=3)
+    for old, new in itertools.combinations(ADVERSARIAL, 2):
+        x = np.full((6, 3), 0.5 * level)
+        other = x.copy()
+        x[1], other[1] = adversarial(old, 3), adversarial(new, 3)
+        check_sensitivity(method, where, x, other)
+
+
+@pytest.mark.parametrize("level", [0.0, -1.0, 1e-151, 1e151, math.inf, math.nan])
+@pytest.mark.parametrize("i", range(5))
+def test_a_clip_level_beyond_doubles_is_refused_before_any_record_is_seen(
+    level: float, i: int
+) -> None:
+    with pytest.raises(InvalidInput, match="must be between 1e-150 and 1e\\+150"):
+        at_level(level)[i].plan(setting(n=6, d=3))
+
+
+@pytest.mark.parametrize("method", EVERY_METHOD, ids=str)
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (24, 1), (72, 4)])
+def test_the_sensitivity_is_attained(method: Any, n: int, d: int) -> None:
+    blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
+    where = setting(n=max(n, blocks), d=d)
+    x, other = worst_neighbours(method, where)
+    paper = method.calibration == "paper" and not isinstance(
+        method, (SimpleClipping, IterativeUpdating, NoiseSmoothing)
+    )
+    check_sensitivity(method, where, x, other, attained=not paper and not _printed(method))
+
+
+def _printed(method: Any) -> bool:
+    """The printed noise of c = 1 is larger than needed."""
+    paper = isinstance(method, NoiseSmoothing) and method.calibration == "paper"
+    return paper and method.smoothing_variance is None
+
+
+def test_a_clipped_mean_moves_by_2_radii_over_n() -> None:
+    where, method = setting(n=10, d=4), SimpleClipping(radius=3.0)
+    x, other = np.zeros((10, 4)), np.zeros((10, 4))
+    x[7, 2], other[7, 2] = 3.0, -3.0
+    np.testing.assert_allclose(change(method, where, x, other), [0, 0, 0.6, 0], rtol=1e-14)
+    assert method.plan(where).l2_sensitivity == pytest.approx(0.6, rel=1e-15)
+
+
+def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves() -> None:
+    where, method = setting(n=20, d=2), IterativeUpdating(radius=3.0, groups=4)
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    other = x.copy()
+    x[5], other[5] = (1e9, 0), (-1e9, 0)
+    moved = change(method, where, x, other)
+    assert np.sort(np.abs(moved[:, 0])).tolist() == pytest.approx([0, 0, 0, 2 * 3.0 / 5], rel=1e-12)
+    assert np.all(moved[:, 1] == 0)
+    assert method.plan(where).l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
+
+
+@pytest.mark.parametrize("blocks", range(1, 12))
+@pytest.mark.parametrize("spare", [0, 3])
+def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
+    blocks: int, spare: int
+) -> None:
+    size = 4
+    where = setting(n=blocks * size + min(spare, blocks - 1), d=2)
+    method = CoordinatewiseCDP(blocks=blocks, threshold=1.0)
+    x, other = worst_neighbours(method, where)
+    step = (3.0 if blocks % 2 == 0 else 6.0) / size
+    moved = change(method, where, x, other)
+    np.testing.assert_allclose(np.abs(moved), step, rtol=1e-12)
+    assert median_sensitivity(1.0, blocks, size) == step
+
+
+@pytest.mark.parametrize("blocks", range(1, 26))
+def test_random_block_means_never_move_the_median_further(blocks: int) -> None:
+    rng = np.random.default_rng(blocks)
+    means = 3 * rng.uniform(-1, 1, size=(4000, blocks))
+    means[:2000] = np.round(means[:2000])  # ties
+    other = means.copy()
+    other[:, 0] = np.clip(means[:, 0] + 2 * rng.choice([-1, 1], 4000), -3, 3)
+    moved = np.abs(np.median(means, axis=1) - np.median(other, axis=1)).max()
+    assert moved <= 2 * median_sensitivity(1.0, blocks, 1) / 6 + 1e-12  # a mean moves by 2 of 6
+
+
+def test_the_printed_sensitivity_is_never_below_the_proven_one() -> None:
+    for blocks in range(1, 60):
+        for n in range(blocks, 6 * blocks + 5):
+            proven = median_sensitivity(10.0, blocks, n // blocks)
+            assert printed_sensitivity(10.0, blocks, n) > proven * (1 - 1e-12)
+            if n % blocks == 0:
+                factor = 4 if blocks % 2 == 0 else 2
+                assert printed_sensitivity(10.0, blocks, n) == pytest.approx(factor * proven)
+
+
+def test_a_record_in_the_dropped_remainder_moves_nothing() -> None:
+    where, method = setting(n=11, d=2), CoordinatewiseCDP(blocks=4, threshold=1.0)
+    x = np.random.default_rng(0).normal(size=(11, 2))
+    for i in (8, 9, 10):
+        other = x.copy()
+        other[i] = 1e9
+        assert not change(method, where, x, other).any()
+
+
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_all_coordinates_of_one_record_move_together(d: int) -> None:
+    where = setting(n=8, d=d)
+    for method in (CoordinatewiseCDP(threshold=1.0, blocks=2), NoiseSmoothing(tau=1.0)):
+        entry_sensitivity = {
+            CoordinatewiseCDP: lambda p: p.coordinate_sensitivity * math.sqrt(d),
+            NoiseSmoothing: lambda p: p.l2_sensitivity,
+        }[type(method)](method.plan(where))
+        moved = change(method, where, *worst_neighbours(method, where))
+        assert float(np.linalg.norm(moved)) == pytest.approx(entry_sensitivity, rel=1e-9)
+        assert np.abs(moved) == pytest.approx(np.full(d, np.abs(moved[0])))
+
+
+ANY_FLOAT = st.floats(width=64, allow_nan=True, allow_infinity=True)
+
+
+@st.composite
+def neighbours(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
+    n, d = draw(st.integers(1, 9)), draw(st.integers(1, 3))
+    x = draw(arrays(np.float64, (n, d), elements=ANY_FLOAT | st.floats(-5, 5)))
+    other = x.copy()
+    other[draw(st.integers(0, n - 1))] = draw(arrays(np.float64, d, elements=ANY_FLOAT))
+    return x, other
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(pair=neighbours(), index=st.integers(0, len(EVERY_METHOD) - 1), data=st.data())
+@pytest.mark.parametrize("level", [None, 1e-3, 4.0])
+def test_no_neighbours_at_all_move_a_statistic_further(
+    level: float | None, pair: tuple[np.ndarray, np.ndarray], index: int, data: st.DataObject
+) -> None:
+    x, other = pair
+    method = EVERY_METHOD[index] if level is None else at_level(level)[index % 5]
+    blocks = getattr(method, "blocks", None) or getattr(method, "groups", None) or 1
+    if len(x) >= blocks:
+        where = setting(n=len(x), d=x.shape[1])
+        check_sensitivity(method, where, x, other, seed=data.draw(st.integers(0, 5)))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(
+    block=arrays(np.float64, (3, 4), elements=ANY_FLOAT),
+    radius=st.floats(SMALLEST_LEVEL, LARGEST_LEVEL),
+)
+def test_every_clipped_row_is_in_the_ball(block: np.ndarray, radius: float) -> None:
+    before = block.copy()
+    safe, weights = clip_to_ball(block, radius)
+    np.testing.assert_array_equal(block, before)
+    scaled = safe / radius * weights[:, None] if radius > 1 else safe * (weights / radius)[:, None]
+    assert np.all(np.linalg.norm(scaled, axis=1) <= 1 + 1e-12)
+
+
+def test_a_record_far_out_is_projected_and_not_lost() -> None:
+    for size in (1e3, 1e150, 1e151, 1e300, 1.7e308):
+        block = np.array([[size, -size, 0.0], [0.3, 0.4, 0.0]])
+        safe, weights = clip_to_ball(block, 2.0)
+        clipped = safe * weights[:, None]
+        np.testing.assert_allclose(clipped[0], [math.sqrt(2), -math.sqrt(2), 0], rtol=1e-14)
+        np.testing.assert_array_equal(clipped[1], block[1])
+
+
+@pytest.mark.parametrize("method", [m() for m in PRIVATE], ids=str)
+def test_rows_of_another_size_than_the_setting_are_refused(method: Any) -> None:
+    """The noise of n = 1000 would not hide a record among 100."""
+    rows = DenseRows(np.zeros((100, 3)))
+    for where in (setting(n=1000, d=3), setting(n=100, d=2)):
+        with pytest.raises(InvalidInput, match="of the rows|number of rows"):
+            method.release(rows, where, Ledger(where.budget), np.random.default_rng(0))

@@ -1,0 +1,171 @@
+"""Every method of the other geometries at every exponent: it runs where it applies, or says why."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import BOUNDS, method_card
+from dpsco_core.cli.main import main
+from dpsco_core.geometry import GEOMETRIES
+from dpsco_core.results.report import evaluate
+from dpsco_core.results.tables import frame
+from dpsco_core.runs.study import Outcome, cells, run_cell, study
+from dpsco_core.scenario import Scenario
+
+EXPONENTS = (1.1, 1.5, 2.0, 4.0, math.inf)
+SMALL, LARGE = {1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
+# The exponents at which a method applies, and a problem that it can solve.
+APPLIES: dict[str, tuple[set[float], str]] = {
+    "lp.regularized-mirror-descent": (SMALL, "logistic"),
+    "lp.phased-sgd": (LARGE, "huber"),
+    "lp.shuffled-mirror-descent": (SMALL, "least-squares"),
+    "lp.batched-mirror-descent": (SMALL, "least-squares"),
+    "lp.euclidean-reduction": (LARGE, "least-squares"),
+    "lp.noisy-mirror-descent": (SMALL | LARGE, "hinge"),
+    "sco.objective-perturbation": (SMALL | LARGE, "logistic"),
+    "sco.objective-perturbation-strong": (SMALL | LARGE, "quadratic"),
+}
+
+
+def scenario(method: str, exponent: float, **more: object) -> Scenario:
+    values: dict[str, object] = {
+        "problem": APPLIES[method][1],
+        "methods": (method,),
+        "geometry": "lq",
+        "q": exponent,
+        "n": 2000,
+        "d": 10,
+        "trials": 1,
+    }
+    return Scenario(**(values | more)).validate()  # type: ignore[arg-type]
+
+
+def outcome(point: Scenario) -> Outcome:
+    return run_cell(next(cells(point)))
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("method", APPLIES)
+def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
+    method: str, q: float
+) -> None:
+    point = scenario(method, q)
+    found = outcome(point)
+    if q in APPLIES[method][0]:
+        assert found.not_applicable is None
+        assert found.error >= -1e-12 and math.isfinite(found.error)
+        assert found.spent == point.budget
+        return
+    assert found.not_applicable is not None and f"q={q:g}" in found.not_applicable
+    changed = outcome(replace(point, **dict(found.changes)).validate())
+    assert changed.not_applicable is None
+
+
+@pytest.mark.parametrize("method", APPLIES)
+@pytest.mark.parametrize("budget", [{"rho": 0.5, "epsilon": None, "delta": None}, {"delta": 0.0}])
+def test_other_budgets_are_spent_to_the_last_bit_or_refused(
+    method: str, budget: dict[str, float | None]
+) -> None:
+    q = min(APPLIES[method][0])
+    point = scenario(method, q, **budget)
+    found = outcome(point)
+    pure = budget.get("delta") == 0.0
+    if pure or method.startswith("sco."):
+        assert found.not_applicable is not None and found.changes
+    else:
+        assert found.not_applicable is None and found.spent == point.budget
+
+
+@pytest.mark.parametrize("kind", [k for k in GEOMETRIES if k != "lq"])
+@pytest.mark.parametrize("method", APPLIES)
+def test_every_set_is_taken_or_refused_with_a_way_out(method: str, kind: str) -> None:
+    point = scenario(method, 2.0, geometry=kind, q=None)
+    found = outcome(point)
+    if found.not_applicable is not None:
+        assert found.changes
+        changed = outcome(replace(point, **dict(found.changes)).validate())
+        assert changed.not_applicable is None
+    else:
+        assert math.isfinite(found.error)
+
+
+def test_the_same_run_from_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    point = scenario("sco.objective-perturbation", math.inf)
+    flags = "--problem logistic --geometry lq --q inf --n 2000 --d 10 --trials 1"
+    assert main(["run", *flags.split(), "--method", "sco.objective-perturbation", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["scenario"]["q"] == "inf"
+    assert printed["results"][0]["mean_error"] == outcome(point).error
+
+
+def test_q_2_is_euclid() -> None:
+    """The l_q ball of exponent 2 is the l2 ball: same bounds, and the same data law."""
+    for method in APPLIES:
+        one, two = scenario(method, 2.0), scenario(method, 2.0, geometry="l2", q=None)
+        assert one.setting == two.setting
+
+
+def explicit_bounds(method: str) -> list[Bound]:
+    """The proven bounds on the mean risk of a method in its tight calibration."""
+    return [b for b in BOUNDS if b.card.slug == f"upper.{method}-explicit"]
+
+
+@pytest.mark.parametrize("method", [m for m in APPLIES if m.startswith("lp.")])
+def test_measured_risks_are_below_the_proven_bounds(method: str) -> None:
+    """On a hard instance records are bounded: every hypothesis can hold, and risks are exact.
+
+    The bound is on the mean at the bound's own parameters; the practical ones err less.
+    """
+    (which,) = explicit_bounds(method)
+    held = 0
+    for q in sorted(APPLIES[method][0]):
+        for problem in ("logistic", "huber", "quadratic"):
+            point = scenario(method, q, problem=problem, distribution="hypercube", trials=5)
+            value = evaluate(replace(point, methods=()), which)
+            errors = [o.error for o in study(point) if o.not_applicable is None]
+            if errors and not value.failures and math.isfinite(value.value):
+                held += 1
+                assert float(np.mean(errors)) <= value.value, (q, problem)
+    assert held >= 2, method
+
+
+def test_a_sweep_over_q_has_a_curve_for_each_method_where_it_applies() -> None:
+    swept = Scenario(
+        problem="logistic",
+        methods=("sco.objective-perturbation", "lp.regularized-mirror-descent"),
+        geometry="lq",
+        q=1.5,
+        axis="q",
+        grid=(1.1, 1.5, 2.0, 4.0),
+        n=1000,
+        d=10,
+        trials=1,
+    )
+    table = frame(study(swept))
+    runs = table[table["not_applicable"] == ""].groupby("method")["x"].agg(list)
+    assert runs["sco.objective-perturbation"] == [1.1, 1.5, 2.0, 4.0]
+    assert runs["lp.regularized-mirror-descent"] == [1.1, 1.5, 2.0]
+
+
+def test_cards_name_their_geometry() -> None:
+    for method in APPLIES:
+        assert (method_card(method).geometry == "lq") == method.startswith("lp.")
+
+
+def test_the_command_line_says_on_which_set_it_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--problem quadratic --n 200 --d 5 --trials 1 --method sco.erm"
+    for more, said in (
+        ("--geometry simplex", "on the set simplex,"),
+        ("--geometry lq --q 1.5", "on the set l1.5,"),
+        ("--geometry lq --axis q --grid 1.5,2", "on the set lq,"),
+    ):
+        assert main(["run", *flags.split(), *more.split()]) == 0
+        assert said in capsys.readouterr().out.splitlines()[0]
+    assert main(["run", *flags.split()]) == 0
+    assert "on the set" not in capsys.readouterr().out

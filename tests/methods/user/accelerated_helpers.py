@@ -1,0 +1,122 @@
+"""Users, settings and recorded releases for the tests of user-level accelerated descent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import ApproxDP, Budget, Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.point_losses import HalfSquaredDistance
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
+from tests.methods.euclidean.losses import records, sample, setting
+
+Array = NDArray[np.float64]
+
+BUDGET = ApproxDP(epsilon=4.0, delta=1e-6)
+FALSE_ALARM = 1e-6
+BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20, 1e5, 3.0)
+
+
+def where(
+    kind: str, users: int, items: int, d: int = 3, budget: Budget = BUDGET, **other: Any
+) -> Setting:
+    """Return the setting of losses with L = 1 (2 for half the squared distance), ball radius 1."""
+    return replace(setting(kind, users, d, budget, **other), m=items)
+
+
+def items_of(kind: str, users: int, items: int, d: int = 3, seed: int = 0) -> ItemSample:
+    """Return users whose items are of norm at most 1."""
+    x, y = records(users * items, d, seed)
+    return ItemSample(records=sample(kind, x, y), items=items)
+
+
+def means_of(means: Array, items: int, radius: float = 1.0) -> MeanSample:
+    """Return users of half the squared distance with these means."""
+    return MeanSample(
+        means=DenseRows(means),
+        items=items,
+        loss=HalfSquaredDistance(),
+        constraint=Ball(d=means.shape[1], radius=radius),
+    )
+
+
+def replaced(kind: str, users: int, items: int, who: int, d: int = 3) -> Iterator[ItemSample]:
+    """Yield users, and then the same but for one, whose whole block is anything at all."""
+    x, y = records(users * items, d, 1)
+    mine = slice(who * items, (who + 1) * items)
+    yield ItemSample(records=sample(kind, x, y), items=items)
+    for value in BROKEN:
+        other = x.copy()
+        other[mine] = value
+        yield ItemSample(records=sample(kind, other, y), items=items)
+        other = x.copy()
+        other[who * items, 0] = value
+        yield ItemSample(records=sample(kind, other, y), items=items)
+    other, targets = x.copy(), y.copy()
+    other[mine], targets[mine] = -x[mine][:, ::-1], np.nan
+    yield ItemSample(records=sample(kind, other, y), items=items)
+    yield ItemSample(records=sample(kind, x, targets), items=items)
+
+
+class Recorder:
+    """What went through the ledgers: scores, exact means, their noise's deviation, what came out.
+
+    No noise is added but a fixed one. On a replay every release comes out as in the first run, so
+    that both runs ask for gradients at the same points.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch, jitter: float = 0.0) -> None:
+        self.jitter, self.replays = jitter, False
+        self.rng = np.random.default_rng(99)
+        self.outputs: list[Array] = []
+        self.clear()
+        patch.setattr("dpsco_core.privacy.filter.noisy_test.add_gaussian_noise", self.gaussian)
+        patch.setattr("dpsco_core.privacy.filter.noisy_test.add_laplace_noise", self.laplace)
+
+    def clear(self) -> None:
+        self.values: list[Array] = []
+        self.stds: list[float] = []
+        self.scores: list[float] = []
+        self.scales: list[float] = []
+
+    def replay(self) -> None:
+        """From now on, releases come out as they did so far."""
+        self.clear()
+        self.replays = True
+
+    def gaussian(self, value: Array, std: float, rng: np.random.Generator) -> Array:
+        self.values.append(value.copy())
+        self.stds.append(std)
+        if not self.replays:
+            self.outputs.append(value + self.jitter * self.rng.normal(size=value.shape))
+        return self.outputs[len(self.values) - 1]
+
+    def laplace(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
+        self.scores.append(float(value[0]))
+        self.scales.append(scale)
+        return value
+
+
+def run(method: Any, at: Setting, users: UserSample, seed: int = 0) -> Release:
+    """Release once, and check what every result has."""
+    ledger = Ledger(at.budget)
+    found: Release = method.release(users, at, ledger, np.random.default_rng(seed))
+    assert found.ledger is ledger and ledger.spent() == at.budget
+    assert found.value.shape == (at.d,) and np.isfinite(found.value).all()
+    assert np.linalg.norm(found.value) <= users.constraint.l2_radius * (1 + 1e-12)
+    assert found.iterates is not None and found.iterate_steps is not None
+    assert len(found.iterates) == len(found.iterate_steps)
+    assert {"steps", "gradient_calls", "filter_radius", "score_threshold", "noise_std"} <= set(
+        found.diagnostics
+    )
+    return found

@@ -1,0 +1,243 @@
+"""Checks that the tests use and that deliberate faults must fail (`test_users_mutations.py`)."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.stats import beta, binom, chi2
+
+from dpsco_core.methods.user import open_releases, release_mean
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
+from dpsco_core.privacy.filter.plan import phase_plan, single_test_plan
+from dpsco_core.privacy.filter.sensitivity import sharp_weights_sensitivity, weights_sensitivity
+from tests.methods.user.helpers import (
+    FALSE_ALARM,
+    FILTERS,
+    f6_sensitivity,
+    keep_of,
+    neighbours,
+    note_multiplier,
+)
+
+EPSILON, DELTA = 1.0, 1e-6
+
+
+class Counting(np.random.Generator):
+    """A generator that counts what is drawn."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(np.random.PCG64(seed))
+        self.calls: Counter[str] = Counter()
+
+    def laplace(self, *args, **kwargs):
+        self.calls["laplace"] += 1
+        return super().laplace(*args, **kwargs)
+
+    def normal(self, *args, **kwargs):
+        self.calls["normal"] += 1
+        return super().normal(*args, **kwargs)
+
+
+def check_sensitivity(trials: int = 400) -> None:
+    """F1, F4 and F6 on neighbours, adversarial ones among them."""
+    for seed, keep in enumerate(FILTERS):
+        for x, y in neighbours(keep, trials, seed):
+            count = len(x)
+            one, two = keep.examine(x), keep.examine(y)
+            assert abs(one.score - two.score) <= 2 * (count - 1) / count + 1e-12
+            same = (x == y).all(axis=1) | (np.isnan(x) & np.isnan(y)).any(axis=1)
+            moved = np.abs(one.inclusion - two.inclusion)
+            slope = 1 / ((keep.upper - keep.lower) * count)
+            assert moved[same].max() <= slope + 1e-12
+            floor = min(one.score, two.score)
+            bound = sharp_weights_sensitivity(keep, count, floor)
+            if math.isfinite(bound):
+                first, second = keep.mean(x, one.inclusion), keep.mean(y, two.inclusion)
+                assert np.linalg.norm(first - second) <= bound
+                assert bound <= weights_sensitivity(keep, count, floor)
+
+
+def check_noise() -> None:
+    """The Gaussian noise is F6 times g, times root T in a phase (chi2)."""
+    keep, count, d = keep_of("B"), 400, 5000
+    rng = np.random.default_rng(5)
+    points = np.zeros((count, d))
+    share, failure, steps = 0.4 * EPSILON, DELTA / 2, 3
+    single = single_test_plan(count, EPSILON, DELTA, keep=keep)
+    scale = 2 / share
+    floor = count - scale * (math.log(1 / (2 * 0.005)) + math.log(1 / (2 * failure))) - 2
+    std = f6_sensitivity(keep, count, floor) * note_multiplier(EPSILON - share, DELTA / 2)
+    value = release_mean(
+        points, single, Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA)), rng, last=np.zeros(d)
+    )
+    assert not value.halted
+    check_normal(value.value, std)
+
+    wide = 2400
+    plan = phase_plan(wide, steps, EPSILON, DELTA, keep=keep)
+    used = math.log(1 / 0.005) + 2 * math.log(steps / 0.005)
+    used += math.log(1 / failure) + 2 * math.log(steps / failure)
+    std = f6_sensitivity(keep, wide, wide - 4 / share * used - 2)
+    std *= math.sqrt(steps) * note_multiplier(EPSILON - share, DELTA / 2)
+    ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
+    means = open_releases(plan, 2500, ledger, rng, "phase")
+    values = [means.next(np.zeros((wide, 2500))) for _ in range(steps)]
+    check_normal(np.concatenate(values), std)
+
+
+def check_normal(values: np.ndarray, std: float) -> None:
+    """Compare the sum of squares with chi2, two-sided."""
+    square = float(values @ values) / std**2
+    low, high = chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], len(values))
+    assert low <= square <= high
+
+
+def certificate(kind: str, steps: int, threshold: float) -> TestedGaussian:
+    """Return a certificate whose test is at epsilon 1."""
+    test = NoisyTest(
+        kind=kind,
+        steps=steps,
+        threshold=threshold,
+        epsilon=1.0,
+        failure=1e-6,
+    )
+    return TestedGaussian(test=test, l2_sensitivity=1.0, epsilon=1.0, delta=1e-6)
+
+
+def halting_times(release: TestedGaussian, scores: list[float], runs: int, seed: int) -> np.ndarray:
+    """Return how often a run halted at each step, and, last, how often it did not."""
+    rng = np.random.default_rng(seed)
+    found = np.zeros(len(scores) + 1)
+    for _ in range(runs):
+        ledger = Ledger(ApproxDP(epsilon=2.0, delta=1e-5))
+        steps = ledger.tested_gaussian(release, size=1, rng=rng, label="audit")
+        step = next((t for t, s in enumerate(scores) if not steps.passes(s)), len(scores))
+        found[step] += 1
+    return found
+
+
+def halting_law(scores: list[float], threshold: float, scale: float, kind: str) -> np.ndarray:
+    """Return the exact law of the halting time; `scale` is that of the scores' noise."""
+
+    def passes(margin: float) -> float:  # P[v >= margin]
+        tail = 0.5 * math.exp(-abs(margin) / scale)
+        return tail if margin >= 0 else 1 - tail
+
+    def at(shift: float) -> np.ndarray:
+        alive, law = 1.0, []
+        for score in scores:
+            p = passes(threshold + shift - score)
+            law.append(alive * (1 - p))
+            alive *= p
+        return np.array([*law, alive])
+
+    if kind == "single":
+        return at(0.0)
+    own = scale / 2
+    kinks = sorted({0.0, *(s - threshold for s in scores)})
+    return np.array(
+        [
+            quad(
+                lambda x, t=t: at(x)[t] * math.exp(-abs(x) / own) / (2 * own),
+                -40 * own,
+                40 * own,
+                points=kinks,
+                limit=200,
+            )[0]
+            for t in range(len(scores) + 1)
+        ]
+    )
+
+
+def check_halting_law(kind: str, runs: int = 6000) -> None:
+    """How often a test fails, step by step, is as with one threshold noise a phase."""
+    scores = [3.0, -2.0, 6.0, 0.0] if kind == "sequence" else [3.0]
+    scale = 8.0 if kind == "sequence" else 2.0
+    found = halting_times(certificate(kind, len(scores), 0.5), scores, runs, 11)
+    for seen, p in zip(found, halting_law(scores, 0.5, scale, kind), strict=True):
+        low, high = binom.ppf([FALSE_ALARM / 10, 1 - FALSE_ALARM / 10], runs, p)
+        assert low <= seen <= high
+
+
+def check_threshold_noise() -> None:
+    """One draw of the threshold's noise a phase, one of each score's, one of each release's."""
+    for steps in (1, 7):
+        rng = Counting(3)
+        plan = phase_plan(2400, steps, EPSILON, DELTA, keep=keep_of("B"))
+        ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
+        means = open_releases(plan, 2, ledger, rng, "phase")
+        for _ in range(steps):
+            assert means.next(np.zeros((2400, 2))) is not None
+        assert rng.calls == {"laplace": 1 + steps, "normal": steps}
+    rng = Counting(3)
+    plan = single_test_plan(302, EPSILON, DELTA, keep=keep_of("B"))
+    ledger = Ledger(ApproxDP(epsilon=EPSILON, delta=DELTA))
+    release_mean(np.zeros((302, 2)), plan, ledger, rng, last=np.zeros(2))
+    assert rng.calls == {"laplace": 1, "normal": 1}
+
+
+def outcomes(points: np.ndarray, plan, seed: int, runs: int) -> np.ndarray:
+    """Return the released first coordinate of each run; NaN where it halted."""
+    rng = np.random.default_rng(seed)
+    budget = ApproxDP(epsilon=plan.release.total_epsilon, delta=plan.release.total_delta)
+    found = np.full(runs, np.nan)
+    for run in range(runs):
+        ledger = Ledger(budget)
+        one = release_mean(points, plan, ledger, rng, last=np.zeros(points.shape[1]))
+        if not one.halted:
+            found[run] = one.value[0]
+    return found
+
+
+def epsilon_lower_bound(first: np.ndarray, second: np.ndarray, delta: float) -> float:
+    """Return the largest epsilon that some event refutes, at confidence 1 - 1e-6 in all.
+
+    Events: the first coordinate is beyond a quantile of a third of the runs; that it halted. The
+    events are chosen on the first third of the runs, and tried on the rest.
+    """
+    cut = len(first) // 3
+    seen = np.concatenate([first[:cut], second[:cut]])
+    levels = np.nanquantile(seen, np.linspace(0.02, 0.98, 9)) if (seen == seen).any() else []
+    with np.errstate(invalid="ignore"):
+        events = [lambda x, c=c: x >= c for c in levels] + [lambda x, c=c: x < c for c in levels]
+    events += [np.isnan, lambda x: ~np.isnan(x)]
+    level, best = FALSE_ALARM / (4 * len(events)), 0.0
+    for event in events:
+        for one, two in ((first[cut:], second[cut:]), (second[cut:], first[cut:])):
+            hits, misses, runs = int(event(one).sum()), int(event(two).sum()), len(one)
+            low = beta.ppf(level, hits, runs - hits + 1) if hits else 0.0
+            high = beta.ppf(1 - level, misses + 1, runs - misses) if misses < runs else 1.0
+            if low > delta:
+                best = max(best, math.log((low - delta) / high))
+    return best
+
+
+def worst_pairs() -> list[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of 60 points in the plane: one user's gradient flipped; and two camps, one defects."""
+    count = 60
+    x = np.zeros((count, 2))
+    flipped = x.copy()
+    x[0, 0], flipped[0, 0] = 0.5, -0.5
+    camps = np.full((count, 2), 1e6)
+    camps[: count // 2] *= -1
+    defected = camps.copy()
+    defected[0] *= -1
+    broken = x.copy()
+    broken[0] = np.nan
+    scattered = x.copy()
+    scattered[:18, 0] = 10.0 * np.arange(1, 19)  # near the threshold
+    other = scattered.copy()
+    other[18, 0] = -10.0
+    return [(x, flipped), (camps, defected), (x, broken), (scattered, other)]
+
+
+def check_audit(runs: int = 3000) -> None:
+    """No event refutes the claimed epsilon on worst neighbours."""
+    plan = single_test_plan(60, 3.0, 0.02, keep=keep_of("B"))
+    for pair, (x, y) in enumerate(worst_pairs()):
+        first, second = outcomes(x, plan, 2 * pair, runs), outcomes(y, plan, 2 * pair + 1, runs)
+        assert epsilon_lower_bound(first, second, 0.02) <= 3.0

@@ -1,0 +1,100 @@
+"""Points, neighbours and the formulas of docs/theory, written out again for the tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.stats import norm
+
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+
+Array = np.ndarray
+BROKEN = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e160, 1e20)
+FALSE_ALARM = 1e-6  # of every statistical test here; seeds are fixed
+
+
+def keep_of(form: str, upper: float = 1.0, inclusion: str = "weights", radius: float = 1.0):
+    """Return a filter of form A or B."""
+    return RobustFilter(
+        score_radius=radius,
+        filter_radius=2 * radius if form == "A" else radius,
+        upper=upper,
+        inclusion=inclusion,
+    )
+
+
+FILTERS = [keep_of(form, upper) for form in "AB" for upper in (2 / 3, 1.0)]
+
+
+def slow(keep: RobustFilter, points: Array) -> tuple[float, Array, Array]:
+    """Return s, h and p by their definitions, pair by pair; a broken point is near itself only."""
+    count = len(points)
+    near, within = np.zeros(count), np.zeros(count, dtype=int)
+    far = 2.0**30 * keep.score_radius
+    usable = [bool(np.isfinite(x).all() and np.abs(x).max() <= far) for x in points]
+    for j in range(count):
+        for k in range(count):
+            both = usable[j] and usable[k]
+            apart = math.dist(points[j], points[k]) if both else (0.0 if j == k else math.inf)
+            near[j] += apart <= keep.score_radius
+            within[j] += apart <= keep.filter_radius
+    a, b = keep.lower, keep.upper
+    return near.sum() / count, within, np.clip((within / count - a) / (b - a), 0, 1)
+
+
+def f6_sensitivity(keep: RobustFilter, count: int, floor: float) -> float:
+    """Return F6 as in theory/lowy-liu-asi.md, 2.0."""
+    a, b = keep.lower, keep.upper
+    weight = floor if keep.form == "A" else (floor - a * count) / (1 - a)
+    return 2 * keep.filter_radius / weight * (2 + (count - 1) / ((b - a) * count))
+
+
+def note_multiplier(epsilon: float, delta: float) -> float:
+    """Return g by bisection on Balle and Wang's formula as printed."""
+    low, high = 1e-3, 1e3
+    for _ in range(200):
+        g = math.sqrt(low * high)
+        left = norm.cdf(1 / (2 * g) - epsilon * g)
+        right = math.exp(epsilon + norm.logcdf(-1 / (2 * g) - epsilon * g))
+        low, high = (low, g) if left - right <= delta else (g, high)
+    return high
+
+
+def lattice(d: int, radius: float) -> Array:
+    """Return places for points: a few on a grid of half radii, and an outlier."""
+    ends = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 19.0]) * radius
+    if d == 1:
+        return ends[:, None]
+    grid = np.stack(np.meshgrid(ends, ends), axis=-1).reshape(-1, 2)
+    return np.hstack([grid, np.zeros((len(grid), d - 2))])
+
+
+def neighbours(keep: RobustFilter, trials: int, seed: int) -> Iterator[tuple[Array, Array]]:
+    """Yield pairs of data sets that differ in one point: clusters on a lattice, jitter, breakage.
+
+    Clusters of few distinct places attain the facts; jitter, broken coordinates and other
+    dimensions try the rest.
+    """
+    rng = np.random.default_rng(seed)
+    for trial in range(trials):
+        d = int(rng.integers(1, 4))
+        places = lattice(d, keep.filter_radius)
+        chosen = places[rng.integers(len(places), size=4)]
+        count = int(rng.integers(3, 26))
+        x = chosen[rng.choice(4, size=count, p=rng.dirichlet(np.full(4, 0.7)))]
+        x = x + (trial % 3 == 0) * rng.uniform(-0.3, 0.3, size=x.shape) * keep.filter_radius
+        if trial % 5 == 0:
+            x[rng.integers(count), rng.integers(d)] = rng.choice(BROKEN)
+        y, i = x.copy(), rng.integers(count)
+        y[i] = chosen[rng.integers(4)] if rng.random() < 0.6 else 50.0 * keep.filter_radius
+        if trial % 7 == 0:
+            y[i, rng.integers(d)] = rng.choice(BROKEN)
+        yield x, y
+
+
+def far_pairs(keep: RobustFilter, points: Array, among: Array) -> float:
+    """Return the largest distance between points of `among`, a mask."""
+    kept = points[among]
+    return max((math.dist(a, b) for a in kept for b in kept), default=0.0)

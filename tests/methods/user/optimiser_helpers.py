@@ -1,0 +1,113 @@
+"""Small settings, samples and worst-case replaced users for the user-level optimisers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsco_core.methods.mean.base import Release
+from dpsco_core.privacy import Budget, Ledger
+from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import ItemSample, UserSample
+from tests.methods.euclidean.losses import CONCENTRATED, records, sample, setting
+from tests.methods.mean.checks import ADVERSARIAL, adversarial
+
+Array = NDArray[np.float64]
+Data = tuple[Array, Array]
+
+
+def user_setting(
+    kind: str,
+    n: int = 40,
+    m: int = 3,
+    d: int = 3,
+    budget: Budget = CONCENTRATED,
+    *,
+    lipschitz: bool = True,
+    radius: float = 1.0,
+) -> Setting:
+    """Return `setting` at n users of m items."""
+    return replace(setting(kind, n, d, budget, lipschitz=lipschitz, radius=radius), m=m)
+
+
+def users(kind: str, data: Data, m: int, radius: float = 1.0) -> ItemSample:
+    """Return users of m consecutive records each."""
+    return ItemSample(records=sample(kind, *data, radius=radius), items=m)
+
+
+def honest(n: int, m: int, d: int, seed: int = 0, shift: float = 0.0) -> Data:
+    """Return n m records of norm at most 1, and targets."""
+    return records(n * m, d, seed, shift)
+
+
+def replaced_users(n: int, m: int, d: int, where: int, seed: int = 0) -> list[Data]:
+    """Return one data set, and others in which all items of user `where` are anything at all.
+
+    Broken items, all of them or one; huge ones; the same unit vector and its opposite, which pull
+    hardest; targets that are no targets. All data sets share an item of another user that is bad.
+    """
+    x, y = honest(n, m, d, seed)
+    x[((where + 1) % n) * m] = adversarial((1e300, -1e9), d)
+    block = slice(where * m, (where + 1) * m)
+    found = [(x, y)]
+    for pattern in (*ADVERSARIAL, (1.0,), (-1.0,), (1.0, -1.0)):
+        every, one = x.copy(), x.copy()
+        every[block] = adversarial(pattern, d)
+        one[where * m] = adversarial(pattern, d)
+        found += [(every, y), (one, y)]
+    for target in (np.nan, np.inf, -np.inf, 1e300):
+        other = y.copy()
+        other[block] = target
+        found.append((x, other))
+    for label in (0.0, 1.0):  # aligned with a unit vector: the strongest pull of a linear model
+        for sign in (1.0, -1.0):
+            every, other = x.copy(), y.copy()
+            every[block], other[block] = sign * np.eye(d)[0], label
+            found.append((every, other))
+    return found
+
+
+@dataclass
+class TestedReleases:
+    """Scores and values of the tested releases of a run; neither gets any noise."""
+
+    __test__ = False
+
+    scores: list[float] = field(default_factory=list)
+    values: list[Array] = field(default_factory=list)
+    stds: list[float] = field(default_factory=list)
+
+    def score(self, value: Array, scale: float, rng: np.random.Generator) -> Array:
+        self.scores.append(float(value[0]))
+        return value
+
+    def value(self, value: Array, noise_std: float, rng: np.random.Generator) -> Array:
+        self.values.append(np.array(value))
+        self.stds.append(noise_std)
+        return value
+
+
+@pytest.fixture
+def tested(monkeypatch: pytest.MonkeyPatch) -> TestedReleases:
+    """Record what passes through the noisy tests, without noise."""
+    recorded = TestedReleases()
+    monkeypatch.setattr("dpsco_core.privacy.filter.noisy_test.add_laplace_noise", recorded.score)
+    monkeypatch.setattr("dpsco_core.privacy.filter.noisy_test.add_gaussian_noise", recorded.value)
+    return recorded
+
+
+def run_users(method: Any, where: Setting, sample: UserSample, seed: int = 0) -> Release:
+    """Release once; check that the result is finite, in the ball and of the setting's ledger."""
+    ledger = Ledger(where.budget)
+    result: Release = method.release(sample, where, ledger, np.random.default_rng(seed))
+    assert result.ledger is ledger
+    assert result.value.shape == (where.d,)
+    assert np.linalg.norm(result.value) <= where.constants.diameter / 2 * (1 + 1e-12)
+    assert result.iterates is not None and result.iterate_steps is not None
+    assert len(result.iterates) == len(result.iterate_steps)
+    assert np.isfinite(result.iterates).all()
+    return result

@@ -1,0 +1,401 @@
+"""User-level accelerated ERM: sensitivity, noise, budget, limits, refusals, and what it learns."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import tracemalloc
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.geometry import Simplex
+from dpsco_core.methods.user.accelerated import batches as accelerated_batches
+from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
+from dpsco_core.methods.user.accelerated.run import run_phases
+from dpsco_core.methods.user.accelerated.schedule import calibrated_filter, theory_radius
+from dpsco_core.methods.user.base import user_level
+from dpsco_core.methods.user.release import open_releases
+from dpsco_core.methods.user.requirements import best_decay, erm_condition
+from dpsco_core.privacy import ApproxDP, Ledger
+from dpsco_core.privacy.filter.plan import Tuning, phase_plan
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import SCORE_SENSITIVITY
+from dpsco_core.privacy.steps import BudgetExceeded
+from dpsco_core.problems.laws import spike_of
+from dpsco_core.problems.samples.users import ItemSample, sample_users
+from dpsco_core.scenario import Scenario
+from tests.methods.euclidean.losses import CONCENTRATED, PURE, sample
+from tests.methods.user.accelerated_checks import (
+    check_batches,
+    check_draws,
+    check_noise,
+    check_replaced_user,
+    check_target,
+    check_worst_user,
+)
+from tests.methods.user.accelerated_helpers import BUDGET, Recorder, items_of, means_of, run, where
+
+ONE = ApproxDP(epsilon=1.0, delta=1e-6)
+Patch = pytest.MonkeyPatch
+
+
+@pytest.mark.parametrize("kind", ["logistic", "mean", "huber", "linear"])
+@pytest.mark.parametrize("items", [1, 200])
+def test_a_replaced_user_moves_scores_and_means_within_their_bounds(
+    monkeypatch: Patch, kind: str, items: int
+) -> None:
+    """Broken users included, at the queries of the first world."""
+    moved = check_replaced_user(monkeypatch, UserAccelerated(), kind, 150, 3, items)
+    assert moved > 0.003, "the bound is of the right size"
+
+
+def test_the_bound_is_of_the_right_size(monkeypatch: Patch) -> None:
+    check_worst_user(monkeypatch)
+
+
+@pytest.mark.parametrize("who", [5, 1500, 2900])
+def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, who: int) -> None:
+    method = UserAccelerated(tuning="theory")
+    assert len(method.plan(where("logistic", 3000, 4)).phases) >= 2
+    check_replaced_user(monkeypatch, method, "logistic", 3000, who)
+
+
+def test_noise_is_what_the_note_proves(monkeypatch: Patch) -> None:
+    check_noise(monkeypatch)
+
+
+def test_one_threshold_noise_a_phase() -> None:
+    check_draws()
+
+
+def test_batches_are_drawn_afresh_without_replacement(monkeypatch: Patch) -> None:
+    check_batches(monkeypatch)
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@pytest.mark.parametrize("kind", ["logistic", "mean", "linear"])
+def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning: str) -> None:
+    method = UserAccelerated(tuning=tuning)
+    for n, budget in ((10_001, BUDGET), (20_000, ONE)):
+        at = where(kind, n, 50, budget=budget)
+        plan = method.plan(at)
+        stops = [phase.stop for phase in plan.phases]
+        assert [phase.start for phase in plan.phases] == [0, *stops[:-1]]
+        assert stops[-1] == n
+        assert len(plan.phases) > 1 or tuning == "practical"
+        for first, second in itertools.pairwise(plan.phases):
+            assert second.regulariser == pytest.approx(8 * first.regulariser)
+            assert first.users == n >> (1 + plan.phases.index(first))
+        for phase in plan.phases:
+            release = phase.filter.release
+            assert release.total_epsilon == pytest.approx(budget.epsilon, rel=1e-12)
+            assert release.total_delta == pytest.approx(budget.delta, rel=1e-12)
+            assert release.test.steps == phase.steps
+            assert release.test.sensitivity == SCORE_SENSITIVITY == 2.0
+        ledger = Ledger(budget)
+        users = means_of(np.zeros((n, 3)), 50) if kind == "mean" else None
+        if users is not None:
+            method.release(users, at, ledger, np.random.default_rng(0))
+            assert ledger.spent() == budget
+
+
+def test_the_theory_has_the_notes_schedule() -> None:
+    """(R1), lambda from the noise of the first phase, p = 3, halving users, four phases."""
+    at = where("logistic", 200_000, 90, budget=ONE)
+    plan = UserAccelerated(tuning="theory").plan(at)
+    level = user_level(at, ONE, plan.losses)
+    assert len(plan.phases) == 4
+    for phase in plan.phases:
+        radius = 2 / math.sqrt(90) * (1 + math.sqrt(2 * math.log(200_000 * phase.steps / 0.01)))
+        assert phase.filter.keep.score_radius == pytest.approx(radius)
+        assert phase.filter.keep.form == "B" and phase.filter.keep.upper == 1.0
+        ratio = (plan.losses.smoothness + phase.regulariser) / phase.regulariser
+        steps = math.ceil((1 + math.sqrt(ratio)) * math.log(200_000 * 3 * 90))
+        assert phase.steps == steps
+    guess = math.ceil(
+        (1 + math.sqrt(1 + 0.25 / _printed_regulariser(level))) * math.log(200_000 * 3 * 90)
+    )
+    opening = calibrated_filter(level, theory_radius(level, guess), 100_000, guess)
+    assert opening is not None
+    noise = 3 * opening.release.noise_std**2 / guess
+    expected = math.sqrt(1 / (200_000 * 90) + noise) / 2
+    assert plan.phases[0].regulariser == pytest.approx(expected)
+
+
+def _printed_regulariser(level: Any) -> float:
+    n, m, d, eps = level.n, level.m, level.d, level.epsilon
+    return 0.5 * (1 / math.sqrt(n * m) + math.sqrt(d) / (eps * n * math.sqrt(m)))
+
+
+@pytest.mark.parametrize(("items", "radius"), [(1, 2.0), (9, 2.0), (100, 0.6), (10**6, 0.006)])
+def test_the_practical_radius_is_three_l_over_root_m_and_at_most_l(
+    items: int, radius: float
+) -> None:
+    plan = UserAccelerated().plan(where("mean", 3000, items))
+    assert plan.tau == pytest.approx(radius)
+    assert plan.phases[0].filter.keep.score_radius == pytest.approx(2 * radius)
+
+
+def test_users_of_one_item_never_fail_the_test_by_their_spread(monkeypatch: Patch) -> None:
+    """Opposite gradients of norm L are neighbours: the score is the number of users."""
+    recorder = Recorder(monkeypatch)
+    means = np.zeros((3000, 3))
+    means[:, 0] = np.where(np.arange(3000) % 2, 1.0, -1.0)
+    run(UserAccelerated(), where("linear", 3000, 1), _linear_users(means))
+    threshold, *scores = recorder.scores
+    assert set(scores) == {3000.0} and threshold < 3000
+
+
+def _linear_users(x: np.ndarray) -> ItemSample:
+    return ItemSample(records=sample("linear", x), items=1)
+
+
+def test_without_noise_it_is_phased_regularised_erm(monkeypatch: Patch) -> None:
+    """Huge tau, 400 steps: each phase ends at its regularised minimiser, in closed form."""
+    Recorder(monkeypatch)
+    rng = np.random.default_rng(7)
+    means = 0.3 * rng.normal(size=(4000, 3)) + np.array([0.5, -0.2, 0.1])
+    at = where("mean", 4000, 5)
+    keep = RobustFilter(score_radius=1e6, filter_radius=1e6)
+    base = UserAccelerated().plan(at)
+    parts = [(0, 2000, 0.5), (2000, 3000, 4.0), (3000, 4000, 32.0)]
+    phases = tuple(
+        replace(
+            base.phases[0],
+            start=a,
+            stop=b,
+            regulariser=pull,
+            stages=(200, 200),
+            filter=phase_plan(b - a, 400, 4.0, 1e-6, keep=keep, tuning=Tuning()),
+        )
+        for a, b, pull in parts
+    )
+    plan = replace(base, smoothness=1.0, phases=phases, losses=replace(base.losses))
+    users = means_of(means, 5)
+    found = run_phases(plan, users, Ledger(BUDGET), np.random.default_rng(0))
+    bound = plan.losses.feature_bound
+    lengths = np.linalg.norm(means, axis=1, keepdims=True)
+    kept = means * np.minimum(1, bound / lengths)
+    x = np.zeros(3)
+    for a, b, pull in parts:
+        x = (kept[a:b].mean(axis=0) + pull * x) / (1 + pull)
+    assert np.allclose(found.value, x, atol=1e-7)
+    assert found.diagnostics["steps"] == 1200
+    assert found.diagnostics["gradient_calls"] == 400 * 5 * 4000
+
+
+def test_outliers_are_left_out(monkeypatch: Patch) -> None:
+    """A tenth per mille of users at the far end of the ball: the mean is that of the others."""
+    recorder = Recorder(monkeypatch)
+    means = np.zeros((5000, 2))
+    means[:3] = 0.99
+    at = where("mean", 5000, 10_000, d=2)
+    run(UserAccelerated(), at, means_of(means, 10_000))
+    assert np.abs(recorder.values[0]).max() == 0.0
+
+
+def test_scattered_users_halt_at_the_start() -> None:
+    rng = np.random.default_rng(8)
+    signs = rng.choice([-0.9, 0.9], size=(3000, 1)) * np.ones((3000, 3)) / math.sqrt(3)
+    found = run(UserAccelerated(), where("mean", 3000, 10**6), means_of(signs, 10**6))
+    assert np.array_equal(found.value, np.zeros(3))
+    assert found.diagnostics["halted_phase"] == 1.0
+    assert found.diagnostics["gradient_calls"] == 3000 * 10**6
+    assert "ended there" in found.notes[-1]
+
+
+def test_a_later_halt_returns_what_the_phases_before_released() -> None:
+    """The second phase's users are scattered: the result is the end of the first."""
+    method = UserAccelerated(tuning="theory")
+    at = where("mean", 3000, 10**6)
+    plan = method.plan(at)
+    first = plan.phases[0]
+    means = np.tile([0.3, 0.1, 0.0], (3000, 1))
+    quiet = run(method, at, means_of(means, 10**6))
+    means[first.stop :, 0] = np.linspace(-0.9, 0.9, 3000 - first.stop)
+    found = run(method, at, means_of(means, 10**6))
+    assert found.diagnostics["halted_phase"] == 2.0
+    assert found.diagnostics["steps"] == first.steps
+    assert quiet.diagnostics["halted_phase"] == 0.0
+    assert np.allclose(found.value, [0.3, 0.1, 0.0], atol=0.05)
+
+
+def test_honest_users_seldom_halt() -> None:
+    halts = 0.0
+    for seed in range(20):
+        at = where("logistic", 1500, 5)
+        users = items_of("logistic", 1500, 5, seed=seed)
+        halts += run(UserAccelerated(), at, users, seed).diagnostics["halted_phase"] > 0
+    assert halts <= 3  # 1 % each: 20 runs have more than 3 halts with probability 4e-5
+
+
+def test_a_simplex_is_no_obstacle() -> None:
+    at = where("mean", 3000, 100)
+    shape = Simplex(d=3, radius=1.0)
+    at = replace(at, constraint=shape)
+    users = replace(means_of(np.tile([1.0, 0.5, -1.0], (3000, 1)), 100), constraint=shape)
+    found = UserAccelerated().release(users, at, Ledger(BUDGET), np.random.default_rng(0))
+    assert shape.contains(found.value, 1e-9)
+    assert found.value[0] > 0.5
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 60])
+def test_too_few_users_are_refused_with_the_number_that_will_do(n: int) -> None:
+    method = UserAccelerated()
+    with pytest.raises(NotApplicable, match="too few sure to be in the mean; it needs") as refusal:
+        method.plan(where("logistic", n, 10, budget=ONE))
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int) and 100 < enough < 400
+    method.plan(where("logistic", enough, 10, budget=ONE))
+    with pytest.raises(NotApplicable):
+        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+
+
+def test_the_theory_names_the_users_of_two_phases() -> None:
+    method = UserAccelerated(tuning="theory")
+    with pytest.raises(NotApplicable, match="two phases at least") as refusal:
+        method.plan(where("logistic", 900, 10, budget=ONE))
+    ((_, enough),) = refusal.value.changes
+    assert isinstance(enough, int)
+    assert len(method.plan(where("logistic", enough, 10, budget=ONE)).phases) == 2
+    with pytest.raises(NotApplicable):
+        method.plan(where("logistic", enough - 1, 10, budget=ONE))
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    for budget in (PURE, CONCENTRATED):
+        with pytest.raises(NotApplicable):
+            UserAccelerated().plan(where("logistic", 5000, 3, budget=budget))
+    with pytest.raises(NotApplicable, match=r"kinks.*user\.accelerated-nonsmooth"):
+        UserAccelerated().plan(where("hinge", 5000, 3))
+    with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
+        UserAccelerated(tuning="theory").plan(where("logistic", 5000, 3, lipschitz=False))
+    with pytest.raises(InvalidInput, match="m must be the items of a user"):
+        run(UserAccelerated(), where("logistic", 5000, 3), items_of("logistic", 5000, 2))
+
+
+def test_the_printed_constants_are_refused_where_their_theorem_fails() -> None:
+    method = UserAccelerated(calibration="paper", tuning="theory")
+    at = where("logistic", 10_000, 2, budget=ONE)
+    with pytest.raises(NotApplicable, match=r"Theorem C\.1 needs.*would draw K=") as refusal:
+        method.plan(at)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int)
+    plan = method.plan(replace(at, n=enough))
+    with pytest.raises(NotApplicable):
+        method.plan(replace(at, n=enough - 1))
+    level = user_level(replace(at, n=enough), ONE, plan.losses)
+    left, right = erm_condition(level, best_decay(enough))
+    assert left > right
+    assert len(plan.phases) == math.floor(math.log2(enough))
+    tau = math.log(enough * 3 * 2) / math.sqrt(2)
+    for phase in plan.phases:
+        k, release = phase.users, phase.filter.release
+        assert release.test.threshold == pytest.approx(0.8 * k)
+        assert release.test.threshold_scale == pytest.approx(8.0)
+        assert release.test.score_scale == pytest.approx(16.0)
+        logarithm = math.log(enough * 3 * math.e / 1e-6)
+        printed = 1000 * tau * math.sqrt(phase.steps) * logarithm / k
+        assert phase.noise_std == pytest.approx(printed, rel=1e-9)
+        assert phase.filter.keep.inclusion == "coins"
+        assert release.total_epsilon == pytest.approx(1.0)
+        assert release.total_delta == pytest.approx(1e-6)
+    assert "every step uses all users" in plan.notes[0]
+    with pytest.raises(NotApplicable, match="at most 10"):
+        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=11.0, delta=1e-9)))
+    with pytest.raises(NotApplicable, match=r"below 1/\(nm\)"):
+        method.plan(where("logistic", 10**6, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6)))
+
+
+def test_printed_noise_on_the_practical_schedule_runs() -> None:
+    at = where("mean", 10_000, 3, budget=ONE)
+    found = run(UserAccelerated(calibration="paper"), at, means_of(np.zeros((10_000, 3)), 3))
+    assert found.diagnostics["score_threshold"] == pytest.approx(8000)
+    assert "As printed a step draws" in found.notes[0]
+
+
+def test_separate_tests_win_for_few_steps_and_above_threshold_for_many() -> None:
+    at = user_level(
+        where("logistic", 5000, 3),
+        BUDGET,
+        UserAccelerated().plan(where("logistic", 5000, 3)).losses,
+    )
+    few, many = calibrated_filter(at, 1.0, 5000, 1), calibrated_filter(at, 1.0, 5000, 16)
+    assert few is not None and many is not None
+    assert isinstance(few.release, accelerated_batches.BatchGaussian)
+    assert few.release.drawn == 5000
+    assert not isinstance(many.release, accelerated_batches.BatchGaussian)
+    assert many.release.test.threshold_scale > 0
+
+
+def test_the_private_error_falls_with_the_items() -> None:
+    """Half the squared distance, hypercube records: excess is noise squared, slope -1 in m."""
+    scenario = Scenario(problem="quadratic", distribution="hypercube", methods=(), n=3000, d=5)
+    sizes, found = (10, 100, 1000, 10_000), []
+    for m in sizes:
+        total = 0.0
+        for seed in range(25):
+            rng = np.random.default_rng([seed, m])
+            problem = scenario.instance.problem.draw(rng)
+            at, law = problem.setting(3000, BUDGET, m=m), problem.distribution
+            counts = rng.binomial(m, law.spike_probability, size=3000)
+            means = (counts / m)[:, None] * spike_of(law)
+            users = replace(means_of(means, m), constraint=problem.constraint)
+            value = run(UserAccelerated(), at, users, seed).value
+            total += problem.excess_risk(value).value / 25
+        found.append(total)
+    slope = np.polyfit(np.log(sizes), np.log(found), 1)[0]
+    assert -1.35 < slope < -0.75
+    assert all(b < a for a, b in itertools.pairwise(found))
+
+
+def test_a_million_items_are_never_drawn() -> None:
+    """The users' means are all that is read: the arrays are as large as at one item a user."""
+    means = np.full((10_000, 5), 0.1)
+    peaks = []
+    for m in (1, 10**6):
+        at = where("mean", 10_000, m, d=5, budget=ONE)
+        users = means_of(means, m)
+        tracemalloc.start()
+        run(UserAccelerated(), at, users)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 3 * max(peaks[0], means.nbytes)
+
+
+def test_it_learns() -> None:
+    check_target()
+
+
+def test_the_target_of_the_dashboard() -> None:
+    """Logistic, n = 10,000, m = 10, d = 10, epsilon = 1: below half the start's."""
+    scenario = Scenario(problem="logistic", methods=(), n=10_000, d=10)
+    rng = np.random.default_rng(0)
+    problem = scenario.instance.problem
+    at = problem.setting(10_000, ONE, m=10)
+    users = sample_users(problem, 10_000, 10, rng)
+    found = run(UserAccelerated(), at, users)
+    start = problem.excess_risk(np.zeros(10)).value
+    assert problem.excess_risk(found.value).value < 0.5 * start
+
+
+def test_phases_that_divide_epsilon_differently_fit_the_budget_together() -> None:
+    """Tests at 0.2 and 0.5 of epsilon: the dearest phase counts, not the dearest of each share."""
+    keep, rng = RobustFilter(score_radius=1.0, filter_radius=1.0), np.random.default_rng(0)
+    plans = [
+        phase_plan(5000, 9, 4.0, 1e-6, keep=keep, tuning=Tuning(test_share=share))
+        for share in (0.2, 0.5)
+    ]
+    ledger = Ledger(BUDGET)
+    for part, plan in zip(ledger.disjoint(2), plans, strict=True):
+        open_releases(plan, 3, part, rng, "phase")
+    assert ledger.spent() == BUDGET
+    ledger = Ledger(BUDGET)
+    (users,) = ledger.disjoint(1)
+    open_releases(plans[0], 3, users, rng, "phase")
+    with pytest.raises(BudgetExceeded):  # of the same users
+        open_releases(plans[1], 3, users, rng, "phase")

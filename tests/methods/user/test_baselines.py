@@ -1,0 +1,443 @@
+"""Baselines of user level: a user's pull by brute force, budgets, noise, limits, refusals."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.methods.euclidean import NoisyGradientDescent, phased_sgd
+from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedPlan, phase_average, run_phases
+from dpsco_core.methods.user import clipped_means, group_privacy
+from dpsco_core.methods.user.accelerated.sgd import Objective, accelerated_descent
+from dpsco_core.methods.user.chains import records_of
+from dpsco_core.methods.user.clipped_means import (
+    Accelerated,
+    UserClippedMeans,
+    accelerated_risk,
+    clipped_user_mean,
+)
+from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
+from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
+from dpsco_core.problems.point_losses import HalfSquaredDistance
+from dpsco_core.problems.samples.users import MeanSample, pooled
+from tests.methods.euclidean.losses import (
+    APPROXIMATE,
+    BUDGETS,
+    CONCENTRATED,
+    FALSE_ALARM,
+    PURE,
+    SMOOTH,
+    Releases,
+    check_spent,
+    releases,
+    share,
+)
+from tests.methods.user.optimiser_helpers import (
+    honest,
+    replaced_users,
+    run_users,
+    user_setting,
+    users,
+)
+
+__all__ = ["releases"]
+VARIANTS = list(itertools.product(("tight", "paper"), ("practical", "theory")))
+CHAINS = [UserGroupPrivacy(calibration=c, tuning=t) for c, t in VARIANTS]
+MEANS = [UserClippedMeans(calibration=c, tuning=t) for c, t in VARIANTS]
+MEANS += [UserClippedMeans(method=way) for way in ("descent", "accelerated")]
+EVERY = ("logistic", "huber", "mean", "linear", "hinge", "other")
+STEEPEST = {"logistic": 0.25, "linear": 4.0}  # smoothness; 4 stands for none, 1 for the rest
+
+
+def chain_pull(kind: str, m: int, step_size: float, batch: int) -> float:
+    """Return how far one replaced user moves a chain's average, over 2 L eta m; brute force."""
+    n, d, losses = 7, 3, UserGroupPrivacy().plan(user_setting(kind)).losses
+    phase = Phase(start=m, stop=n * m, step_size=step_size, noise_std=1.0)
+    start, moved = np.array([0.3, -0.2, 0.6]), 0.0
+    for seed in range(3):
+        averages = [
+            phase_average(losses.of(users(kind, data, m).records), start, phase, batch, losses)
+            for data in replaced_users(n, m, d, 2, seed)
+        ]
+        gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(averages, 2)]
+        moved = float(np.max([moved, *gaps]))  # a NaN stays one
+    return moved / (2 * losses.lipschitz * step_size * m)
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize(("m", "batch"), [(1, 1), (4, 1), (4, 3), (4, 4), (4, 8)])
+@pytest.mark.parametrize("fraction", [0.01, 1.0])
+def test_a_user_moves_a_chain_by_at_most_two_eta_l_m(
+    kind: str, m: int, batch: int, fraction: float
+) -> None:
+    """Any items, and any batches, up to the largest step size that is allowed."""
+    moved = chain_pull(kind, m, fraction * 2 / STEEPEST.get(kind, 1.0) / batch, batch)
+    assert moved <= 1 + 1e-9
+    if fraction < 1:
+        assert moved > 0.2, "the sensitivity is of the right size"
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("method", CHAINS)
+def test_a_user_moves_the_releases_by_at_most_what_the_ledger_records(
+    kind: str, method: UserGroupPrivacy, releases: Releases
+) -> None:
+    """Without noise, in the user's phase; earlier phases do not move, and diagnostics never."""
+    n, m, d, replaced = 24, 3, 2, 15
+    where, runs, diagnostics = user_setting(kind, n, m, d, APPROXIMATE), [], set()
+    plan = method.plan(where)
+    mine = [i for i, p in enumerate(plan.phases) if p.start <= replaced < p.stop]
+    for data in replaced_users(n, m, d, replaced):
+        releases.values.clear()
+        result = run_users(method, where, users(kind, data, m))
+        diagnostics.add(tuple(result.diagnostics.items()))
+        runs.append([v.copy() for v in releases.values])
+        sensitivities = [e.sensitivity for e in result.ledger.entries]
+    assert len(diagnostics) == 1
+    assert len(mine) <= 1
+    before = mine[0] if mine else len(plan.phases)
+    for values in runs[1:]:
+        for i in range(before):
+            np.testing.assert_array_equal(values[i], runs[0][i])
+        for i in mine:
+            assert np.linalg.norm(values[i] - runs[0][i]) <= sensitivities[i] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", CHAINS)
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
+    sizes = itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS)
+    for n, m, d, budget in sizes:
+        where = user_setting(kind, n, m, d, budget)
+        plan = method.plan(where)
+        losses, rho = plan.losses, share(method.calibration, budget)
+        assert [p.start for p in plan.phases] == [0, *[p.stop for p in plan.phases[:-1]]]
+        assert plan.phases[-1].stop <= n
+        for phase in plan.phases:
+            assert phase.stop > phase.start
+            assert plan.batch * phase.step_size * losses.smoothness <= 2 * (1 + 1e-12)
+            pull = min(where.constants.diameter, 2 * phase.step_size * losses.lipschitz * m)
+            assert phase.sensitivity == pytest.approx(pull, rel=1e-12)
+            assert phase.noise_std == pytest.approx(pull / math.sqrt(2 * rho), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", [*CHAINS, *MEANS])
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_the_whole_budget_is_spent(method: Any, budget: Any) -> None:
+    where = user_setting("logistic", 60, 3, 2, budget)
+    result = run_users(method, where, users("logistic", honest(60, 3, 2), 3))
+    check_spent(method, budget, result.ledger)
+    assert result.ledger.flaws == ()
+
+
+@pytest.mark.parametrize("kind", EVERY)
+@pytest.mark.parametrize("m", [1, 4])
+def test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n(kind: str, m: int) -> None:
+    """Broken and huge items too, for losses with kinks too; and by nearly as much."""
+    n, d = 9, 3
+    losses = UserClippedMeans(tuning="theory").plan(user_setting(kind, n, m, d)).losses
+    moved = 0.0
+    for seed, w in itertools.product(range(3), (np.zeros(d), np.array([0.3, -0.2, 0.6]))):
+        means = [
+            clipped_user_mean(losses_of(kind, losses, data, m), w, losses.lipschitz)
+            for data in replaced_users(n, m, d, 4, seed)
+        ]
+        gaps = [np.linalg.norm(a - b) for a, b in itertools.combinations(means, 2)]
+        moved = float(np.max([moved, *gaps]))
+    assert 0.4 * 2 * losses.lipschitz / n <= moved <= 2 * losses.lipschitz / n * (1 + 1e-9)
+
+
+def losses_of(kind: str, losses: Any, data: Any, m: int) -> Any:
+    sample = users(kind, data, m)
+    return sample if math.isinf(losses.feature_bound) else sample.bounded(losses.feature_bound)
+
+
+@pytest.mark.parametrize("method", MEANS)
+def test_every_step_adds_the_noise_of_its_share(
+    method: UserClippedMeans, releases: Releases
+) -> None:
+    n, m, d = 30, 3, 2
+    where = user_setting("logistic", n, m, d, APPROXIMATE)
+    result = run_users(method, where, users("logistic", honest(n, m, d), m))
+    plan, rho = method.plan(where), share(method.calibration, APPROXIMATE)
+    steps = int(result.diagnostics["steps"])
+    expected = 2 * plan.losses.lipschitz / n * math.sqrt(steps / (2 * rho))
+    assert releases.stds == pytest.approx([expected] * steps)
+    assert plan.noise_std == pytest.approx(expected)
+    assert result.diagnostics["gradient_calls"] == steps * n * m
+    assert isinstance(plan.choice, Accelerated) == (result.diagnostics["accelerated"] == 1.0)
+
+
+@pytest.mark.parametrize(
+    "method", [UserGroupPrivacy(tuning="theory"), UserClippedMeans(method="descent")]
+)
+def test_noise_has_the_scale_of_the_ledger(method: Any) -> None:
+    """Zero items of a linear loss: the first private point is noise alone; chi-square at 1e-6."""
+    n, m, d = 4, 2, 6000
+    where = user_setting("linear", n, m, d, ZCDP(rho=1e6), radius=1e6)
+    data = (np.zeros((n * m, d)), np.ones(n * m))
+    result = run_users(method, where, users("linear", data, m, radius=1e6))
+    entry, first = result.ledger.entries[0], result.iterates[1]
+    std = entry.noise
+    if isinstance(method, UserClippedMeans):
+        std = entry.noise * method.plan(where).choice.step_size
+    total, law = float(np.square(first / std).sum()), stats.chi2(d)
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
+    n, d = 300, 3
+    where = user_setting(kind, n, 1, d, ZCDP(rho=50.0))
+    plan, data = UserGroupPrivacy().plan(where), honest(n, 1, d)
+    assert all(p.sensitivity < where.constants.diameter for p in plan.phases)
+    items = PhasedPlan(
+        losses=plan.losses,
+        rho=plan.rho,
+        batch=plan.batch,
+        phases=tuple(
+            Phase(start=p.start, stop=p.stop, step_size=p.step_size, noise_std=p.noise_std)
+            for p in plan.phases
+        ),
+    )
+    sample = users(kind, data, 1)
+    expected = run_phases(items, sample.records, Ledger(where.budget), np.random.default_rng(5))
+    found = run_users(UserGroupPrivacy(), where, sample, seed=5)
+    np.testing.assert_array_equal(found.value, expected.value)
+
+
+@pytest.mark.parametrize("kind", EVERY)
+def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> None:
+    n, d = 200, 3
+    where, data = user_setting(kind, n, 1, d), honest(n, 1, d, shift=0.3)
+    method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
+    plan = method.plan(where)
+    items = NoisyGradientDescent(descent=plan.choice)
+    expected = items.release(sample.records, where, Ledger(where.budget), np.random.default_rng(5))
+    found = run_users(method, where, sample, seed=5)
+    np.testing.assert_allclose(found.value, expected.value, rtol=1e-10, atol=1e-13)
+
+
+@pytest.mark.parametrize("method", ["descent", "accelerated"])
+def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases: Releases) -> None:
+    """Certified losses are not clipped: the pooled gradient, step by step."""
+    n, m, d = 50, 4, 3
+    where, sample = user_setting("logistic", n, m, d), users("logistic", honest(n, m, d), m)
+    found = run_users(UserClippedMeans(method=method), where, sample)
+    choice, pool = UserClippedMeans(method=method).plan(where).choice, pooled(sample)
+    assert len(releases.values) == choice.steps
+    if isinstance(choice, Accelerated):
+        expected = accelerated_descent(
+            np.zeros(d),
+            choice.steps,
+            choice.objective,
+            pool.constraint,
+            lambda w, t: pool.mean_gradient(w),
+        ).value
+    else:
+        w, kept = np.zeros(d), []
+        for _ in range(choice.steps):
+            w = pool.constraint.project(w - choice.step_size * pool.mean_gradient(w))
+            kept.append(w)
+        expected = np.mean(kept[-choice.averaged :], axis=0)
+    np.testing.assert_allclose(found.value, expected, rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
+def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
+    """The start's part without noise, and each step's part by a unit of noise in it alone."""
+    objective, distance, energy = Objective(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
+    where = user_setting("mean", d=1, radius=1e6)
+    ball = where.body
+
+    def end(start: float, kicked: int) -> float:
+        return float(
+            accelerated_descent(
+                np.array([start]),
+                steps,
+                objective,
+                ball,
+                lambda w, t: h * w + (t == kicked),
+            ).value[0]
+        )
+
+    noise = sum(end(0.0, t) ** 2 for t in range(steps)) * steps * energy
+    expected = h / 2 * (end(distance, -1) ** 2 + noise)
+    found = accelerated_risk(objective, steps, h, distance, energy)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_better_way_to_step_is_chosen() -> None:
+    chosen = set()
+    for n, m, rho in itertools.product((100, 10_000), (1, 100), (1e-3, 0.5)):
+        where = user_setting("logistic", n, m, 3, ZCDP(rho=rho))
+        ways = [
+            UserClippedMeans(method=w).plan(where).choice for w in ("descent", "accelerated", None)
+        ]
+        risks = [way.modelled_risk for way in ways]
+        assert risks[2] <= min(risks[:2]) * 1.02
+        chosen.add(type(ways[2]).__name__)
+    assert chosen == {"Descent", "Accelerated"}
+
+
+def mean_users(data: Any, m: int) -> MeanSample:
+    sample = users("mean", data, m)
+    means = sample.records.points.x.reshape(sample.users, m, -1).mean(axis=1)
+    return MeanSample(
+        means=DenseRows(means), items=m, loss=HalfSquaredDistance(), constraint=sample.constraint
+    )
+
+
+def test_users_means_do_as_well_as_their_items() -> None:
+    """Clipped means: the same result. One chain: the same average, in steps on whole users."""
+    n, m, d = 40, 6, 3
+    data, where = honest(n, m, d, shift=0.2), user_setting("mean", n, m, d)
+    one, two = (
+        run_users(UserClippedMeans(), where, s)
+        for s in (users("mean", data, m), mean_users(data, m))
+    )
+    np.testing.assert_allclose(one.value, two.value, rtol=1e-10, atol=1e-13)
+    losses = UserGroupPrivacy().plan(where).losses
+    averages = []
+    for sample in (users("mean", data, m), mean_users(data, m)):
+        read = records_of(sample, 2 * m)
+        phase = Phase(
+            start=4 * m // read.each,
+            stop=n * m // read.each,
+            step_size=0.05 * read.each,
+            noise_std=1.0,
+        )
+        start = np.array([0.3, -0.2, 0.6])
+        averages.append(phase_average(read.sample, start, phase, 2 * m // read.each, losses))
+    np.testing.assert_allclose(averages[0], averages[1], rtol=1e-10)
+
+
+def test_a_million_items_a_user_take_steps_on_whole_users() -> None:
+    n, m, d = 200, 10**6, 2
+    where = user_setting("mean", n, m, d)
+    assert UserGroupPrivacy().plan(where).batch % m == 0
+    many = replace(mean_users(honest(n, 1, d), 1), items=m)
+    result = run_users(UserGroupPrivacy(), where, many)
+    assert result.diagnostics["gradient_calls"] == n * m
+
+
+def test_steps_move_no_points_apart_where_the_set_is_large() -> None:
+    """D/L = 200: the bound would like steps far beyond 1/beta."""
+    where = user_setting("huber", 20, 2, 3, ZCDP(rho=1e8), radius=100.0)
+    assert UserGroupPrivacy().plan(where).phases[0].step_size == pytest.approx(1.0)
+
+
+def test_what_they_cannot_do_they_say() -> None:
+    for method in (UserGroupPrivacy(), UserClippedMeans()):
+        with pytest.raises(NotApplicable, match="cannot give pure DP"):
+            method.plan(user_setting("logistic", budget=PURE))
+        theory = replace(method, tuning="theory")
+        with pytest.raises(NotApplicable, match="needs a Lipschitz loss"):
+            theory.plan(user_setting("logistic", lipschitz=False))
+        with pytest.raises(InvalidInput, match="m must be the items of a user"):
+            run_users(method, user_setting("mean", 12, 3), users("mean", honest(12, 2, 3), 2))
+    for kind in ("hinge", "other"):
+        with pytest.raises(NotApplicable, match="kinks") as refusal:
+            UserGroupPrivacy().plan(user_setting(kind))
+        assert refusal.value.changes == (("problem", "huber"),)
+    with pytest.raises(NotApplicable, match="only one"):
+        UserGroupPrivacy(tuning="theory").plan(user_setting("logistic", n=1))
+    with pytest.raises(NotApplicable, match="need the items"):
+        run_users(UserGroupPrivacy(), user_setting("mean", 40, 6), mean_users(honest(40, 6, 3), 6))
+
+
+def test_a_theorem_whose_step_is_too_large_names_the_users_that_help() -> None:
+    where = user_setting("huber", 20, 4, 1, ZCDP(rho=1e8), radius=100.0)
+    method = UserGroupPrivacy(tuning="theory")
+    with pytest.raises(NotApplicable, match="may move points apart") as refusal:
+        method.plan(where)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int)
+    method.plan(replace(where, n=enough))
+    with pytest.raises(NotApplicable):
+        method.plan(replace(where, n=int(0.9 * enough)))
+
+
+def test_more_items_help_the_clipped_mean_only_until_noise_is_all() -> None:
+    """Group privacy does not fade with m: the noise of either baseline does not fall with m."""
+    budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    noises = []
+    for m in (1, 10_000):
+        where = user_setting("mean", 1000, m, 5, budget)
+        noises.append(UserClippedMeans(method="descent").plan(where))
+    per_step = [p.noise_std / math.sqrt(p.choice.steps) for p in noises]
+    assert per_step[0] == pytest.approx(per_step[1])
+
+
+def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(clipped_means, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
+    patch.setattr(phased_sgd, "clipped_gradient", lambda s, w, i, limit: s.gradient(w, i))
+    patch.setattr(phased_sgd.Losses, "of", lambda self, s: s)
+
+
+def pull_of_one_item(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(group_privacy, "user_pull", lambda s, losses, step: 2 * step * losses.lipschitz)
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.ledger.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
+    )
+
+
+def too_long_steps(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(group_privacy, "step_limit", lambda n, m, d, smoothness: 40.0)
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"),
+    [
+        (
+            no_clipping,
+            lambda: test_a_user_moves_the_mean_gradient_by_at_most_two_l_over_n("other", 4),
+        ),
+        (no_clipping, lambda: test_a_user_moves_a_chain_by_at_most_two_eta_l_m("mean", 4, 1, 1.0)),
+        (
+            pull_of_one_item,
+            lambda: test_every_phase_of_every_plan_may_be_released(UserGroupPrivacy(), "logistic"),
+        ),
+        (
+            half_the_noise,
+            lambda: test_noise_has_the_scale_of_the_ledger(UserGroupPrivacy(tuning="theory")),
+        ),
+        (
+            half_the_noise,
+            lambda: test_noise_has_the_scale_of_the_ledger(UserClippedMeans(method="descent")),
+        ),
+        (
+            too_long_steps,
+            test_steps_move_no_points_apart_where_the_set_is_large,
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    group_privacy._practical_phases.cache_clear()
+    try:
+        with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+            check()
+    finally:
+        group_privacy._practical_phases.cache_clear()
+
+
+def test_the_budgets_of_the_two_notions_agree() -> None:
+    """An (epsilon, delta) budget and the rho that meets it give the same plans."""
+    rho = share("tight", APPROXIMATE)
+    for method in (UserGroupPrivacy(), UserClippedMeans()):
+        plans = [method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))]
+        assert plans[0] == plans[1]
+    assert CONCENTRATED != APPROXIMATE

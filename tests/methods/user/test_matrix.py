@@ -1,0 +1,121 @@
+"""Every user-level method on every problem: it runs where it applies, or says why."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.catalogue import PROBLEM_SLUGS, USER_OPTIMISERS, default_methods, methods_for
+from dpsco_core.cli.main import main
+from dpsco_core.results.tables import frame
+from dpsco_core.runs.study import Outcome, cells, run_cell, study
+from dpsco_core.scenario import Scenario
+
+METHODS = tuple(m.card.slug for m in USER_OPTIMISERS)
+PROBLEMS = tuple(p for p in PROBLEM_SLUGS if p != "mean")
+SMALL: dict[str, Any] = {"n": 6000, "d": 3, "m": 4, "trials": 1, "diameter": 2.0, "offset": 0.5}
+
+
+def outcome(point: Scenario) -> Outcome:
+    return run_cell(next(cells(point)))
+
+
+@pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
+@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_runs_or_refuses_with_a_reason(
+    method: str, problem: str, distribution: str
+) -> None:
+    if problem not in next(m for m in USER_OPTIMISERS if m.card.slug == method).card.problems:
+        with pytest.raises(InvalidInput, match="method must be one of"):
+            Scenario(problem=problem, methods=(method,), **SMALL).validate()
+        return
+    point = Scenario(problem=problem, methods=(method,), distribution=distribution, **SMALL)
+    found = outcome(point.validate())
+    if found.not_applicable is None:
+        assert math.isfinite(found.error) and found.error >= -1e-12
+        assert found.spent == point.budget
+    else:
+        assert found.not_applicable.endswith(".")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "budget", [{"epsilon": None, "delta": None, "rho": 0.5}, {"delta": 0.0}], ids=["zcdp", "pure"]
+)
+def test_other_budgets_are_spent_or_refused(method: str, budget: dict[str, Any]) -> None:
+    point = Scenario(problem="quadratic", methods=(method,), **(SMALL | budget)).validate()
+    found = outcome(point)
+    if found.not_applicable is None:
+        assert budget.get("rho") and found.spent == point.budget
+    else:
+        assert found.changes
+
+
+def test_few_users_are_refused_with_how_many_it_takes() -> None:
+    point = Scenario(problem="quadratic", methods=("user.accelerated",), **SMALL | {"n": 50})
+    found = outcome(point.validate())
+    assert found.not_applicable is not None
+    enough = dict(found.changes).get("n")
+    assert isinstance(enough, int | float) and enough > 50
+    assert outcome(replace(point, n=int(enough)).validate()).not_applicable is None
+
+
+def test_item_level_methods_are_refused_where_users_have_several_items() -> None:
+    with pytest.raises(InvalidInput, match="method must be one at user level, or without privacy"):
+        Scenario(problem="quadratic", methods=("sco.clipped",), m=2).validate()
+    with pytest.raises(InvalidInput, match="m must be 1, got m=2"):
+        Scenario(problem="mean", m=2).validate()
+    assert Scenario.from_dict({"problem": "quadratic", "m": 5}).methods == default_methods(
+        "quadratic", "user"
+    )
+    assert set(methods_for("quadratic", "user")) == {*METHODS, "sco.erm", "sco.sgd"}
+
+
+def test_a_sweep_over_m_shows_that_more_items_help_the_filter_and_not_the_clipped_means() -> None:
+    """Half the squared distance, n = 10,000: the filter's noise falls with m, the other's does not.
+
+    From m = 10^3 to 10^6 the filtered mean's excess falls a hundredfold and more; both are means
+    of five trials.
+    """
+    swept = Scenario(
+        problem="quadratic",
+        distribution="gaussian",
+        methods=("user.accelerated", "user.clipped-means"),
+        n=10_000,
+        d=5,
+        axis="m",
+        grid=(1000, 1_000_000),
+        trials=5,
+        diameter=2.0,
+        offset=0.5,
+    )
+    means = frame(study(swept)).groupby(["method", "x"])["error"].mean()
+    assert means["user.accelerated", 1e6] < means["user.accelerated", 1e3] / 100
+    assert means["user.clipped-means", 1e6] > means["user.clipped-means", 1e3] / 10
+    assert means["user.accelerated", 1e6] < means["user.clipped-means", 1e6]
+
+
+def test_every_result_says_what_a_neighbour_replaces(capsys: pytest.CaptureFixture[str]) -> None:
+    flags = "--problem quadratic --n 200 --d 2 --trials 1 --method sco.erm"
+    for more, said in (("--m 3", "user"), ("", "record")):
+        assert main(["run", *flags.split(), *more.split(), "--json"]) == 0
+        (printed,) = json.loads(capsys.readouterr().out)["results"]
+        assert printed["neighbours"] == f"replace one {said}"
+        assert main(["run", *flags.split(), *more.split()]) == 0
+        first = capsys.readouterr().out.splitlines()[0]
+        assert first.endswith("replace-one-user" if said == "user" else "replace-one")
+
+
+def test_m_1_is_item_level() -> None:
+    one = Scenario(problem="quadratic", methods=("sco.clipped",), n=500)
+    assert one.level == "item"
+    both = replace(one, methods=("sco.clipped", "user.clipped-means")).validate()
+    assert both.level == "user"
+    found = {o.method: o for o in study(replace(both, trials=1))}
+    assert found["user.clipped-means"].not_applicable is None

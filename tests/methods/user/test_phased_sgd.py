@@ -1,0 +1,560 @@
+"""Algorithm 1 at user level: chains, what one user moves, budgets, halting, what is printed."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.bounds.user.explicit_formulas import phased_sgd_risk
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry.box import Box
+from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average
+from dpsco_core.methods.user import chains, phased_sgd
+from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain
+from dpsco_core.methods.user.chains import Pass, chain_averages, project_rows, records_of
+from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, group_spread
+from dpsco_core.methods.user.phased_risk import best_phases, halving_phases, phased_terms
+from dpsco_core.methods.user.phased_sgd import UserPhasedSgd
+from dpsco_core.methods.user.printed_groups import printed_count, printed_plan
+from dpsco_core.methods.user.printed_schedules import SgdSchedule, printed_sgd
+from dpsco_core.privacy import ZCDP, ApproxDP, Budget
+from dpsco_core.privacy.filter import plan as filter_plan
+from dpsco_core.privacy.filter.sensitivity import coins_sensitivity, sure_members
+from dpsco_core.problems.point_losses import HalfSquaredDistance
+from dpsco_core.problems.samples.users import ItemSample, MeanSample
+from tests.methods.euclidean.losses import FALSE_ALARM, PURE, SMOOTH, sample
+from tests.methods.user.optimiser_helpers import (
+    TestedReleases,
+    honest,
+    replaced_users,
+    run_users,
+    tested,
+    user_setting,
+    users,
+)
+
+__all__ = ["tested"]
+BUDGET = ApproxDP(epsilon=8.0, delta=1e-6)  # 44 groups
+BUDGETS: tuple[Budget, ...] = (
+    BUDGET,
+    ApproxDP(epsilon=1.0, delta=1e-6),
+    ApproxDP(epsilon=3.0, delta=1e-3),
+)
+TIGHT = [UserPhasedSgd(tuning=t) for t in ("practical", "theory")]
+EVERY = [
+    UserPhasedSgd(calibration=c, tuning=t)
+    for c, t in itertools.product(("tight", "paper"), ("practical", "theory"))
+]
+START = np.array([0.3, -0.2, 0.6])
+
+
+def losses_of(kind: str) -> Any:
+    return UserPhasedSgd().plan(user_setting(kind, 500, 3, 3, BUDGET)).losses
+
+
+def slow_chain(records: Any, start: int, stop: int, size: float, batch: int) -> np.ndarray:
+    """Return the average of the queried points of one chain, record by record."""
+    w, total = START, np.zeros(3)
+    for low in range(start, stop, batch):
+        high = min(low + batch, stop)
+        total = total + (high - low) * w
+        step = sum((records.gradient(w, i) for i in range(low, high)), np.zeros(3))
+        w = records.constraint.project(w - size * step)
+    return total / (stop - start)
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("batch", [1, 3, 5])
+@pytest.mark.parametrize("shrunk", [False, True])
+def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -> None:
+    """C chains at once are C one by one; and one chain is a phase of the item-level method."""
+    losses, run = losses_of(kind), Pass(first=2, groups=4, length=9, step_size=0.1, batch=batch)
+    records = sample(kind, *honest(40, 1, 3))
+    bounded = records.bounded(0.4) if shrunk else losses.of(records)
+    found = chain_averages(bounded, START, run, losses)
+    expected = [slow_chain(bounded, 2 + 9 * j, 11 + 9 * j, 0.1, batch) for j in range(4)]
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    whole = Pass(first=2, groups=1, length=36, step_size=0.1, batch=batch)
+    phase = Phase(start=2, stop=38, step_size=0.1, noise_std=1.0)
+    one = phase_average(bounded, START, phase, batch, losses)
+    np.testing.assert_allclose(chain_averages(bounded, START, whole, losses)[0], one, rtol=1e-9)
+
+
+def check_one_user_moves_one_chain(kind: str, fraction: float, batch: int = 1) -> float:
+    """Check all replaced users, and return the largest move over its bound."""
+    n, m, d, replaced = 12, 3, 3, 6  # 4 groups of 3 users: in the third
+    losses = losses_of(kind)
+    size = fraction * 2 / {"logistic": 0.25, "linear": 4.0}.get(kind, 1.0) / batch
+    run = Pass(first=0, groups=4, length=3 * m, step_size=size, batch=batch)
+    largest = 0.0
+    for seed in range(3):
+        all_averages = [
+            chain_averages(losses.of(users(kind, data, m).records), START, run, losses)
+            for data in replaced_users(n, m, d, replaced, seed)
+        ]
+        for averages in all_averages[1:]:
+            np.testing.assert_array_equal(averages[[0, 1, 3]], all_averages[0][[0, 1, 3]])
+        mine = [a[2] for a in all_averages]
+        assert np.isfinite(mine).all()
+        gaps = [float(np.linalg.norm(a - b)) for a, b in itertools.combinations(mine, 2)]
+        bound = min(2.0, 2 * size * losses.lipschitz * m)
+        assert max(gaps) <= bound * (1 + 1e-9)
+        largest = max(largest, *(gap / bound for gap in gaps))
+    return largest
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("batch", [1, 4])
+def test_one_user_moves_one_chain_by_at_most_its_pull(kind: str, batch: int) -> None:
+    """Broken and huge items too, up to the largest step; and the bound is of the right size."""
+    assert check_one_user_moves_one_chain(kind, 0.02, batch) > 0.2
+    check_one_user_moves_one_chain(kind, 1.0, batch)
+
+
+def test_too_long_a_step_is_refused_before_a_record_is_seen() -> None:
+    with pytest.raises(InvalidInput, match="step_size must be at most"):
+        check_one_user_moves_one_chain("mean", 1.01)
+
+
+def released_pairs(method: UserPhasedSgd, kind: str, tested: TestedReleases) -> Any:
+    """Yield the plan, and scores and first released value for each replaced user."""
+    n, m, d = 460, 3, 2
+    where = user_setting(kind, n, m, d, BUDGET)
+    plan = method.plan(where)
+    for data in replaced_users(n, m, d, 5, seed=1):
+        tested.scores.clear()
+        tested.values.clear()
+        run_users(method, where, users(kind, data, m))
+        yield plan.phases[0].filter.release, tested.scores[0], tested.values[0].copy()
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("method", TIGHT)
+def test_one_user_moves_score_and_release_by_what_the_ledger_records(
+    kind: str, method: UserPhasedSgd, tested: TestedReleases
+) -> None:
+    found = list(released_pairs(method, kind, tested))
+    certificate = found[0][0]
+    for (_, score, value), (_, other, moved) in itertools.combinations(found, 2):
+        assert abs(score - other) <= certificate.test.sensitivity
+        assert min(score, other) >= certificate.test.score_floor
+        assert np.linalg.norm(value - moved) <= certificate.l2_sensitivity * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_every_plan_uses_each_user_once(method: UserPhasedSgd, kind: str) -> None:
+    for n, m, budget in itertools.product((60_000, 200_000), (1, 30), BUDGETS):
+        plan = method.plan(user_setting(kind, n, m, 5, budget))
+        starts = [p.start for p in plan.phases]
+        stops = [p.start + plan.groups * p.members for p in plan.phases]
+        assert starts == [0, *stops[:-1]] and stops[-1] <= n
+        for phase in plan.phases:
+            assert phase.members >= 1 and phase.filter.count == plan.groups
+            assert plan.batch * phase.step_size * plan.losses.smoothness <= 2 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("method", TIGHT)
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("kind", ["logistic", "mean"])
+def test_the_whole_budget_is_spent_on_every_phase(
+    method: UserPhasedSgd, budget: Budget, kind: str
+) -> None:
+    n, m = 5000, 2
+    where = user_setting(kind, n, m, 2, budget)
+    result = run_users(method, where, users(kind, honest(n, m, 2), m))
+    plan, done = method.plan(where), int(result.diagnostics["halted_phase"])
+    phases = plan.phases[: done or None]
+    assert result.ledger.spent() == budget
+    assert result.ledger.flaws == ()
+    entries = result.ledger.entries
+    assert len({e.part for e in entries}) == len(phases) == len(entries) / 2
+    stds = [e.noise for e in entries if e.mechanism == "tested gaussian"]
+    assert stds == [p.filter.release.noise_std for p in phases]
+    used = sum(plan.groups * p.members for p in phases)
+    assert result.diagnostics["gradient_calls"] == m * used <= n * m
+
+
+@pytest.mark.parametrize("tuning", ["practical", "theory"])
+def test_groups_that_disagree_halt_the_run_at_the_last_private_point(tuning: Any) -> None:
+    n, m, d = 44 * 32, 100, 2
+    method, where = UserPhasedSgd(tuning=tuning), user_setting("linear", n, m, d, BUDGET)
+    plan = method.plan(where)
+    size = plan.phases[0].members * m
+    x = np.zeros((n * m, d))
+    x[:, 0] = np.where(np.arange(n * m) // size % 2, 1.0, -1.0)
+    result = run_users(method, where, users("linear", (x, np.ones(n * m)), m))
+    assert result.diagnostics["halted_phase"] == 1.0
+    np.testing.assert_array_equal(result.value, np.zeros(d))
+    assert "failed the test" in result.notes[0]
+    assert result.ledger.spent() == BUDGET
+
+
+def test_a_halt_in_a_later_phase_returns_the_point_of_the_one_before(
+    tested: TestedReleases,
+) -> None:
+    n, m, d = 44 * 32, 100, 2
+    method, where = UserPhasedSgd(), user_setting("linear", n, m, d, BUDGET)
+    plan = method.plan(where)
+    assert len(plan.phases) >= 2
+    second = plan.phases[1]
+    x = np.full((n * m, d), 0.5)
+    rows = np.arange(n * m) - second.start * m
+    late = rows >= 0
+    x[late, 0] = np.where(rows[late] // (second.members * m) % 2, 1.0, -1.0)
+    result = run_users(method, where, users("linear", (x, np.ones(n * m)), m))
+    assert result.diagnostics["halted_phase"] == 2.0
+    assert len(tested.values) == 1
+    ball = where.body
+    np.testing.assert_array_equal(result.value, ball.project(tested.values[0]))
+
+
+@pytest.mark.parametrize("kind", SMOOTH)
+def test_without_noise_and_removal_it_is_phased_averaging(
+    kind: str, tested: TestedReleases
+) -> None:
+    """Honest data: nothing is removed, each phase is the mean of its groups, projected."""
+    n, m, d = 700, 4, 3
+    where, data = user_setting(kind, n, m, d, BUDGET), honest(n, m, d, shift=0.1)
+    method, given = UserPhasedSgd(), users(kind, data, m)
+    plan = method.plan(where)
+    result = run_users(method, where, given)
+    bounded, w = plan.losses.of(given.records), np.zeros(d)
+    assert len(tested.values) == len(plan.phases)
+    for phase, value in zip(plan.phases, tested.values, strict=True):
+        run = Pass(
+            first=phase.start * m,
+            groups=plan.groups,
+            length=phase.members * m,
+            step_size=phase.step_size,
+            batch=plan.batch,
+        )
+        mean = chain_averages(bounded, w, run, plan.losses).mean(axis=0)
+        np.testing.assert_allclose(value, mean, rtol=1e-9, atol=1e-14)
+        w = bounded.constraint.project(value)
+    np.testing.assert_array_equal(result.value, w)
+
+
+@pytest.mark.parametrize("calibration", ["tight", "paper"])
+def test_noise_has_the_scale_of_the_ledger(calibration: Any) -> None:
+    """Zero items of a linear loss: the first point is noise alone; chi-square at 1e-6."""
+    d, m = 4000, 1
+    n = 2 * printed_count(UserLevel(n=5000, m=m, d=d, epsilon=8.0, delta=1e-6))
+    where = user_setting("linear", n, m, d, BUDGET)
+    given = users("linear", (np.zeros((n * m, d)), np.ones(n * m)), m)
+    given = replace(
+        given, records=replace(given.records, constraint=Box(half_widths=np.full(d, 1e12)))
+    )
+    method = UserPhasedSgd(calibration=calibration)
+    result = method.release(given, where, phased_sgd.Ledger(BUDGET), np.random.default_rng(3))
+    std = method.plan(where).phases[0].filter.release.noise_std
+    total, law = float(np.square(result.iterates[1] / std).sum()), stats.chi2(d)
+    assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
+
+
+def test_honest_runs_halt_as_rarely_as_planned() -> None:
+    """The test alone fails 0.5 % of concentrated phases, the proven radius 1 %; 1e-6."""
+    n, m, d, runs = 480, 5, 2, 150
+    where, method = user_setting("mean", n, m, d, BUDGET), UserPhasedSgd(tuning="theory")
+    phases = len(method.plan(where).phases)
+    halted = 0
+    for seed in range(runs):
+        given = users("mean", honest(n, m, d, seed), m)
+        halted += run_users(method, where, given, seed).diagnostics["halted_phase"] > 0
+    assert halted <= stats.binom.isf(FALSE_ALARM, runs * phases, 0.015)
+
+
+def linear_chains(size: float, steps: int, groups: int, seed: int) -> np.ndarray:
+    """Return averages of chains on items that are random unit vectors, far from the boundary."""
+    x = np.random.default_rng(seed).standard_normal((groups * steps, 3))
+    x /= np.linalg.norm(x, axis=1)[:, None]
+    run = Pass(first=0, groups=groups, length=steps, step_size=size, batch=1)
+    return chain_averages(sample("linear", x), np.zeros(3), run, losses_of("linear"))
+
+
+def test_chains_spread_as_the_lemma_says() -> None:
+    """Lemma 2.3, R2: exact variance of linear losses, at 1e-6; no pair beyond the proven radius."""
+    size, steps, groups = 1e-3, 60, 3000
+    averages = linear_chains(size, steps, groups, 0)
+    variance = size**2 * (steps - 1) * (2 * steps - 1) / (6 * steps)  # trace; items have 1
+    # A sum of nearly normal vectors: 3 C degrees of freedom.
+    total, law = float(np.square(averages).sum()) / (variance / 3), stats.chi2(3 * groups)
+    assert law.ppf(FALSE_ALARM / 2) * 0.98 < total < law.isf(FALSE_ALARM / 2) * 1.02
+    averages = averages[:300]
+    pairs = np.linalg.norm(averages[:, None] - averages[None], axis=2)
+    assert pairs.max() <= group_spread(size, 1.0, steps, 300, 0.01)
+
+
+def test_one_pass_has_the_gap_of_the_lemma() -> None:
+    """Lemma B.3 without its factor 2, at the minimiser; the mean over chains, with its error."""
+    rng, groups, steps = np.random.default_rng(2), 400, 50
+    x = rng.standard_normal((groups * steps, 3)) * 0.2 + [0.4, 0.0, 0.0]
+    x /= np.maximum(1, np.linalg.norm(x, axis=1))[:, None]
+    best, losses = x.mean(axis=0), losses_of("mean")
+    for size in (0.01, 0.1, 1.0):
+        run = Pass(first=0, groups=groups, length=steps, step_size=size, batch=1)
+        averages = chain_averages(sample("mean", x), START, run, losses)
+        gaps = 0.5 * np.square(averages - best).sum(axis=1)
+        bound = np.sum((best - START) ** 2) / (2 * size * steps) + size * losses.lipschitz**2 / 2
+        assert gaps.mean() - 6 * gaps.std() / math.sqrt(groups) <= bound
+
+
+def test_rows_are_projected_one_by_one() -> None:
+    w = np.random.default_rng(0).standard_normal((50, 4)) * 2
+    for body in (user_setting("mean", d=4).body, Box(half_widths=np.full(4, 0.5))):
+        expected = [body.project(row) for row in w]
+        np.testing.assert_allclose(project_rows(body, w), expected, rtol=1e-14)
+
+
+def test_the_terms_are_those_of_the_bound() -> None:
+    """`problems.user_risk` and `bounds.user_explicit` state the same bound and schedules."""
+    at = UserLevel(n=20_000, m=7, d=4, epsilon=1.0, delta=1e-6, smoothness=2.0, diameter=3.0)
+    for phases, decay in itertools.product((1, 3), (1.0, 1.5)):
+        for schedule in (
+            one_chain(at, phases=phases, decay=decay, step=0.01),
+            calibrated_sgd(at, phases=phases, decay=decay, step=0.01),
+        ):
+            terms = phased_terms(schedule.phases, lipschitz=1.0, diameter=3.0, d=4, distance=1.5)
+            assert phased_sgd_risk(at, schedule, distance=1.5)[:4] == pytest.approx(terms)
+            noises = iter(schedule.phases)
+            mine = halving_phases(
+                at.n,
+                at.m,
+                int(schedule.groups),
+                phases,
+                decay,
+                0.01,
+                lambda size, steps, noises=noises: next(noises).noise_std,
+            )
+            assert mine is not None
+            plain = [replace(p, score_radius=math.inf) for p in schedule.phases]
+            assert list(mine) == plain
+
+
+def test_the_best_phases_have_the_least_bound() -> None:
+    """No worse than any schedule of the bound's own search over N1."""
+    at = UserLevel(n=3000, m=10, d=3, epsilon=1.0, delta=1e-6, smoothness=1.0)
+    g = gaussian_multiplier(at.epsilon, at.delta)
+    found = best_phases(
+        at.n,
+        at.m,
+        1,
+        lipschitz=1.0,
+        diameter=1.0,
+        d=3,
+        largest_step=1.0,
+        noise=lambda size, steps: g * min(1.0, 2 * size * at.m),
+    )
+    schedule = SgdSchedule(groups=1, items=at.m, phases=found)
+    least = sum(phased_sgd_risk(at, schedule, distance=0.5))
+    for phases, decay in itertools.product((1, 2, 5), (1.0, 1.5)):
+        for step in (1e-5, 1e-4, 1e-3, 1e-2):
+            other = one_chain(at, phases=phases, decay=decay, step=step)
+            assert least <= sum(phased_sgd_risk(at, other, distance=0.5)) * 1.05
+
+
+def test_users_means_are_read_as_users() -> None:
+    """Whole users in a step: the same averages from means as from items."""
+    n, m, d = 24, 5, 3
+    given, losses = users("mean", honest(n, m, d), m), losses_of("mean")
+    points = given.records.points.x.reshape(n, m, d).mean(axis=1)
+    means = MeanSample(
+        means=DenseRows(points), items=m, loss=HalfSquaredDistance(), constraint=given.constraint
+    )
+    averages = []
+    for users_sample in (given, means):
+        read = records_of(users_sample, 2 * m)
+        run = Pass(
+            first=0,
+            groups=4,
+            length=6 * m // read.each,
+            step_size=0.05 * read.each,
+            batch=2 * m // read.each,
+        )
+        averages.append(chain_averages(read.sample, START, run, losses))
+    np.testing.assert_allclose(averages[0], averages[1], rtol=1e-10)
+    with pytest.raises(NotApplicable, match="need the items"):
+        records_of(means, 3)
+
+
+@pytest.mark.parametrize("n", [20_000, 10**6])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 8.0])
+def test_the_printed_release_is_printed_and_proven(n: int, epsilon: float) -> None:
+    at = UserLevel(n=n, m=100, d=10, epsilon=epsilon, delta=1e-9, smoothness=1.0)
+    groups = printed_count(at)
+    assert 2 * math.exp(-groups * epsilon / 150) <= at.delta / 10 * math.exp(-epsilon) * (1 + 1e-9)
+    if n == 10**6:
+        first = printed_sgd(at, 0.1, rounded=True).phases[0]
+        plan = printed_plan(at, groups, first.step_size, int(first.steps))
+        assert plan.release.noise_std == pytest.approx(first.noise_std, rel=1e-3)
+        assert plan.keep.score_radius == pytest.approx(first.score_radius)
+    plan = printed_plan(at, groups, 1e-4, 300)
+    assert plan.release.test.score_scale == pytest.approx(20 / epsilon)
+    assert plan.release.test.threshold == 4 * groups / 5
+    assert sure_members(plan.keep, groups, plan.release.test.score_floor)
+    proven = coins_sensitivity(
+        plan.keep,
+        groups,
+        plan.release.test.score_floor,
+        failure=at.delta / 10 * math.exp(-epsilon),
+    )
+    assert plan.release.l2_sensitivity >= 5 * proven  # theory/lowy-liu-asi.md, 2.1
+    assert plan.release.total_delta <= at.delta
+    assert plan.release.total_epsilon == pytest.approx(0.35 * epsilon)
+
+
+def test_the_printed_run_spends_what_its_noise_covers() -> None:
+    n, m = 2000, 2
+    where = user_setting("mean", n, m, 2, BUDGET)
+    result = run_users(UserPhasedSgd(calibration="paper"), where, users("mean", honest(n, m, 2), m))
+    spent = result.ledger.spent()
+    assert isinstance(spent, ApproxDP)
+    assert spent.epsilon == pytest.approx(0.35 * 8) and spent.delta <= 1e-6
+
+
+@pytest.mark.parametrize("method", EVERY)
+@pytest.mark.parametrize("epsilon", [1.0, 8.0])
+def test_too_few_users_are_refused_with_the_number_that_would_do(
+    method: UserPhasedSgd, epsilon: float
+) -> None:
+    where = user_setting("mean", 40, 10, 2, ApproxDP(epsilon=epsilon, delta=1e-6))
+    with pytest.raises(NotApplicable, match="groups") as refusal:
+        method.plan(where)
+    ((name, enough),) = refusal.value.changes
+    assert name == "n" and isinstance(enough, int)
+    assert f"n={enough}" in str(refusal.value)
+    assert method.plan(replace(where, n=enough)).phases
+    with pytest.raises(NotApplicable):
+        method.plan(replace(where, n=enough - 1))
+
+
+def test_what_it_cannot_do_it_says() -> None:
+    for method in EVERY:
+        with pytest.raises(NotApplicable, match="cannot give pure DP"):
+            method.plan(user_setting("logistic", budget=PURE))
+        with pytest.raises(NotApplicable, match="zCDP budget does not allow"):
+            method.plan(user_setting("logistic", budget=ZCDP(rho=0.5)))
+        for kind in ("hinge", "other"):
+            with pytest.raises(NotApplicable, match="kinks"):
+                method.plan(user_setting(kind, 10**5, budget=BUDGET))
+    with pytest.raises(NotApplicable, match="may move points apart") as refusal:
+        UserPhasedSgd(tuning="theory").plan(user_setting("huber", 50, 1, 1, BUDGET, radius=100.0))
+    ((_, enough),) = refusal.value.changes
+    assert UserPhasedSgd(tuning="theory").plan(
+        user_setting("huber", int(enough), 1, 1, BUDGET, radius=100.0)
+    )
+
+
+def test_the_notes_say_where_a_plain_mean_would_do_better() -> None:
+    n = 1500
+    few = user_setting("mean", n, 2, 2, BUDGET)
+    result = run_users(UserPhasedSgd(), few, users("mean", honest(n, 2, 2), 2))
+    assert any("plain mean" in note for note in result.notes)
+    assert result.diagnostics["plain_noise_std"] < result.diagnostics["noise_std"]
+
+
+def test_it_learns() -> None:
+    """n = 1500, m = 100 at epsilon = 8: most of what the centre loses."""
+    n, m, d = 1500, 100, 2
+    x, y = honest(n, m, d, shift=0.4)
+    where = user_setting("mean", n, m, d, BUDGET)
+    result = run_users(UserPhasedSgd(), where, users("mean", (x, y), m))
+    best = x.mean(axis=0)
+    assert np.sum((result.value - best) ** 2) < 0.1 * np.sum(best**2)
+
+
+def no_clipping(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(chains, "clip_to_ball", lambda rows, r: (rows, np.ones(len(rows))))
+    patch.setattr("dpsco_core.methods.euclidean.lipschitz.Losses.of", lambda self, s: s)
+
+
+def shared_records(patch: pytest.MonkeyPatch) -> None:
+    honest_split = chains._split
+    patch.setattr(
+        chains,
+        "_split",
+        lambda x, run: (
+            np.roll(honest_split(x, run), 1, axis=1) * 1.0 + 0.01 * honest_split(x, run).sum(axis=0)
+        ),
+    )
+
+
+def half_the_sensitivity(patch: pytest.MonkeyPatch) -> None:
+    sharp = filter_plan.sharp_weights_sensitivity
+    patch.setattr(filter_plan, "sharp_weights_sensitivity", lambda *args: 1e-3 * sharp(*args))
+
+
+def half_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsco_core.privacy.filter.noisy_test.add_gaussian_noise",
+        lambda value, std, rng: value + rng.normal(scale=std / 2, size=value.shape),
+    )
+
+
+def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        phased_sgd, "_placed", lambda groups, found: tuple((0, n, step) for n, step in found)
+    )
+
+
+def unprojected_end(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsco_core.geometry.ball.Ball.project", lambda self, w: w)
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"),
+    [
+        (no_clipping, lambda: check_one_user_moves_one_chain("mean", 0.02)),
+        (shared_records, lambda: check_one_user_moves_one_chain("mean", 0.02)),
+        (half_the_noise, lambda: test_noise_has_the_scale_of_the_ledger("tight")),
+        (overlapping_phases, lambda: test_every_plan_uses_each_user_once(UserPhasedSgd(), "mean")),
+        (
+            unprojected_end,
+            test_the_printed_run_spends_what_its_noise_covers,
+        ),
+    ],
+)
+def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault(monkeypatch)
+    for cached in (phased_sgd.practical_shape, phased_sgd._tight_plan):
+        cached.cache_clear()
+    try:
+        with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
+            check()
+    finally:
+        for cached in (phased_sgd.practical_shape, phased_sgd._tight_plan):
+            cached.cache_clear()
+
+
+def test_too_small_a_sensitivity_is_caught(
+    tested: TestedReleases, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half_the_sensitivity(monkeypatch)
+    phased_sgd._tight_plan.cache_clear()
+    phased_sgd.practical_shape.cache_clear()
+    try:
+        with pytest.raises(AssertionError):
+            test_one_user_moves_score_and_release_by_what_the_ledger_records(
+                "mean", UserPhasedSgd(), tested
+            )
+    finally:
+        phased_sgd._tight_plan.cache_clear()
+        phased_sgd.practical_shape.cache_clear()
+
+
+def test_items_are_those_of_whole_users() -> None:
+    """The number of records of a phase is that of its users' items; a sample of another m fails."""
+    where = user_setting("mean", 460, 3, 2, BUDGET)
+    with pytest.raises(InvalidInput, match="m must be"):
+        run_users(
+            UserPhasedSgd(),
+            where,
+            ItemSample(records=sample("mean", honest(460, 2, 2)[0]), items=2),
+        )

@@ -1,0 +1,161 @@
+"""Deliberate faults: each patches the library, and a check of the other tests must catch it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from dpsco_core.privacy.filter import noisy_test as filtered
+from dpsco_core.privacy.filter import plan as filter_plan
+from dpsco_core.privacy.filter import robust_mean as filter_module
+from dpsco_core.privacy.filter.noisy_test import TestedSteps
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.privacy.filter.sensitivity import weights_sensitivity
+from tests.methods.user.checks import (
+    check_audit,
+    check_halting_law,
+    check_noise,
+    check_sensitivity,
+    check_threshold_noise,
+)
+
+Patch = pytest.MonkeyPatch
+
+
+def gaussian_times(patch: Patch, factor: float) -> None:
+    def draw(value: np.ndarray, std: float, rng: np.random.Generator) -> np.ndarray:
+        return value + factor * rng.normal(scale=std, size=value.shape)
+
+    patch.setattr(filtered, "add_gaussian_noise", draw)
+
+
+def laplace_times(patch: Patch, factor: float) -> None:
+    def draw(value: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+        return value + factor * rng.laplace(scale=scale, size=value.shape)
+
+    patch.setattr(filtered, "add_laplace_noise", draw)
+
+
+def noise_over_root_2(patch: Patch) -> None:
+    gaussian_times(patch, 1 / math.sqrt(2))
+
+
+def noise_5_percent_too_small(patch: Patch) -> None:
+    gaussian_times(patch, 0.95)
+
+
+def no_noise(patch: Patch) -> None:
+    gaussian_times(patch, 0.0)
+
+
+def half_the_sensitivity(patch: Patch) -> None:
+    patch.setattr(filter_plan, "weights_sensitivity", lambda *a: weights_sensitivity(*a) / 2)
+
+
+def half_the_sensitivity_of_the_score(patch: Patch) -> None:
+    patch.setattr(filtered, "laplace_noise_scale", lambda s, epsilon: s / 2 / epsilon)
+
+
+def no_noise_in_the_test(patch: Patch) -> None:
+    laplace_times(patch, 0.0)
+
+
+def threshold_noise_of_each_step(patch: Patch) -> None:
+    plain = TestedSteps.passes
+
+    def passes(self: TestedSteps, score: float) -> bool:
+        self.__post_init__()
+        return plain(self, score)
+
+    patch.setattr(TestedSteps, "passes", passes)
+
+
+def no_threshold_noise(patch: Patch) -> None:
+    def start(self: TestedSteps) -> None:
+        self._threshold = self.release.test.threshold
+
+    patch.setattr(TestedSteps, "__post_init__", start)
+
+
+def no_test(patch: Patch) -> None:
+    def passes(self: TestedSteps, score: float) -> bool:
+        self._passed = True
+        return True
+
+    patch.setattr(TestedSteps, "passes", passes)
+
+
+def hard_inclusion(patch: Patch) -> None:
+    patch.setattr(
+        RobustFilter,
+        "inclusion_of",
+        lambda self, counts: (counts > self.lower * len(counts)).astype(float),
+    )
+
+
+def no_filter(patch: Patch) -> None:
+    patch.setattr(RobustFilter, "inclusion_of", lambda self, counts: np.ones(len(counts)))
+
+
+def filter_at_twenty_times_its_radius(patch: Patch) -> None:
+    patch.setattr(filter_module, "SLACK", 19.0)
+
+
+def score_as_a_sum(patch: Patch) -> None:
+    plain = RobustFilter.examine
+
+    def examine(self: RobustFilter, points: np.ndarray) -> filter_module.Examined:
+        found = plain(self, points)
+        return filter_module.Examined(
+            score=found.score * len(points), counts=found.counts, inclusion=found.inclusion
+        )
+
+    patch.setattr(RobustFilter, "examine", examine)
+
+
+def shortcut_taken_too_soon(patch: Patch) -> None:
+    patch.setattr(
+        RobustFilter,
+        "_concentrated",
+        lambda self, points: bool(np.abs(points - points.mean(axis=0)).max() <= 9),
+    )
+
+
+def sequence_of_tests(check: Callable[[str], None]) -> Callable[[], None]:
+    return lambda: check("sequence")
+
+
+FAULTS: list[tuple[Callable[[Patch], None], Callable[[], None]]] = [
+    (noise_over_root_2, check_noise),
+    (noise_5_percent_too_small, check_noise),
+    (no_noise, check_noise),
+    (no_noise, check_audit),
+    (half_the_sensitivity, check_noise),
+    (half_the_sensitivity_of_the_score, sequence_of_tests(check_halting_law)),
+    (half_the_sensitivity_of_the_score, lambda: check_halting_law("single")),
+    (no_noise_in_the_test, lambda: check_halting_law("single")),
+    (threshold_noise_of_each_step, check_threshold_noise),
+    (threshold_noise_of_each_step, sequence_of_tests(check_halting_law)),
+    (no_threshold_noise, check_threshold_noise),
+    (no_threshold_noise, sequence_of_tests(check_halting_law)),
+    (no_test, check_audit),
+    (hard_inclusion, check_sensitivity),
+    (no_filter, check_sensitivity),
+    (filter_at_twenty_times_its_radius, check_sensitivity),
+    (score_as_a_sum, check_sensitivity),
+    (shortcut_taken_too_soon, check_sensitivity),
+]
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"), FAULTS, ids=lambda f: getattr(f, "__name__", "").strip("<>")
+)
+def test_the_check_catches_the_fault(
+    fault: Callable[[Patch], None], check: Callable[[], None], monkeypatch: Patch
+) -> None:
+    fault(monkeypatch)
+    with pytest.raises((AssertionError, ValueError)):
+        check()

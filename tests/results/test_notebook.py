@@ -1,0 +1,120 @@
+"""Scripts and notebooks of a run: valid, and the numbers are those of the study to the last bit."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from dpsco_core import InvalidInput, Scenario, frame, study, summary
+from dpsco_core.results.notebook import notebook, run_notebook, run_script
+from dpsco_core.results.report import evaluate_all
+
+SWEEP = Scenario(
+    methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"), axis="n", grid=(500, 2000), trials=3
+)
+POINT = Scenario(
+    problem="quadratic", methods=("sco.clipped",), geometry="lq", q=1.5, n=500, d=3, trials=2
+)
+TIMED = "seconds"  # the only column that is not the same twice
+
+
+def executed(made: str) -> dict[str, Any]:
+    """Run the cells of code, one after the other, and return what they define."""
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        for cell in json.loads(made)["cells"]:
+            if cell["cell_type"] == "code":
+                exec("".join(cell["source"]), names)
+    return names
+
+
+def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(
+        first.drop(columns=TIMED), second.drop(columns=TIMED), check_exact=True, check_dtype=False
+    )
+
+
+@pytest.mark.parametrize("scenario", [SWEEP, POINT], ids=["sweep", "point"])
+def test_a_notebook_gives_the_numbers_of_the_study(scenario: Scenario) -> None:
+    names = executed(run_notebook([scenario]))
+    cells = frame(study(scenario))
+    same(names["cells"], cells)
+    same(names["table"], summary(cells))
+    values = [e.value for e in evaluate_all(scenario)]
+    assert names["bounds"]["value"].tolist() == pytest.approx(values, nan_ok=True, rel=0, abs=0)
+    assert len(names["figure"].data) >= len(scenario.methods)
+
+
+def test_a_notebook_of_two_runs_names_both() -> None:
+    names = executed(run_notebook([SWEEP, POINT]))
+    for run, scenario in (("shown", SWEEP), ("beside", POINT)):
+        mine = names["cells"][names["cells"]["run"] == run]
+        same(mine.drop(columns=["run", "geometry"]), frame(study(scenario)))
+        assert set(mine["geometry"]) == {scenario.geometry}
+
+
+def test_a_script_writes_every_cell_of_the_study(tmp_path: Path) -> None:
+    scenario = SWEEP
+    script, file = tmp_path / "run.py", tmp_path / "cells.csv"
+    script.write_text(run_script([scenario]), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(file)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read = pd.read_csv(file, keep_default_na=False, na_values=[""])
+    expected = pd.read_csv(
+        io.StringIO(frame(study(scenario)).to_csv(index=False)),
+        keep_default_na=False,
+        na_values=[""],
+    )
+    same(read, expected)
+    assert "not_applicable" in done.stdout.splitlines()[0]
+
+
+def test_a_notebook_is_valid_nbformat() -> None:
+    made = json.loads(run_notebook([SWEEP]))
+    assert (made["nbformat"], made["nbformat_minor"]) == (4, 5)
+    assert set(made) == {"cells", "metadata", "nbformat", "nbformat_minor"}
+    assert made["metadata"]["kernelspec"]["name"] == "python3"
+    ids = [cell["id"] for cell in made["cells"]]
+    assert len(set(ids)) == len(ids) and all(1 <= len(i) <= 64 and i.isalnum() for i in ids)
+    for cell in made["cells"]:
+        code = cell["cell_type"] == "code"
+        required = {"cell_type", "id", "metadata", "source"}
+        assert set(cell) == required | ({"execution_count", "outputs"} if code else set())
+        assert isinstance(cell["source"], list) and cell["source"]
+        assert not cell["source"][-1].endswith("\n")
+        assert all(line.endswith("\n") for line in cell["source"][:-1])
+        if code:
+            compile("".join(cell["source"]), "cell", "exec")
+    kinds = [cell["cell_type"] for cell in made["cells"]]
+    assert kinds[0] == "markdown" and kinds.count("code") == 6
+
+
+def test_the_percent_format_keeps_code_and_uncomments_words() -> None:
+    script = '"""Title."""\n\n# %%\n# a comment\nx = 1\n\n# %% [markdown]\n# ## Head\n#\n# text\n'
+    cells = json.loads(notebook(script))["cells"]
+    assert [(c["cell_type"], "".join(c["source"])) for c in cells] == [
+        ("code", '"""Title."""'),
+        ("code", "# a comment\nx = 1"),
+        ("markdown", "## Head\n\ntext"),
+    ]
+    assert json.loads(notebook("# %%\n\n# %%\n"))["cells"] == []
+
+
+def test_a_run_needs_one_scenario_or_two() -> None:
+    for scenarios in ([], [SWEEP] * 3):
+        with pytest.raises(InvalidInput, match="scenarios must be one or two, got"):
+            run_script(scenarios)

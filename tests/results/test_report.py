@@ -1,0 +1,351 @@
+"""The JSON that the command line prints: its keys, its nulls, and numbers that repeat."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import (
+    BOUND_SLUGS,
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    bound,
+    bounds_for,
+    methods_for,
+)
+from dpsco_core.results.report import (
+    bound_setting,
+    bounds_json,
+    catalogue_json,
+    evaluate,
+    evaluate_all,
+    plain,
+    run_json,
+)
+from dpsco_core.results.tables import frame, summary
+from dpsco_core.runs.cost import cost, machine_speed, too_large
+from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
+
+SMALL = Scenario(n=200, d=4, trials=5, seed=3)
+SMALL_RISK = Scenario(
+    problem="logistic", n=100, d=3, trials=3, seed=3, methods=("sco.erm", "sco.clipped")
+)
+MEAN_METHODS = methods_for("mean")
+MEAN_BOUNDS = [b.card.slug for b in bounds_for("mean")]
+
+RESULT_KEYS = {
+    "method",
+    "x",
+    "trials",
+    "mean_error",
+    "median_error",
+    "standard_error",
+    "evaluation_standard_error",
+    "quantiles",
+    "seconds",
+    "spent",
+    "not_applicable",
+}
+BOUND_KEYS = {"slug", "kind", "quantity", "constant", "value", "terms", "failures"}
+COMMON_KEYS = {"slug", "name", "paper", "statement"}
+
+
+def strict(value: object) -> Any:
+    """Return `value` as a reader of its JSON sees it; NaN and infinities are refused."""
+    return json.loads(json.dumps(value, allow_nan=False))
+
+
+def run(scenario: Scenario) -> dict[str, Any]:
+    result: dict[str, Any] = strict(run_json(scenario, list(study(scenario))))
+    return result
+
+
+# -- the catalogue --------------------------------------------------------------------------------
+
+
+def test_the_catalogue_has_the_stated_keys() -> None:
+    found = strict(catalogue_json())
+    assert list(found) == ["methods", "problems", "distributions", "bounds"]
+    for rows in found.values():
+        assert rows
+        assert all(row.keys() >= COMMON_KEYS for row in rows)
+    for row in found["methods"]:
+        assert row.keys() >= {"privacy", "geometry", "level", "problems"}
+        assert row["problems"]
+        assert set(row["problems"]) <= set(PROBLEM_SLUGS)
+        assert (row["problems"] == ["mean"]) == row["slug"].startswith("mean.")
+    assert [row["slug"] for row in found["problems"]] == list(PROBLEM_SLUGS)
+    for row in found["bounds"]:
+        assert row.keys() >= {"kind", "quantity", "constant", "latex", "level", "problems"}
+        assert row["problems"]
+        assert set(row["problems"]) <= set(PROBLEM_SLUGS)
+        of_risks = row["quantity"] in ("excess risk", "item gradients")
+        assert of_risks == ("mean" not in row["problems"])
+        assert row["quantity"] != "item gradients" or row["level"] == "user"
+        assert row["kind"] in ("upper", "lower")
+        assert row["constant"] in ("explicit", "rate")
+        assert row["method"] is None or row["method"] in METHOD_SLUGS
+    assert [row["slug"] for row in found["methods"]] == list(METHOD_SLUGS)
+    assert [row["slug"] for row in found["bounds"]] == list(BOUND_SLUGS)
+
+
+# -- bounds ---------------------------------------------------------------------------------------
+
+
+def test_bounds_have_the_stated_keys() -> None:
+    found = strict(bounds_json(SMALL))
+    assert list(found) == ["scenario", "bounds"]
+    assert Scenario.from_dict(found["scenario"]) == SMALL
+    assert [row["slug"] for row in found["bounds"]] == MEAN_BOUNDS
+    for row in found["bounds"]:
+        assert row.keys() >= BOUND_KEYS
+        assert row["x"] is None
+        assert all(isinstance(sentence, str) for sentence in row["failures"])
+        assert row["value"] is None or row["value"] >= 0
+
+
+def test_every_point_of_a_grid_has_every_bound() -> None:
+    swept = replace(SMALL, axis="n", grid=(100, np.float64(200)))
+    rows = strict(bounds_json(swept))["bounds"]
+    assert [row["x"] for row in rows] == [100] * len(MEAN_BOUNDS) + [200] * len(MEAN_BOUNDS)
+    alone = strict(bounds_json(replace(SMALL, n=100)))["bounds"]
+    assert [row["value"] for row in rows[: len(MEAN_BOUNDS)]] == [row["value"] for row in alone]
+
+
+@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+def test_a_problem_has_the_bounds_that_are_drawn_beside_it_and_no_others(problem: str) -> None:
+    scenario = replace(SMALL_RISK, problem=problem, methods=())
+    found = strict(bounds_json(scenario))["bounds"]
+    chosen = {
+        row["slug"]
+        for row in strict(catalogue_json())["bounds"]
+        if problem in row["problems"] and row["level"] == "item"
+    }
+    assert chosen
+    assert [row["slug"] for row in found] == [b.card.slug for b in bounds_for(problem)]
+    assert {row["slug"] for row in found} == chosen
+    quantity = {row["quantity"] for row in found}
+    assert quantity == ({"l2 error", "squared l2 error"} if problem == "mean" else {"excess risk"})
+    assert all(row["value"] is None or row["value"] >= 0 for row in found)
+    assert all(row["failures"] for row in found if row["value"] is None)
+
+
+def test_users_with_several_items_have_the_bounds_of_their_level() -> None:
+    several = replace(SMALL_RISK, problem="logistic", methods=("sco.sgd",), m=50)
+    found = strict(bounds_json(several))["bounds"]
+    own = {b.card.slug for b in bounds_for("logistic", "user")}
+    assert {row["slug"] for row in found} == own
+    assert {row["quantity"] for row in found} == {"excess risk", "item gradients"}
+    # A bound for records counts all n m items.
+    pooled = strict(bounds_json(replace(several, n=50 * several.n, m=1)))["bounds"]
+    values = {row["slug"]: row["value"] for row in pooled}
+    shared = [row for row in found if row["slug"] in values]
+    assert {row["kind"] for row in shared} == {"upper", "lower"}
+    assert all(row["value"] == values[row["slug"]] for row in shared)
+
+
+def test_a_bound_that_is_void_is_null() -> None:
+    pure = strict(bounds_json(replace(SMALL, delta=0.0)))["bounds"]
+    void = [row for row in pure if row["value"] is None]
+    assert void
+    assert all(row["failures"] for row in void)
+    assert (plain(math.inf), plain(math.nan), plain(0.5)) == (None, None, 0.5)
+
+
+@pytest.mark.parametrize("slug", BOUND_SLUGS)
+def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
+    which = bound(slug)
+    scenario = replace(SMALL, problem=which.card.problems[0], methods=())
+    found = evaluate(scenario, which, x=7.0)
+    assert found.value == which.value(scenario.setting)
+    assert found.terms == which.terms(scenario.setting)
+    assert found.x == 7.0
+    assert [e.bound.card.slug for e in evaluate_all(scenario, [slug])] == [slug]
+
+
+def test_a_bound_is_evaluated_at_its_own_instance_only() -> None:
+    hard = replace(SMALL, distribution="hypercube")
+    own, other = bound("lower.mean.hypercube-cdp"), bound("lower.mean.fano-cdp")
+    probability = hard.setting.spike_probability
+    assert probability is not None
+    assert bound_setting(hard, own).spike_probability == probability
+    assert bound_setting(hard, other).spike_probability is None
+    assert bound_setting(SMALL, own).spike_probability is None
+
+
+@pytest.mark.parametrize(
+    ("problem", "own", "others"),
+    [
+        (
+            "linear",
+            "lower.sco.hypercube-cdp",
+            ("lower.sco.fano-cdp", "lower.sco-strong.hypercube-cdp", "lower.mean.hypercube-cdp"),
+        ),
+        (
+            "quadratic",
+            "lower.sco-strong.hypercube-cdp",
+            ("lower.sco.hypercube-cdp", "lower.mean.hypercube-cdp"),
+        ),
+        ("huber", None, ("lower.sco.hypercube-cdp", "lower.sco-strong.hypercube-cdp")),
+    ],
+)
+def test_a_bound_on_a_risk_is_evaluated_at_the_instance_of_its_own_problem_only(
+    problem: str, own: str | None, others: tuple[str, ...]
+) -> None:
+    hard = replace(SMALL_RISK, problem=problem, distribution="hypercube", methods=())
+    probability = hard.setting.spike_probability
+    assert probability is not None
+    if own is not None:
+        assert bound_setting(hard, bound(own)).spike_probability == probability
+    for slug in others:
+        assert bound_setting(hard, bound(slug)).spike_probability is None
+
+
+def test_an_unknown_bound_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="bound must be one of"):
+        evaluate_all(SMALL, ["lower.mean.none"])
+
+
+# -- runs -----------------------------------------------------------------------------------------
+
+
+def test_a_run_has_the_stated_keys() -> None:
+    scenario = replace(SMALL, methods=MEAN_METHODS)
+    found = run(scenario)
+    assert set(found) == {"scenario", "results", "bounds"}
+    assert Scenario.from_dict(found["scenario"]) == scenario
+    assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert [row["method"] for row in found["results"]] == list(MEAN_METHODS)
+    for row in found["results"]:
+        assert row.keys() >= RESULT_KEYS
+        assert list(row["quantiles"]) == ["0.1", "0.25", "0.75", "0.9"]
+        assert row["x"] is None
+        assert row["not_applicable"] is None
+        assert row["trials"] == 5
+        assert row["evaluation_standard_error"] == 0
+        low, *_, high = row["quantiles"].values()
+        assert low <= row["median_error"] <= high
+    spent = {row["method"]: row["spent"] for row in found["results"]}
+    assert spent["mean.sample"] is None
+    assert spent["mean.clipped"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
+
+
+@pytest.mark.parametrize("problem", [p for p in PROBLEM_SLUGS if p != "mean"])
+def test_a_run_of_optimisers_has_the_stated_keys(problem: str) -> None:
+    scenario = replace(SMALL_RISK, problem=problem)
+    outcomes = list(study(scenario))
+    found = strict(run_json(scenario, outcomes))
+    assert set(found) == {"scenario", "results", "bounds"}
+    assert Scenario.from_dict(found["scenario"]) == scenario
+    assert found["bounds"] == strict(bounds_json(scenario))["bounds"]
+    assert [row["method"] for row in found["results"]] == list(scenario.methods)
+    largest = {
+        m: max(o.error_uncertainty for o in outcomes if o.method == m) for m in SMALL_RISK.methods
+    }
+    for row in found["results"]:
+        assert row.keys() >= RESULT_KEYS
+        assert row["evaluation_standard_error"] == largest[row["method"]]
+        assert row["not_applicable"] is None
+        assert row["trials"] == 3
+        assert 0 < row["mean_error"] < 10
+        assert row["diagnostics"]
+    plain_run, private = found["results"]
+    assert plain_run["spent"] is None
+    assert private["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
+    assert private["bound_by"] == ["zcdp"]
+
+
+def test_an_optimiser_that_does_not_apply_has_nulls_and_its_reason() -> None:
+    (row,) = run(replace(SMALL_RISK, methods=("sco.cwme-strong",)))["results"]
+    assert "strongly convex" in row["not_applicable"]
+    assert row["mean_error"] is row["median_error"] is row["standard_error"] is row["spent"] is None
+    assert row["trials"] == row["evaluation_standard_error"] == 0
+
+
+def test_a_run_says_what_the_summary_says() -> None:
+    outcomes = list(study(SMALL))
+    table = summary(frame(outcomes)).to_dict("records")
+    for row, other in zip(run_json(SMALL, outcomes)["results"], table, strict=True):
+        for name in ("method", "trials", "mean_error", "median_error", "standard_error"):
+            assert row[name] == other[name]
+        assert list(row["quantiles"].values()) == [other[f"q{q}"] for q in (10, 25, 75, 90)]
+
+
+def test_a_method_that_does_not_apply_has_nulls_and_its_reason() -> None:
+    (row,) = run(replace(SMALL, delta=0.0, methods=("mean.clipped",)))["results"]
+    assert row["trials"] == 0
+    assert "cannot give pure DP" in row["not_applicable"]
+    assert row["mean_error"] is row["median_error"] is row["standard_error"] is None
+    assert set(row["quantiles"].values()) == {None}
+    assert row["spent"] is None
+
+
+def test_one_trial_has_no_standard_error() -> None:
+    for row in run(replace(SMALL, trials=1))["results"]:
+        assert row["standard_error"] is None
+        assert row["mean_error"] == row["median_error"]
+
+
+def test_a_run_does_not_depend_on_the_order_of_its_outcomes() -> None:
+    scenario = replace(SMALL, axis="n", grid=(50, 60, 70))
+    outcomes = list(study(scenario))
+    shuffled = [outcomes[i] for i in np.random.default_rng(0).permutation(len(outcomes))]
+    assert json.dumps(run_json(scenario, shuffled)) == json.dumps(run_json(scenario, outcomes))
+    pairs = [(row["x"], row["method"]) for row in run_json(scenario, shuffled)["results"]]
+    assert pairs == [(x, method) for x in scenario.grid for method in scenario.methods]
+
+
+def test_a_part_of_a_run_reports_the_trials_that_it_has() -> None:
+    outcomes = list(study(SMALL))[:4]
+    found = run_json(SMALL, outcomes)["results"]
+    assert [row["trials"] for row in found] == [2, 1, 1]
+    assert run_json(SMALL, [])["results"] == []
+
+
+def test_a_run_repeats_itself_apart_from_its_seconds() -> None:
+    def timeless(found: dict[str, Any]) -> dict[str, Any]:
+        rows = [{k: v for k, v in row.items() if k != "seconds"} for row in found["results"]]
+        return found | {"results": rows}
+
+    assert timeless(run(SMALL)) == timeless(run(SMALL))
+    assert timeless(run(SMALL_RISK)) == timeless(run(SMALL_RISK))
+
+
+# -- the cost -------------------------------------------------------------------------------------
+
+
+def test_the_cost_grows_with_the_work() -> None:
+    small, large = cost(SMALL), cost(replace(SMALL, n=20_000, trials=10))
+    assert small.cells == SMALL.cells == 15
+    assert 0 < small.largest_cell < small.seconds < large.seconds
+    assert cost(replace(SMALL, trials=10)).seconds == pytest.approx(2 * small.seconds)
+    swept = cost(replace(SMALL, axis="n", grid=(200, 20_000)))
+    single = cost(replace(SMALL, n=20_000))
+    assert swept.seconds == pytest.approx(small.seconds + single.seconds)
+    assert swept.largest_cell == single.largest_cell
+    assert machine_speed() > 0
+
+
+def test_work_above_a_limit_is_refused_with_what_would_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dpsco_core.runs.cost.machine_speed", lambda: 1.0)
+    assert too_large(SMALL, DASHBOARD) == ""
+    heavy = replace(SMALL, n=1_000_000, d=2, trials=200, methods=MEAN_METHODS)
+    allowed = replace(DASHBOARD, seconds=cost(heavy).seconds / 10.5)
+    sentence = too_large(heavy, allowed)
+    assert "the dashboard allows" in sentence
+    assert "use at most 19 trials, a smaller n or d, or the command line." in sentence
+    assert too_large(replace(heavy, trials=19), allowed) == ""
+    one = replace(heavy, trials=1)
+    single = too_large(one, replace(DASHBOARD, seconds=cost(one).seconds / 2))
+    assert "trials" not in single
+    assert single.endswith("use a smaller n or d, or the command line.")

@@ -1,0 +1,270 @@
+"""A Dask cluster of this machine: the same numbers, and a sentence for whatever is wrong with it.
+
+The scheduler and its workers are processes that tests may kill; nothing waits for their nannies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from dpsco_core import study
+from dpsco_core.base.dispatch import WorkersLost
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.cli.main import main
+from dpsco_core.runs import dask_cluster
+from dpsco_core.runs.dask_cluster import cluster
+from dpsco_core.runs.store import Store
+from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
+
+pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
+
+SMALL = Scenario(
+    methods=("mean.sample", "mean.clipped", "mean.cwme-cdp"),
+    d=5,
+    axis="n",
+    grid=(300, 600),
+    trials=4,
+)
+MANY = Scenario(methods=("mean.clipped", "mean.sample"), n=400, d=3, trials=400)
+LONG = Scenario(methods=("mean.clipped",), n=500, d=3, trials=3000)
+
+
+def numbers(outcomes: list[Outcome]) -> dict[tuple[object, ...], float]:
+    return {(o.method, o.x, o.trial): o.error for o in outcomes}
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+class Local:
+    """A scheduler and its workers, each a process of its own."""
+
+    def __init__(
+        self, folder: Path, protocol: str = "tcp", variables: Mapping[str, str] = {}
+    ) -> None:
+        self.folder = folder
+        self.variables = {"DASK_TEMPORARY_DIRECTORY": ".", **variables}
+        self.place = ("127.0.0.1", free_port())
+        self.address = "{}:{}".format(*self.place)
+        self.url = f"{protocol}://{self.address}"
+        place = ("--host=127.0.0.1", f"--port={self.place[1]}", f"--protocol={protocol}")
+        self.scheduler = self._start("scheduler", *place)
+        self.workers: list[subprocess.Popen[bytes]] = []
+
+    def wait(self) -> None:
+        """Wait until the scheduler answers."""
+        until = time.monotonic() + 60
+        with socket.socket() as probe:
+            while probe.connect_ex(self.place) and time.monotonic() < until:
+                time.sleep(0.05)
+
+    def _start(self, kind: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--no-dashboard"]
+        return subprocess.Popen(
+            [*command, *arguments],
+            cwd=self.folder,
+            env=os.environ | self.variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def work(self) -> None:
+        """Start another worker."""
+        self.workers.append(self._start("worker", self.url, "--no-nanny", "--nthreads=1"))
+
+    def close(self) -> None:
+        for process in (*self.workers, self.scheduler):
+            process.kill()
+            process.wait(30)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
+    """A scheduler that answers, without workers."""
+    started = Local(tmp_path_factory.mktemp("dask"))
+    started.wait()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def two(empty: Local) -> Iterator[Local]:
+    """The scheduler with two workers, which may be slow to come on a busy machine."""
+    for _ in range(2):
+        empty.work()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_cluster, "PATIENCE", 60.0)
+        yield empty
+
+
+def test_a_cluster_without_workers_is_said(empty: Local, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 1.0)
+    sentence = r"a cluster with workers.*none came within 1 seconds\)\.$"
+    with pytest.raises(InvalidInput, match=sentence), cluster(empty.address):
+        pass
+
+
+def test_two_workers_give_the_numbers_of_the_serial_run(two: Local, tmp_path: Path) -> None:
+    with Store(tmp_path / "results.sqlite") as store, cluster(two.address) as executor:
+        assert numbers(list(study(SMALL, executor, store))) == numbers(list(study(SMALL)))
+        assert len(store) == SMALL.cells
+
+
+def test_the_command_runs_there_and_goes_on_where_it_stopped(
+    two: Local, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, here, there = (tmp_path / name for name in ("study.toml", "here.sqlite", "there.sqlite"))
+    file.write_text('methods = ["mean.sample", "mean.clipped"]\nd = 5\nn = 300\ntrials = 3\n')
+    assert main(["study", str(file), "--out", str(here), "--workers", "1"]) == 0
+    expected = capsys.readouterr().out
+    assert main(["study", str(file), "--out", str(there), "--dask", two.url]) == 0
+    assert capsys.readouterr().out.replace(str(there), str(here)) == expected
+    assert main(["study", str(file), "--out", str(there), "--trials", "5", "--dask", two.url]) == 0
+    with Store(there, read_only=True) as store:
+        assert len(store) == 10
+
+
+def test_a_worker_that_dies_costs_only_its_cells_and_the_scheduler_ends_the_study(
+    two: Local, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Outcome] = []
+    with Store(tmp_path / "results.sqlite") as store:
+        with cluster(two.address) as executor:
+            for outcome in study(MANY, executor, store):
+                seen.append(outcome)
+                if len(seen) == 20:
+                    os.kill(two.workers[0].pid, signal.SIGKILL)
+        assert len(store) == len(seen) == MANY.cells
+        assert numbers(seen) == numbers(list(study(MANY)))
+
+        def lose_the_scheduler() -> None:
+            with cluster(two.address) as executor:
+                for outcome in study(LONG, executor, store):
+                    seen.append(outcome)
+                    if len(seen) == 20:
+                        two.scheduler.kill()
+
+        seen.clear()
+        monkeypatch.setattr(dask_cluster, "PATIENCE", 5.0)
+        sentence = r"dask must be a scheduler that stays.*what had finished is kept\.$"
+        with pytest.raises(WorkersLost, match=sentence):
+            lose_the_scheduler()
+        assert 20 <= len(seen) <= len(store.outcomes(LONG)) < LONG.cells
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
+def test_a_cluster_that_encrypts_is_reached_with_the_certificates_of_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 60.0)
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=127.0.0.1"
+    made = [*command.split(), "-keyout", "key.pem", "-out", "certificate.pem"]
+    subprocess.run(made, cwd=tmp_path, check=True, capture_output=True)
+    tls = "distributed.comm.tls"
+    setting = {f"{tls}.ca-file": str(tmp_path / "certificate.pem")}
+    for who in ("client", "scheduler", "worker"):
+        setting[f"{tls}.{who}.key"] = str(tmp_path / "key.pem")
+        setting[f"{tls}.{who}.cert"] = str(tmp_path / "certificate.pem")
+    variables = {f"DASK_{k.replace('.', '__').replace('-', '_')}": v for k, v in setting.items()}
+    safe = Local(tmp_path, "tls", variables)
+    try:
+        safe.work()
+        safe.wait()
+        sentence = "address of a scheduler, got .*TLS expects"
+        with pytest.raises(InvalidInput, match=sentence), cluster(safe.url):
+            pass
+        with dask.config.set(setting), cluster(safe.url) as executor:
+            assert executor.submit(abs, -3).result() == 3
+    finally:
+        safe.close()
+
+
+class Blinking:
+    """A client whose workers come and go."""
+
+    def __init__(self) -> None:
+        self.threads = {"worker": 1}
+        self.call: Future[int] = Future()
+
+    def get_executor(self, pure: bool) -> Blinking:
+        return self
+
+    def submit(self, *_: object) -> Future[int]:
+        return self.call
+
+    def nthreads(self) -> dict[str, int]:
+        return self.threads
+
+
+def test_workers_that_were_away_twice_and_worked_between_are_not_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(dask_cluster.time, "monotonic", lambda: now)
+    client = Blinking()
+    executor = dask_cluster.Cluster(client, "127.0.0.1:8786")
+    executor.submit(abs, -3)
+    client.threads = {}
+    executor.check()
+    client.call.set_result(3)  # they came, and nobody needed to look for them
+    now = 4000.0
+    executor.check()
+    now = 4059.0
+    executor.check()
+    now = 4060.0
+    with pytest.raises(WorkersLost, match="all have gone"):
+        executor.check()
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("", "an address as host:port"),
+        ("localhost", "an address as host:port"),
+        ("localhost:99999", "an address as host:port"),
+        ("http://localhost:80", "an address as host:port.*scheme must be tcp or tls"),
+        ("inproc://x", "an address as host:port"),
+        ("a b:\n8786", "the address of a scheduler|an address as"),
+        ("127.0.0.1:1", r"the address of a scheduler.*\(Connection refused\)"),
+    ],
+)
+def test_a_wrong_address_gets_one_sentence(address: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match=f"^dask must be {why}") as said, cluster(address):
+        pass
+    assert "\n" not in str(said.value)
+
+
+def test_what_is_no_scheduler_gets_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        sentence = "dask must be the address of a scheduler"
+        with pytest.raises(InvalidInput, match=sentence), cluster(address):
+            pass
+        with dask.config.set({"distributed.comm.require-encryption": True}):
+            sentence += r".*\(encryption required by Dask configuration"
+            with pytest.raises(InvalidInput, match=sentence), cluster(address):
+                pass
+
+
+def test_the_extra_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    sentence = r"pip install 'dpsco-explorer\[cluster\]'"
+    with pytest.raises(InvalidInput, match=sentence), cluster("127.0.0.1:8786"):
+        pass

@@ -1,0 +1,113 @@
+"""No method needs more than 1.2 times its input: what a release allocates is at most a fifth of it.
+
+numpy reports its arrays to `tracemalloc`. The input is 40 MB: beside it a method may hold a few
+blocks of 1.5 MB, a few numbers a record (1/d of the input each) and, at user level, a few vectors
+a user (1/m each).
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.catalogue import METHOD_SLUGS, make_method, method_card
+from dpsco_core.privacy import Ledger
+from dpsco_core.problems.samples.users import sample_users
+from dpsco_core.scenario import Scenario
+
+MOST = 0.2  # of the input
+ITEMS = Scenario(problem="logistic", n=100_000, d=50, epsilon=2.0, trials=1, methods=())
+USERS = replace(ITEMS, n=4000, m=36, d=36)
+EXPONENT = {"lp.phased-sgd": 4.0, "lp.euclidean-reduction": 4.0}
+# A generalised linear model, whose gradients are never formed, and a loss of points, whose are.
+PROBLEMS = {
+    "sco.cwme-strong": ("quadratic",),
+    "sco.objective-perturbation-strong": ("quadratic",),
+    "user.accelerated-strong": ("quadratic",),
+    "lp.regularized-mirror-descent": ("logistic",),
+    "lp.phased-sgd": ("logistic",),
+    "user.accelerated-nonsmooth": ("hinge", "quadratic"),
+}
+QUICK = (
+    ("mean.clipped", "mean"),
+    ("mean.iterative", "mean"),
+    ("mean.cwme-cdp", "mean"),
+    ("mean.smoothed", "mean"),
+    ("sco.clipped", "logistic"),
+    ("user.clipped-means", "logistic"),
+)
+
+
+def every_case() -> list[tuple[str, str]]:
+    cases = []
+    for slug in METHOD_SLUGS:
+        usual = ("mean",) if slug.startswith("mean.") else ("logistic", "quadratic")
+        cases += [(slug, problem) for problem in PROBLEMS.get(slug, usual)]
+    return cases
+
+
+def held(value: object) -> int:
+    """Return the bytes of the arrays that an object holds."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    return sum(map(held, vars(value).values())) if hasattr(value, "__dict__") else 0
+
+
+def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
+    """Return the bytes of the input, and the release; its parameters are chosen already."""
+    scenario = USERS if slug.startswith("user.") else ITEMS
+    scenario = replace(scenario, problem=problem, methods=(slug,))
+    if slug.startswith("lp."):
+        scenario = replace(scenario, geometry="lq", q=EXPONENT.get(slug, 1.5))
+    scenario = scenario.validate()
+    setting, rng = scenario.setting, np.random.default_rng(0)
+    method: Any = make_method(slug, "tight", "practical")
+    method.plan(setting)
+    drawn: Any = scenario.instance.problem
+    users = method_card(slug).level == "user"
+    sample = (
+        sample_users(drawn, scenario.n, scenario.m, rng) if users else drawn.sample(scenario.n, rng)
+    )
+    return held(sample), lambda: method.release(sample, setting, Ledger(scenario.budget), rng)
+
+
+def peak(release: Callable[[], Any]) -> int:
+    """Return the most bytes that a release held at once, its input apart."""
+    tracemalloc.start()
+    try:
+        release()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def check(slug: str, problem: str) -> None:
+    size, release = prepared(slug, problem)
+    assert 38e6 < size < 45e6
+    used = peak(release)
+    assert used <= MOST * size, f"{used / size:.2f} of the input"
+
+
+@pytest.mark.parametrize(("slug", "problem"), QUICK)
+def test_a_release_holds_a_few_blocks_beside_its_input(slug: str, problem: str) -> None:
+    check(slug, problem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("slug", "problem"), every_case())
+def test_every_method_does(slug: str, problem: str) -> None:
+    check(slug, problem)
+
+
+def test_a_copy_of_the_input_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "dpsco_core.methods.mean.clipped.clipped_mean",
+        lambda rows, radius: np.abs(rows.x).mean(axis=0),
+    )
+    with pytest.raises(AssertionError, match="of the input"):
+        check("mean.clipped", "mean")

@@ -1,0 +1,157 @@
+"""One cell over many workers: the sums of the centre to the last bit, its noise drawn once."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core import study
+from dpsco_core.base import limits
+from dpsco_core.catalogue import make_estimator, make_optimiser
+from dpsco_core.data import Rows, generated
+from dpsco_core.data import spread as spread_module
+from dpsco_core.data.spread import SpreadRows
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.privacy import Ledger
+from dpsco_core.scenario import Scenario
+
+N, D = 60_000, 20
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Executor]:
+    with ThreadPoolExecutor(3) as executor:
+        yield executor
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generated, "PIECE_BLOCKS", 1)  # 13 pieces
+
+
+@pytest.mark.parametrize("slug", ["mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.sample"])
+def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
+    threads: Executor, slug: str
+) -> None:
+    scenario = Scenario(n=N, d=D)
+    problem, setting = scenario.instance.problem, scenario.setting
+    rows = problem.stream(N, np.random.default_rng(1))
+    assert len(list(rows.pieces())) > 9
+    estimator = make_estimator(slug, "tight", "practical")
+    found = []
+    for source in (problem.sample(N, np.random.default_rng(1)), rows, SpreadRows(rows, threads)):
+        ledger = Ledger(setting.budget)
+        value = estimator.release(source, setting, ledger, np.random.default_rng(2)).value
+        found.append((value, [entry.label for entry in ledger.entries]))
+    np.testing.assert_allclose(found[0][0], found[2][0], rtol=1e-11, atol=1e-13)
+    assert np.array_equal(found[1][0], found[2][0])
+    assert found[0][1] == found[1][1] == found[2][1]
+    assert len(found[2][1]) == (0 if slug == "mean.sample" else 1)
+
+
+@pytest.mark.parametrize("problem", ["logistic", "quadratic", "absolute"])
+def test_gradients_and_a_whole_descent_are_those_of_the_centre(
+    threads: Executor, problem: str
+) -> None:
+    scenario = Scenario(problem=problem, n=N, d=D)
+    drawn, setting = scenario.instance.problem, scenario.setting
+    held = drawn.sample(N, np.random.default_rng(1))
+    here = drawn.stream(N, np.random.default_rng(1))
+    spread = replace(here, executor=threads)
+    w = np.full(D, 0.1)
+    assert np.array_equal(spread.mean_gradient(w), here.mean_gradient(w))
+    assert spread.risk(w) == here.risk(w)
+    np.testing.assert_allclose(spread.mean_gradient(w), held.mean_gradient(w), rtol=1e-9)
+    assert spread.risk(w) == pytest.approx(held.risk(w), rel=1e-11)
+    part, own = spread.part(17, N - 5).bounded(3.0), held.part(17, N - 5).bounded(3.0)
+    np.testing.assert_allclose(part.mean_gradient(w), own.mean_gradient(w), rtol=1e-9)
+    assert np.allclose(spread.gradient(w, 3), held.gradient(w, 3), rtol=1e-12)
+    optimiser = make_optimiser("sco.clipped", "tight", "practical")
+    steps = optimiser.plan(setting).descent.steps
+    values, spent = [], []
+    for sample in (held, here, spread):
+        ledger = Ledger(setting.budget)
+        release = optimiser.release(sample, setting, ledger, np.random.default_rng(2))
+        values.append(release.value)
+        spent.append(len(ledger.entries))
+    np.testing.assert_allclose(values[1], values[0], rtol=1e-8, atol=1e-10)
+    assert np.array_equal(values[2], values[1])
+    assert spent[0] == spent[1] == spent[2] == steps >= 1
+
+
+class Late(Executor):
+    """Runs nothing before it must, and then the last call first; one call ends its worker."""
+
+    def __init__(self, deadly: int) -> None:
+        self.workers, self.most, self.done, self.deadly = 2, 0, 0, deadly
+        self.waiting: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        self.waiting.append((future, fn, args))
+        self.most = max(self.most, len(self.waiting))
+        return future
+
+    def check(self) -> None:
+        future, fn, args = self.waiting.pop()
+        self.done += 1
+        if self.done == self.deadly:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(fn(*args))
+
+    def restart(self) -> None:
+        self.waiting.clear()
+
+
+@pytest.mark.parametrize("deadly", [0, 1, 7])
+def test_the_sum_is_in_order_few_pieces_are_under_way_and_lost_ones_come_again(
+    monkeypatch: pytest.MonkeyPatch, deadly: int
+) -> None:
+    monkeypatch.setattr("dpsco_core.base.dispatch.CHECK_EVERY", 0.0)
+    rows = Scenario(d=D).instance.problem.stream(2 * N, np.random.default_rng(1))
+    pieces, late = len(list(rows.pieces())), Late(deadly)
+    assert np.array_equal(clipped_mean(SpreadRows(rows, late), 5.0), clipped_mean(rows, 5.0))
+    assert late.most == 6 and pieces > 20
+
+
+@pytest.mark.parametrize(
+    ("problem", "spread", "alone"),
+    [
+        ("mean", ("mean.clipped", "mean.cwme-cdp"), ("mean.iterative",)),
+        ("logistic", ("sco.clipped",), ("sco.sgd", "sco.private-sgd")),
+    ],
+)
+def test_a_study_spreads_the_sums_over_records_that_are_not_held(
+    threads: Executor,
+    monkeypatch: pytest.MonkeyPatch,
+    problem: str,
+    spread: tuple[str, ...],
+    alone: tuple[str, ...],
+) -> None:
+    scenario = Scenario(problem=problem, methods=(*spread, *alone), n=N, d=D, trials=2)
+    held = list(study(scenario))
+    monkeypatch.setattr(limits, "LIBRARY", replace(limits.LIBRARY, elements=N * D - 1))
+    monkeypatch.setattr(sys.modules["dpsco_core.runs.study"], "LIBRARY", limits.LIBRARY)
+    sys.modules["dpsco_core.runs.study"]._draw_data.cache_clear()
+    sys.modules["dpsco_core.runs.study"]._draw_sample.cache_clear()
+    pieces: list[Rows] = []
+    real = spread_module.part_of
+    monkeypatch.setattr(spread_module, "part_of", lambda call: pieces.append(call[1]) or real(call))
+    here, there = list(study(scenario)), list(study(scenario, threads))
+    assert {o.method for o in there if o.not_applicable} == {"sco.private-sgd"} & set(alone)
+    assert len(pieces) >= 2 * len(spread) * 12
+    key = ("method", "trial", "error", "spent", "diagnostics")
+    there.sort(key=lambda o: [(p.method, p.trial) for p in here].index((o.method, o.trial)))
+    for one, two, three in zip(held, here, there, strict=True):
+        assert (one.method, one.trial, one.x) == (three.method, three.trial, three.x)
+        assert str([getattr(two, k) for k in key]) == str([getattr(three, k) for k in key])
+        if three.not_applicable is None:
+            assert three.error == pytest.approx(one.error, rel=1e-9)
+            assert three.spent == one.spent and three.diagnostics == one.diagnostics

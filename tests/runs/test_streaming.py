@@ -1,0 +1,150 @@
+"""Studies whose records are drawn as they are read: the same numbers, in little memory."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base import limits
+from dpsco_core.base.limits import DASHBOARD, LIBRARY, streamed
+from dpsco_core.catalogue import METHODS, methods_for
+from dpsco_core.runs.cost import cost
+from dpsco_core.runs.memory import bytes_held
+from dpsco_core.runs.passes import IN_ORDER, IN_ORDER_SLUGS, SUMMED
+from dpsco_core.runs.study import Outcome, require_held, study
+from dpsco_core.scenario import Scenario
+
+MODULE = importlib.import_module("dpsco_core.runs.study")
+
+MEAN = Scenario(n=12_001, d=20, trials=1, seed=3)  # three blocks, the last one short
+LOGISTIC = replace(MEAN, problem="logistic")
+RUNS = {
+    **{slug: (MEAN,) for slug in methods_for("mean") if slug in IN_ORDER_SLUGS},
+    "sco.sgd": (LOGISTIC, replace(MEAN, problem="quadratic")),
+    **{f"sco.{name}": (LOGISTIC,) for name in ("clipped", "cwme", "smoothed", "iterative")},
+    "sco.noisy-gd": (LOGISTIC, replace(MEAN, problem="quadratic", distribution="hypercube")),
+    "sco.phased-sgd": (replace(MEAN, problem="huber", distribution="hypercube"),),
+    "sco.cwme-strong": (replace(MEAN, problem="quadratic", n=60_001, delta=1e-3),),
+    "lp.phased-sgd": (replace(LOGISTIC, geometry="lq", q=3.0),),
+}
+
+
+def run(scenario: Scenario) -> Outcome:
+    MODULE._draw_data.cache_clear()
+    MODULE._draw_sample.cache_clear()
+    (outcome,) = study(scenario)
+    return outcome
+
+
+def hold_at_most(monkeypatch: pytest.MonkeyPatch, elements: int) -> None:
+    small = replace(LIBRARY, elements=elements)
+    monkeypatch.setattr(limits, "LIBRARY", small)
+    monkeypatch.setattr(MODULE, "LIBRARY", small)
+
+
+def test_every_method_that_reads_in_order_is_tried() -> None:
+    assert set(RUNS) == IN_ORDER_SLUGS
+    assert set(SUMMED) < set(IN_ORDER) < set(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("slug", "scenario"), [(slug, scenario) for slug, some in RUNS.items() for scenario in some]
+)
+def test_streaming_equals_in_memory_to_rounding(
+    slug: str, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scenario = replace(scenario, methods=(slug,))
+    held = run(scenario)
+    assert held.not_applicable is None
+    hold_at_most(monkeypatch, 1000)
+    for name, owner in (  # nothing is held
+        ("dpsco_core.problems.mean", "MeanEstimation"),
+        ("dpsco_core.problems.points", "PointProblem"),
+        ("dpsco_core.problems.linear_models", "LinearModelProblem"),
+    ):
+        monkeypatch.delattr(getattr(importlib.import_module(name), owner), "sample")
+    drawn = run(scenario)
+    assert drawn.not_applicable is None
+    assert drawn.error == pytest.approx(held.error, rel=1e-9)
+    assert drawn.spent == held.spent
+    assert drawn.diagnostics == pytest.approx(held.diagnostics)
+
+
+@pytest.mark.parametrize("slug", sorted({m.card.slug for m in METHODS} - IN_ORDER_SLUGS))
+def test_the_others_refuse_in_one_sentence_and_name_the_nearest_n(slug: str) -> None:
+    problem = next(p for p in ("mean", "logistic", "quadratic") if slug in methods_for(p))
+    scenario = Scenario(problem=problem, n=10**8, d=30, trials=1, methods=(slug,))
+    (outcome,) = study(scenario)
+    assert outcome.not_applicable is not None
+    assert "n times d must be at most 400,000,000" in outcome.not_applicable
+    changes = dict(outcome.changes)
+    assert changes == {"n": 13_333_333}
+    assert not streamed(13_333_333, 1, 30)
+    assert streamed(13_333_334, 1, 30)
+    require_held(replace(scenario, n=13_333_333), slug)
+
+
+def test_cost_and_memory_know_what_is_drawn_again() -> None:
+    one = Scenario(n=10**8, d=20, trials=1, methods=("mean.clipped",))
+    two = replace(one, methods=("mean.clipped", "mean.cwme-cdp"))
+    assert 4 < cost(one).seconds < 2000
+    assert cost(two).seconds > 1.7 * cost(one).seconds
+    logistic = replace(one, problem="logistic", methods=("sco.sgd",))
+    refused = replace(logistic, methods=("sco.sgd", "sco.private-sgd"))
+    assert cost(refused).seconds == pytest.approx(cost(logistic).seconds, rel=0.01)
+    assert bytes_held(one) < 1e8
+    groups = bytes_held(replace(one, methods=("mean.clipped", "mean.iterative")))
+    assert groups == bytes_held(one) + 4 * one.n
+    held = replace(one, n=LIBRARY.elements // 20)
+    assert bytes_held(held) > 8 * LIBRARY.elements
+
+
+def test_the_dashboard_streams_nothing() -> None:
+    assert DASHBOARD.most_elements == DASHBOARD.elements < LIBRARY.elements
+    assert LIBRARY.most_elements == LIBRARY.streamed
+
+
+LARGE = """
+import json, resource, sys
+from dpsco_core.scenario import Scenario
+from dpsco_core.runs.study import study
+scenario = Scenario.from_dict(json.loads(sys.argv[1]))
+(outcome,) = study(scenario.validate())
+peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps([outcome.error, outcome.not_applicable, peak]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is in other units elsewhere")
+@pytest.mark.parametrize(
+    ("slug", "problem"),
+    [
+        ("mean.clipped", "mean"),
+        ("mean.cwme-cdp", "mean"),
+        ("mean.cwme-pure", "mean"),
+        ("mean.iterative", "mean"),
+        ("sco.sgd", "logistic"),
+        ("sco.clipped", "quadratic"),
+        ("sco.phased-sgd", "logistic"),
+    ],
+)
+def test_a_hundred_million_records_run_in_a_gigabyte(slug: str, problem: str) -> None:
+    scenario = Scenario(problem=problem, n=10**8, d=20, trials=1, methods=(slug,))
+    done = subprocess.run(
+        [sys.executable, "-c", LARGE, scenario.to_json()],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    error, refusal, peak = json.loads(done.stdout)
+    assert refusal is None
+    assert peak < 1e9
+    assert 0 <= error < 0.05
+    assert math.isfinite(error)
