@@ -11,6 +11,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,9 +96,15 @@ OTHER_SEARCHES = {
 }
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the tree of a module, parsed once for all rules."""
+    return ast.parse(source)
+
+
 def imported(module: str, source: str) -> Iterator[tuple[str, int]]:
     """Yield every module that `source` imports, anywhere in it, with its line."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -175,7 +182,7 @@ def app_has_no_mathematics(module: str, source: str) -> list[str]:
     for name, line in imported(module, source):
         if name.split(".")[0] in ("scipy", "random") or name.startswith("numpy.random"):
             faults.append(f"{module}:{line} imports {name}")
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if (
             isinstance(node, ast.Attribute)
             and node.attr == "random"
@@ -191,7 +198,7 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
     if module.startswith(MAY_DRAW):
         return []
     faults = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         name = node.func.attr
@@ -219,7 +226,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
     if not module.startswith("dpsco_core.") or module == "dpsco_core.base.search":
         return []
     faults = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         name = ""
         if isinstance(node, ast.Attribute | ast.Name):
             name = node.attr if isinstance(node, ast.Attribute) else node.id
@@ -236,7 +243,7 @@ def searches_pass_over_what_is_not_finite(module: str, source: str) -> list[str]
 def no_error_is_silenced(module: str, source: str) -> list[str]:
     """No bare except, no `except Exception`: a page's StopException must pass too."""
     faults = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.ExceptHandler):
             continue
         caught = [node.type] if not isinstance(node.type, ast.Tuple) else node.type.elts
@@ -254,7 +261,7 @@ def a_file_is_one_idea(module: str, source: str) -> list[str]:
 
 def a_module_says_what_it_is(module: str, source: str) -> list[str]:
     """Every module has a docstring."""
-    return [] if ast.get_docstring(ast.parse(source)) else [f"{module} has no docstring"]
+    return [] if ast.get_docstring(parsed(source)) else [f"{module} has no docstring"]
 
 
 RULES: tuple[Rule, ...] = (

@@ -217,7 +217,10 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    "kernel",
+    [pytest.param(k, marks=pytest.mark.slow if k != KERNELS[:2][-1] else []) for k in KERNELS],
+)
 def test_workers_and_scripts_have_the_bits_of_their_parent(
     kernel: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,7 +37,7 @@ def test_the_support_function_is_attained_at_the_support_point(name: str) -> Non
     constraint = SETS[name]
 
     @given(vectors, vectors)
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=40, deadline=None)
     def claims(g: np.ndarray, v: np.ndarray) -> None:
         w = constraint.support_point(g)
         assert w.shape == (D,)

@@ -39,6 +39,9 @@ KINDS = {kind: Geometry(kind=kind) for kind in GEOMETRIES if kind != "lq"}
 POWERS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.1, 1.5, 4.0)}
 LIMITS = {f"l{q:g}": Geometry(kind="lq", q=q) for q in (1.0, 1e6, math.inf)}
 SETS = KINDS | POWERS
+FIRST = ("l2", "l1", "simplex", "sparse", "l1.5")
+# Large samples in `make test`: a set of each family; the others are slow.
+SOME_SETS = [pytest.param(name, marks=[] if name in FIRST else pytest.mark.slow) for name in SETS]
 SLUGS = tuple(problem.card.slug for problem in OPTIMISATION_PROBLEMS)
 LAWS = ("student-t", "skewed-pareto", "elliptical-t", "hypercube", "spike")
 HARD = ("hypercube", "spike")
@@ -90,7 +93,7 @@ def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
     return terms.mean(axis=0), SIGMAS * terms.std(axis=0) / math.sqrt(len(terms))
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", SOME_SETS)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_the_minimiser_minimises_over_the_set(slug: str, name: str) -> None:
     for law in LAWS:
@@ -220,7 +223,7 @@ def dual_of(problem: Any) -> DualConstants:
     return dual_constants(problem.setting(100, BUDGET))
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", SOME_SETS)
 @pytest.mark.parametrize("slug", SLUGS)
 def test_no_large_sample_contradicts_a_constant(slug: str, name: str) -> None:
     for law in LAWS:

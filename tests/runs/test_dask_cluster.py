@@ -169,6 +169,7 @@ def test_a_worker_that_dies_costs_only_its_cells_and_the_scheduler_ends_the_stud
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl for a certificate")
+@pytest.mark.slow
 def test_a_cluster_that_encrypts_is_reached_with_the_certificates_of_the_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,7 +74,7 @@ def set_field(page: AppTest, name: str, value: object) -> AppTest:
     return checked(page.run())
 
 
-@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("dimensions", [2, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_set_is_drawn_and_said_in_the_plane_and_in_space(kind: str, dimensions: int) -> None:
     page = open_geometry(geometry=kind, dimensions=str(dimensions))

@@ -80,6 +80,7 @@ def test_the_path_leads_from_the_first_step_to_the_last(short_path: None) -> Non
         assert caption == f"{'✓' if given.close else '○'} {given.mark.lower()}", slug
     with pytest.raises(KeyError):
         page.button(key="learn_next")
+    assert "That was the path." in texts(page)
     # What is known is still there when a step is visited again, and can be forgotten.
     page = checked(page.sidebar.radio[0].set_value(SLUGS[1]).run())
     assert "You predicted" in verdict(page)

@@ -38,6 +38,9 @@ STATES = {
     "algorithms": {"method": "sco.clipped"},
 }
 PAGES = PANELS | STATES
+# In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
+QUICK = ("explore", "theory", "users", "privacy")
+EVERY = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
 
 def at(name: str) -> AppTest:
@@ -71,7 +74,7 @@ def _told(widget: Any, value: Any, default: Any) -> Any:
     return value if widget.proto.set_value else default
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: str) -> None:
     page = checked(at(name).run())
     page = checked(page.run())  # what was set before the first run is not sent again
@@ -80,8 +83,8 @@ def test_a_browser_that_draws_a_control_late_finds_its_value_in_every_run(name: 
     assert {key: found for key, _, found in told(page)} == values
 
 
-@pytest.mark.parametrize("after", [3, 1000])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("after", [3, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", EVERY)
 def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     name: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,7 +108,7 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     assert held(checked(page.run())) == whole
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_address(
     name: str,
 ) -> None:
@@ -121,7 +124,7 @@ def test_a_page_that_comes_back_keeps_its_state_before_the_browser_knows_its_add
     assert dict(page.query_params) != {}
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", EVERY)
 def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

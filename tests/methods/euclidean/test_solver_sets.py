@@ -119,7 +119,7 @@ def test_settling_loses_nothing_that_a_step_has_reached(seed: int, name: str) ->
     assert found.accuracy <= before * (1 + 1e-9) + 1e-24
 
 
-@pytest.mark.parametrize("stall", [False, True])
+@pytest.mark.parametrize("stall", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_strongly_convex_run_is_certified_on_every_set(
     name: str, stall: bool, monkeypatch: pytest.MonkeyPatch
