@@ -16,7 +16,7 @@ WORKERS = 2
 PYTEST := PYTHONUTF8=1 $(ONE_THREAD) $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help app test test-slow audit lint format bench bench-app wheel clean chromium
+.PHONY: help app test test-slow audit lint format bench bench-app docs wheel clean chromium
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,10 @@ bench: $(VENV)/.bench ## speed, against a memory pass, BLAS and public peers
 bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sliders, page changes
 	$(BIN)/python -m benchmarks.dashboard
 
+docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "Open build/site/index.html"
+
 wheel: ## build the wheel, and run `dpsco --help` from it outside the checkout, without extras
 	rm -rf build/wheel && mkdir -p build/wheel
 	$(PYTHON) -m venv build/wheel/venv
@@ -67,7 +71,8 @@ clean: ## remove everything that was built or installed
 $(VENV)/.app: EXTRAS := app
 $(VENV)/.test: EXTRAS := app,test
 $(VENV)/.bench: EXTRAS := app,bench
-$(VENV)/.app $(VENV)/.test $(VENV)/.bench: pyproject.toml
+$(VENV)/.docs: EXTRAS := docs
+$(VENV)/.app $(VENV)/.test $(VENV)/.bench $(VENV)/.docs: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; none was found on PATH." >&2; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip --disable-pip-version-check install -q --editable ".[$(EXTRAS)]"

@@ -1,0 +1,101 @@
+"""An extension of Griffe that reads the docstrings of this project.
+
+They are numpydoc, with formulas in the notation of reStructuredText. Here these become dollars, a
+name in single backquotes becomes a link where the reference documents it, and a citation of
+docs/theory a link to its section.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import griffe
+
+BLOCK = re.compile(
+    r"^(?P<indent> *)\.\. math::[ ]*(?P<tex>[^\n]*(?:\n(?:(?P=indent) +[^\n]*|\s*$))*)",
+    re.MULTILINE,
+)
+INLINE = re.compile(r":math:`([^`]+)`")
+# What a page shows as it is, or an angle bracket that is no tag.
+BRACKET = re.compile(r"`+[^`]*`+|^ *>>>.*$|(<)(?=[A-Za-z/])", re.MULTILINE)
+NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?!`)")
+CITATION = re.compile(r"(?<!\()\btheory/([\w-]+)\.md,\s+(\d+(?:\.\d+)?)")
+
+
+def anchor(page: str, section: str) -> str:
+    """Return the anchor of a numbered section of a page of docs/theory."""
+    return f"{page}-{section.replace('.', '-')}"
+
+
+def cite(text: str) -> str:
+    """Return a text with each citation of docs/theory as a link to its section."""
+
+    def link(match: re.Match[str]) -> str:
+        words = " ".join(match[0].split())
+        return f'<autoref identifier="{anchor(match[1], match[2])}">{words}</autoref>'
+
+    return CITATION.sub(link, text)
+
+
+def markdown(text: str) -> str:
+    """Return a docstring with its formulas in dollars.
+
+    >>> markdown("The scale :math:`2R/n`.")
+    'The scale $2R/n$.'
+    """
+    text = BRACKET.sub(lambda m: "&lt;" if m[1] else m[0], text)
+    blocks = BLOCK.sub(_block, text)
+    return INLINE.sub(lambda m: f"${' '.join(m[1].split())}$", blocks)
+
+
+def _block(match: re.Match[str]) -> str:
+    indent = match["indent"]
+    lines = [line.strip() for line in match["tex"].strip().splitlines() if line.strip()]
+    body = "\n".join(indent + line for line in lines)
+    end = "\n" * max(1, len(match["tex"]) - len(match["tex"].rstrip("\n")))
+    return f"{indent}$$\n{body}\n{indent}$${end}"
+
+
+class Docstrings(griffe.Extension):
+    """Rewrites every docstring of a package once it is loaded."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Rewrite the docstrings of a package."""
+        for member in _members(pkg):
+            if member.docstring is not None:
+                text = _linked(member, markdown(member.docstring.value))
+                member.docstring.value = cite(text)
+
+
+def _members(scope: griffe.Object) -> Iterator[griffe.Object]:
+    yield scope
+    for member in scope.members.values():
+        if isinstance(member, griffe.Object):
+            yield from _members(member)
+
+
+def _linked(scope: griffe.Object, text: str) -> str:
+    own = {p.name for p in scope.parameters} if isinstance(scope, griffe.Function) else set()
+
+    def link(match: re.Match[str]) -> str:
+        path = None if match[1] in own else _resolved(scope, match[1])
+        if path is None:
+            return match[0]
+        return f'<autoref optional identifier="{path}"><code>{match[1]}</code></autoref>'
+
+    return NAME.sub(link, text)
+
+
+def _resolved(scope: griffe.Object, name: str) -> str | None:
+    """Return the full path of a class, function or attribute that a docstring names."""
+    first, _, rest = name.partition(".")
+    try:
+        target = scope.resolve(first)
+        found = scope.modules_collection[f"{target}.{rest}" if rest else target]
+        if isinstance(found, griffe.Alias):
+            found = found.final_target
+    except (griffe.NameResolutionError, griffe.AliasResolutionError, KeyError):
+        return None
+    return None if found.is_module else found.path

@@ -1,0 +1,172 @@
+"""The documentation's site: every page is in its menu, says what is so, and asks no other host."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from dpsco_core import Scenario
+from dpsco_core.cli import main
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+CONFIG = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+INTERFACES = (DOCS / "interfaces.md").read_text(encoding="utf-8")
+SETTING = ["--n", "200", "--d", "2", "--method", "mean.clipped"]
+
+# What makes a browser, or the build, ask another host. A link that a reader follows is none.
+FETCHES = (
+    r"(?i)\b(?:src|srcset|data|poster|action)\s*=\s*[\"']?\s*(?:https?:)?//",
+    r"(?i)<link\b[^>]*(?:https?:)?//",
+    r"(?i)\burl\(\s*[\"']?\s*(?:https?:)?//",
+    r"(?i)@import\b.*//",
+    r"(?i)!\[[^\]]*\]\(\s*(?:https?:)?//",
+    r"(?i)\b(?:fetch|import|importScripts|Worker|open|sendBeacon)\(\s*[\"'`](?:https?:)?//",
+)
+
+
+def pages(menu: list[Any]) -> list[str]:
+    """Return the files that a menu of mkdocs names."""
+    names = []
+    for entry in menu:
+        for value in entry.values():
+            names += [value] if isinstance(value, str) else pages(value)
+    return names
+
+
+def strings(value: Any) -> list[str]:
+    """Return every text of a value that YAML has read, keys included."""
+    if isinstance(value, dict):
+        return [text for pair in value.items() for part in pair for text in strings(part)]
+    if isinstance(value, list):
+        return [text for part in value for text in strings(part)]
+    return [value] if isinstance(value, str) else []
+
+
+def fetches(text: str) -> list[str]:
+    """Return what in a page, a style or a script is fetched from another host."""
+    return [found[0] for pattern in FETCHES for found in re.finditer(pattern, text)]
+
+
+def foreign(config: str) -> list[str]:
+    """Return what a configuration of the site takes from another host."""
+    values = yaml.safe_load(config)
+    found = [text for text in strings(values) if re.match(r"(?:https?:)?//", text)]
+    if values["theme"].get("font", True) is not False:
+        found.append("the fonts of the theme")
+    polyfills = values.get("extra", {}).get("polyfills", [])
+    if "offline" in values["plugins"] and not any("iframe-worker" in p for p in polyfills):
+        found.append("the search of a page from the disk")
+    return found
+
+
+def test_the_menu_names_every_page_once() -> None:
+    there = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
+    assert sorted(pages(yaml.safe_load(CONFIG)["nav"])) == there
+
+
+def test_what_the_site_is_made_with_is_there() -> None:
+    config = yaml.safe_load(CONFIG)
+    (python,) = [p["mkdocstrings"] for p in config["plugins"] if "mkdocstrings" in p]
+    own = [*config["hooks"], *python["handlers"]["python"]["options"]["extensions"]]
+    served = [*config["extra_css"], *config["extra"]["polyfills"]]
+    for path in (*own, *(f"docs/{name}" for name in served)):
+        assert (ROOT / path).is_file(), path
+    assert config["strict"] is True
+
+
+def test_the_site_asks_no_other_host() -> None:
+    assert foreign(CONFIG) == []
+    for path in DOCS.rglob("*"):
+        if path.suffix in (".md", ".css", ".js", ".html", ".py"):
+            found = fetches(path.read_text(encoding="utf-8"))
+            assert not found, f"{path.relative_to(ROOT)}: {found}"
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        '<script src="https://cdn.example/katex.js"></script>',
+        "<img src=//images.example/a.png>",
+        '<link rel="stylesheet" href="https://cdn.example/style.css">',
+        '@font-face { src: url("https://fonts.example/a.woff2"); }',
+        '@import "https://fonts.example/css";',
+        "![a badge](https://badges.example/a.svg)",
+        'fetch("https://api.example/")',
+    ],
+)
+def test_a_planted_request_is_found(planted: str) -> None:
+    assert fetches(planted)
+
+
+@pytest.mark.parametrize(
+    ("was", "planted"),
+    [
+        ("font: false", "language: en"),
+        ("[site/site.css]", "['https://cdn.example/style.css']"),
+        ("site/iframe-worker.js", "site/other.js"),
+    ],
+)
+def test_a_planted_host_of_the_configuration_is_found(was: str, planted: str) -> None:
+    assert was in CONFIG
+    assert foreign(CONFIG.replace(was, planted))
+
+
+def test_the_page_of_interfaces_has_every_field_with_its_default() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|.*\| (.*) \|$", INTERFACES, re.MULTILINE)
+    said = {name: last for names, last in rows for name in re.findall(r"`(\w+)`", names)}
+    default = Scenario()
+    for field in fields(Scenario):
+        assert said[field.name] == shown(default, field.name), field.name
+
+
+def shown(scenario: Scenario, name: str) -> str:
+    """Return the value of a field as the page prints it."""
+    if name in ("epsilon", "delta"):
+        assert scenario.delta is not None
+        digits = str(round(math.log10(scenario.delta))).translate(
+            str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+        )
+        return f"{scenario.epsilon:g}, 10{digits}"
+    value = getattr(scenario, name)
+    if value in (None, ()):
+        return "none"
+    values = value if isinstance(value, tuple) else (value,)
+    return ", ".join(f"`{v}`" if isinstance(v, str) else f"{v:g}" for v in values)
+
+
+def test_the_page_of_interfaces_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    commands = set(re.findall(r"^    ([a-z]+)\b", capsys.readouterr().out, re.MULTILINE))
+    assert len(commands) > 10
+    assert set(re.findall(r"^\| `dpsco ([a-z]+)", INTERFACES, re.MULTILINE)) == commands
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["catalogue"],
+        ["run", *SETTING, "--trials", "2", "--workers", "1"],
+        ["bounds", *SETTING],
+        ["audit", "--method", "mean.clipped", "--trials", "100"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_the_page_of_interfaces_has_every_key(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, "--json"]) == 0
+    values = json.loads(capsys.readouterr().out)
+    rows = [rows[0] for rows in values.values() if isinstance(rows, list)]
+    keys = {*values, *(key for row in rows for key in row)}
+    of_looks = {"trials", "epsilon_lower_bound"}
+    missing = {key for key in keys - of_looks if f"`{key}`" not in INTERFACES}
+    assert not missing
