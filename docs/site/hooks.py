@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import griffe
-from docstrings import anchor, cite  # beside this file
+from docstrings import anchor, cite, markdown  # beside this file
 from math_core import LatexError, LatexToMathML
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -56,7 +56,7 @@ class Chapter:
     path: str
     summary: str
     here: tuple[str, ...]  # documented on this page
-    elsewhere: tuple[tuple[str, str], ...]  # name and full path of what another page documents
+    elsewhere: tuple[str, ...]  # a line with a link for each name that another page documents
 
     @property
     def file(self) -> str:
@@ -67,8 +67,8 @@ class Chapter:
         """Return the page; mkdocstrings fills in what `:::` names."""
         lines = [f"# {self.path}", "", self.summary, ""]
         if self.elsewhere:
-            lines += [f"`{self.path}` also exports, from its own parts:", ""]
-            lines += [f"- [`{name}`][{path}]" for name, path in self.elsewhere]
+            said = "also exports" if self.here else "exports"
+            lines += [f"`{self.path}` {said}:", "", *self.elsewhere]
         for path in self.here:
             lines += ["", f"::: {path}"]
         return "\n".join(lines) + "\n"
@@ -99,10 +99,16 @@ def _chapter(module: griffe.Module, owner: dict[str, str]) -> Chapter:
         path=module.path,
         summary=cite(text),
         here=tuple(f"{module.path}.{n}" for n, t in names if owner[t] == module.path),
-        elsewhere=tuple(
-            (n, f"{owner[t]}.{t.rsplit('.', 1)[1]}") for n, t in names if owner[t] != module.path
-        ),
+        elsewhere=tuple(_line(module, n, owner[t]) for n, t in names if owner[t] != module.path),
     )
+
+
+def _line(module: griffe.Module, name: str, page: str) -> str:
+    """Return a name that another page documents, as a link, with the first line about it."""
+    target = _target(module, name)
+    docstring = module.modules_collection[target].docstring
+    first = markdown(docstring.value).split("\n", 1)[0] if docstring else ""
+    return f"- [`{name}`][{page}.{target.rsplit('.', 1)[1]}]: {first}".removesuffix(": ")
 
 
 def _modules(package: griffe.Module) -> Iterator[griffe.Module]:

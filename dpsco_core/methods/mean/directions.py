@@ -3,7 +3,7 @@ r"""The inner search of iterative updating, on public points Q_1..Q_k: pure post
 At a centre c, with :math:`v_j = Q_j - c`, the program (27) of Zhao et al. (2024) is
 
 .. math:: \max_{\|u\|=1} s(u), \qquad
-    s(u) = \text{the $r$-th largest of } \langle v_j, u\rangle.
+    s(u) = \text{the }r\text{-th largest of } \langle v_j, u\rangle.
 
 It is solved exactly in one and two dimensions. It is NP-hard where the dimension is part of the
 input, and where the points span three dimensions or more a multi-start ascent is used: a feasible
