@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from dpsco_core import Scenario
-from dpsco_core.cli import main
+from dpsco_core.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
