@@ -201,10 +201,10 @@ class Hypercube(TwoPoint):
     >>> law = Hypercube(d=4, moment_order=2.0, spike_probability=0.25)
     >>> law.mean_norm, law.draw(np.random.default_rng(0)).sample(3, np.random.default_rng(1)).n
     (1.0, 3)
-    >>> law.mean
+    >>> law.mean  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    InvalidInput: pattern must be drawn first, with draw(rng), got pattern=None.
+    dpsco_core.base.errors.InvalidInput: pattern must be drawn first, ... got pattern=None.
     """
 
     card: ClassVar[Card] = Card(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
@@ -14,6 +16,7 @@ from tests.browser.responsive import (
 )
 
 TABLES = "/theory?problem=mean&table=kamath&kind=lower"
+INTO_EXPLORE = re.compile("Draw this bound in Explore|Open its scenario in Explore")
 ERRATA = "/theory?part=errata&erratum=lowy.kept-points"
 
 
@@ -36,7 +39,7 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page.mouse.click(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
     page.wait_for_url(lambda url: "bound=lower.mean." in url, timeout=20_000)
     ready(page)
-    page.get_by_role("link", name="Draw this bound in Explore").click()
+    page.get_by_role("link", name=INTO_EXPLORE).click()
     page.wait_for_url(lambda url: "/theory" not in url, timeout=20_000)
 
 

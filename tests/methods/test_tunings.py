@@ -154,7 +154,7 @@ SEARCHES: dict[str, Callable[[], object]] = {
     ),
     "potential": lambda: lp_noisy.best_potential(LOGISTIC.setting, math.nan, 1.0),
     "ridge": lambda: objective_plan.balanced_ridge(
-        worst(diameter=math.nan), replace(LOSSES, smoothness=1.0), 1.0, 1e-6
+        worst(diameter=math.nan), replace(LOSSES, smoothness=1.0), 1.0, 1e-6, 0.5
     ),
     "order of the noise": lambda: practical_choice(AT_B4),
     "order of the noise, NaN": lambda: practical_choice(
