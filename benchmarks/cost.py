@@ -15,12 +15,7 @@ from scipy.optimize import nnls
 
 from benchmarks.growth import MEANS
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import (
-    DISTRIBUTION_SLUGS,
-    METHOD_SLUGS,
-    make_estimator,
-    make_method,
-)
+from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, make_method
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.cost import STEP, cost, machine_speed, planned_steps
@@ -98,7 +93,7 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
         problem = scenario.instance.problem
         assert isinstance(problem, MeanEstimation)
         rows = problem.sample(n, rng)
-        method = make_estimator(slug, "tight", "practical")
+        method = make_method(slug, "tight", "practical")
         method.plan(setting)
         return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from dpsco_core.base.dispatch import workers_of
-from dpsco_core.catalogue import make_estimator
+from dpsco_core.catalogue import make_method
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.privacy import Ledger
 from dpsco_core.runs.executors import processes
@@ -62,7 +62,7 @@ def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
     """
     scenario = Scenario(n=n, d=d)
     setting, problem = scenario.setting, scenario.instance.problem
-    estimator = make_estimator("mean.clipped", "tight", "practical")
+    estimator = make_method("mean.clipped", "tight", "practical")
 
     def release(pool: Executor | None) -> float:
         rows = problem.stream(n, np.random.default_rng(1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.timing import Work, best, exponent
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import make_estimator, make_optimiser, methods_for
+from dpsco_core.catalogue import make_method, methods_for
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
@@ -78,9 +78,9 @@ def _release(slug: str, n: int, d: int) -> Work | None:
     problem, setting = scenario.instance.problem, scenario.setting
     rng = np.random.default_rng(0)
     if isinstance(problem, MeanEstimation):
-        method = make_estimator(slug, "tight", "practical")
+        method = make_method(slug, "tight", "practical")
     else:
-        method = make_optimiser(slug, "tight", "practical")
+        method = make_method(slug, "tight", "practical")
     try:
         method.plan(setting)
     except NotApplicable:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import make_optimiser, method_card, methods_for
+from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.data.rows import rows_per_block
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.privacy import Ledger
@@ -89,7 +89,7 @@ def risks(n: int) -> dict[str, tuple[float, float, str]]:
 
 def _method(slug: str, n: int) -> tuple[float, float, str]:
     scenario = task(n)
-    method = make_optimiser(slug, "tight", "practical")
+    method = make_method(slug, "tight", "practical")
     setting = scenario.setting
     try:
         method.plan(setting)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.timing import Work, ratios
-from dpsco_core.catalogue import make_estimator, methods_for
+from dpsco_core.catalogue import make_method, methods_for
 from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
@@ -33,7 +33,7 @@ def over_memory() -> tuple[dict[str, float], dict[str, float]]:
     ones = np.ones(N)
 
     def release(slug: str) -> Work:
-        method = make_estimator(slug, "tight", "practical")
+        method = make_method(slug, "tight", "practical")
         method.plan(setting)  # parameters are chosen once, and kept
         return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
 

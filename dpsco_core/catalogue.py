@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
-from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
@@ -27,6 +28,7 @@ from dpsco_core.data import (
     StudentT,
 )
 from dpsco_core.geometry.geometries import L2, Geometry
+from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.euclidean import (
     ClippedDescent,
     CoordinatewiseDescent,
@@ -35,7 +37,6 @@ from dpsco_core.methods.euclidean import (
     NoisyGradientDescent,
     ObjectivePerturbation,
     ObjectivePerturbationStrong,
-    Optimiser,
     PhasedSgd,
     PrivateSgd,
     Sgd,
@@ -54,15 +55,12 @@ from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
     IterativeUpdating,
-    MeanEstimator,
     MedianOfMeans,
     NoiseSmoothing,
     SampleMean,
     SimpleClipping,
 )
-from dpsco_core.methods.mean.base import Calibration, Tuning
 from dpsco_core.methods.user import USER_OPTIMISERS
-from dpsco_core.methods.user.base import UserOptimiser
 from dpsco_core.privacy.budget import Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     Absolute,
@@ -77,7 +75,7 @@ from dpsco_core.problems import (
     Quadratic,
 )
 
-ESTIMATORS: tuple[type[MeanEstimator], ...] = (
+ESTIMATORS: tuple[type[Method], ...] = (
     SampleMean,
     MedianOfMeans,
     SimpleClipping,
@@ -86,7 +84,7 @@ ESTIMATORS: tuple[type[MeanEstimator], ...] = (
     CoordinatewisePure,
     NoiseSmoothing,
 )
-OPTIMISERS: tuple[type[Optimiser], ...] = (
+OPTIMISERS: tuple[type[Method], ...] = (
     Sgd,
     Erm,
     NoisyGradientDescent,
@@ -106,9 +104,7 @@ OPTIMISERS: tuple[type[Optimiser], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-Method = MeanEstimator | Optimiser | UserOptimiser
-METHODS: tuple[type[MeanEstimator] | type[Optimiser] | type[UserOptimiser], ...]
-METHODS = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)
+METHODS: tuple[type[Method], ...] = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)
 
 # Problems whose records are points, and those whose records are features with a target.
 POINT_PROBLEMS: tuple[type[Quadratic | Linear | GeometricMedian], ...]
@@ -148,10 +144,15 @@ DISTRIBUTION_SLUGS = tuple(d.card.slug for d in DISTRIBUTIONS)
 BOUND_SLUGS = tuple(b.card.slug for b in BOUNDS)
 
 
+def method_class(slug: str) -> type[Method]:
+    """Return the class of a method; raises `InvalidInput` for an unknown slug."""
+    one_of("method", slug, METHOD_SLUGS)
+    return METHODS[METHOD_SLUGS.index(slug)]
+
+
 def method_card(slug: str) -> MethodCard:
     """Return the card of a method; raises `InvalidInput` for an unknown slug."""
-    one_of("method", slug, METHOD_SLUGS)
-    return METHODS[METHOD_SLUGS.index(slug)].card
+    return method_class(slug).card
 
 
 def distribution_card(slug: str) -> Card:
@@ -216,90 +217,15 @@ def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     return tuple(slug for slug in DEFAULT_METHODS if slug in known)
 
 
-def make_estimator(slug: str, calibration: Calibration, tuning: Tuning) -> MeanEstimator:
-    """Return a mean estimator in the given calibration and tuning.
-
-    The baselines without privacy have neither.
-    """
-    match slug:
-        case "mean.sample":
-            return SampleMean()
-        case "mean.median-of-means":
-            return MedianOfMeans()
-        case "mean.clipped":
-            return SimpleClipping(calibration=calibration, tuning=tuning)
-        case "mean.iterative":
-            return IterativeUpdating(calibration=calibration, tuning=tuning)
-        case "mean.cwme-cdp":
-            return CoordinatewiseCDP(calibration=calibration, tuning=tuning)
-        case "mean.cwme-pure":
-            return CoordinatewisePure(calibration=calibration, tuning=tuning)
-        case "mean.smoothed":
-            return NoiseSmoothing(calibration=calibration, tuning=tuning)
-    slugs = ", ".join(m.card.slug for m in ESTIMATORS)
-    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
-
-
-def make_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> Optimiser:
-    """Return an optimiser in the given calibration and tuning.
-
-    The baselines without privacy have neither.
-    """
-    match slug:
-        case "sco.sgd":
-            return Sgd()
-        case "sco.erm":
-            return Erm()
-        case "sco.noisy-gd":
-            return NoisyGradientDescent(calibration=calibration, tuning=tuning)
-        case "sco.phased-sgd":
-            return PhasedSgd(calibration=calibration, tuning=tuning)
-        case "sco.private-sgd":
-            return PrivateSgd(calibration=calibration, tuning=tuning)
-        case "sco.objective-perturbation":
-            return ObjectivePerturbation(calibration=calibration, tuning=tuning)
-        case "sco.objective-perturbation-strong":
-            return ObjectivePerturbationStrong(calibration=calibration, tuning=tuning)
-        case "sco.cwme":
-            return CoordinatewiseDescent(calibration=calibration, tuning=tuning)
-        case "sco.smoothed":
-            return SmoothedDescent(calibration=calibration, tuning=tuning)
-        case "sco.cwme-strong":
-            return StrongCoordinatewiseDescent(calibration=calibration, tuning=tuning)
-        case "sco.clipped":
-            return ClippedDescent(calibration=calibration, tuning=tuning)
-        case "sco.iterative":
-            return IterativeDescent(calibration=calibration, tuning=tuning)
-        case "lp.regularized-mirror-descent":
-            return RegularizedMirrorDescent(calibration=calibration, tuning=tuning)
-        case "lp.phased-sgd":
-            return UnconstrainedPhasedSgd(calibration=calibration, tuning=tuning)
-        case "lp.shuffled-mirror-descent":
-            return ShuffledMirrorDescent(calibration=calibration, tuning=tuning)
-        case "lp.batched-mirror-descent":
-            return BatchedMirrorDescent(calibration=calibration, tuning=tuning)
-        case "lp.euclidean-reduction":
-            return EuclideanReduction(calibration=calibration, tuning=tuning)
-        case "lp.noisy-mirror-descent":
-            return NoisyMirrorDescent(calibration=calibration, tuning=tuning)
-    slugs = ", ".join(m.card.slug for m in OPTIMISERS)
-    raise InvalidInput(f"method must be one of {slugs}, got method={slug}.")
-
-
-def make_user_optimiser(slug: str, calibration: Calibration, tuning: Tuning) -> UserOptimiser:
-    """Return a user-level optimiser in the given calibration and tuning."""
-    known = {m.card.slug: m for m in USER_OPTIMISERS}
-    one_of("method", slug, tuple(known))
-    return known[slug](calibration=calibration, tuning=tuning)
-
-
 def make_method(slug: str, calibration: Calibration, tuning: Tuning) -> Method:
-    """Return a method of the catalogue; raises `InvalidInput` for an unknown slug."""
-    if method_card(slug).level == "user":
-        return make_user_optimiser(slug, calibration, tuning)
-    if slug.startswith("mean."):
-        return make_estimator(slug, calibration, tuning)
-    return make_optimiser(slug, calibration, tuning)
+    """Return a method of the catalogue in a calibration and a tuning.
+
+    Those without privacy have neither. Raises `InvalidInput` for an unknown slug.
+    """
+    family: Any = method_class(slug)
+    private = family.card.privacy != "none"
+    made: Method = family(calibration=calibration, tuning=tuning) if private else family()
+    return made
 
 
 @dataclass(frozen=True, kw_only=True)

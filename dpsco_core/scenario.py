@@ -25,7 +25,7 @@ from dpsco_core.base.parsing import (
 )
 from dpsco_core.base.seeds import SAME
 from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE, Geometry
-from dpsco_core.methods.mean.base import Calibration, Tuning
+from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.problems.samples.users import check_size

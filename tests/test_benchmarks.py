@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import growth, logistic
 from benchmarks.cost import timed
-from dpsco_core.catalogue import METHOD_SLUGS, make_optimiser
+from dpsco_core.catalogue import METHOD_SLUGS, make_method
 from dpsco_core.runs.cost import cost
 
 
@@ -21,4 +21,4 @@ def test_every_method_has_a_scenario_on_which_its_cost_is_compared_with_the_cloc
 
 @pytest.mark.parametrize("slug", [*logistic.METHODS, *growth.OPTIMISERS])
 def test_the_other_tables_hold_optimisers_of_records(slug: str) -> None:
-    assert make_optimiser(slug, "tight", "practical").card.slug == slug
+    assert make_method(slug, "tight", "practical").card.slug == slug

@@ -28,10 +28,8 @@ from dpsco_core.catalogue import (
     bounds_for,
     default_methods,
     distribution_card,
-    make_estimator,
     make_instance,
     make_method,
-    make_optimiser,
     method_card,
     methods_for,
     problem_card,
@@ -476,8 +474,6 @@ def test_the_constants_of_the_class_cover_the_law() -> None:
         (bound, "bound"),
         (problem_card, "problem"),
         (lambda slug: make_method(slug, "tight", "practical"), "method"),
-        (lambda slug: make_estimator(slug, "tight", "practical"), "method"),
-        (lambda slug: make_optimiser(slug, "tight", "practical"), "method"),
     ],
 )
 def test_an_unknown_slug_is_refused_with_the_known_ones(
@@ -485,13 +481,6 @@ def test_an_unknown_slug_is_refused_with_the_known_ones(
 ) -> None:
     with pytest.raises(InvalidInput, match=rf"^{name} must be one of .*, got {name}=none\.$"):
         look_up("none")
-
-
-def test_an_optimiser_is_no_estimator_and_the_other_way_round() -> None:
-    with pytest.raises(InvalidInput, match=r"^method must be one of mean\..*, got method=sco\.erm"):
-        make_estimator("sco.erm", "tight", "practical")
-    with pytest.raises(InvalidInput, match=r"^method must be one of sco\..*, got method=mean\.cl"):
-        make_optimiser("mean.clipped", "tight", "practical")
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import make_method, method_card
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean.tuning import Descent
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
 from dpsco_core.privacy.composition import Entry, compose

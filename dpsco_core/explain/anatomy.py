@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
-from dpsco_core.catalogue import make_optimiser
+from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.descent import descend
@@ -150,7 +150,7 @@ def starting_risk(point: Scenario) -> float:
 
 def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does."""
-    optimiser = make_optimiser(method, point.calibration, point.tuning)
+    optimiser = make_method(method, point.calibration, point.tuning)
     setting = point.setting
     optimiser.plan(setting)
     problem, sample = draw_problem(point, trial)
@@ -182,7 +182,7 @@ def clipped_plan(point: Scenario) -> tuple[Descent, float]:
 
 def method_descent(point: Scenario, method: str) -> Descent | None:
     """Return the steps of an optimiser that descends along full gradients; None for any other."""
-    plan = make_optimiser(method, point.calibration, point.tuning).plan(point.setting)
+    plan = make_method(method, point.calibration, point.tuning).plan(point.setting)
     return plan.descent if isinstance(plan, FrameworkPlan) else None
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import Limits, streamed
-from dpsco_core.catalogue import HARD_INSTANCES, make_method
+from dpsco_core.catalogue import HARD_INSTANCES, make_method, method_class
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.noisy_gd import NoisyPlan
 from dpsco_core.methods.lq.regularized import RegularizedPlan
@@ -26,7 +26,6 @@ from dpsco_core.methods.user.clipped_means import MeansPlan
 from dpsco_core.problems import Setting
 from dpsco_core.problems.samples.users import fits
 from dpsco_core.runs.memory import memory_problem
-from dpsco_core.runs.passes import IN_ORDER_SLUGS
 from dpsco_core.runs.study import canonical, own_setting
 from dpsco_core.scenario import Scenario
 
@@ -185,7 +184,7 @@ def release_seconds(point: Scenario, slug: str, *, exact: bool = True) -> float:
 
     If not `exact`, a method whose price follows from the sizes is not asked whether it refuses.
     """
-    if streamed(point.n, point.m, point.d) and slug not in IN_ORDER_SLUGS:
+    if streamed(point.n, point.m, point.d) and method_class(slug).reads == "whole":
         return 0.0
     if slug in RELEASE:
         return RELEASE[slug].seconds(point.n, point.d)

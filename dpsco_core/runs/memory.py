@@ -8,9 +8,8 @@ from pathlib import Path
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import streamed
-from dpsco_core.catalogue import method_card
+from dpsco_core.catalogue import method_card, method_class
 from dpsco_core.problems.samples.users import fits
-from dpsco_core.runs.passes import GROUPED_SLUGS
 from dpsco_core.scenario import Scenario
 
 NUMBER = 8  # bytes
@@ -46,7 +45,8 @@ def bytes_held(scenario: Scenario, workers: int = 1, *, listed: bool = False) ->
     largest = 0.0
     for _, point in scenario.points():
         if streamed(point.n, point.m, point.d):
-            groups = GROUP * point.n if GROUPED_SLUGS & set(point.methods) else 0
+            grouped = any(method_class(slug).reads == "grouped" for slug in point.methods)
+            groups = GROUP * point.n if grouped else 0
             largest = max(largest, STREAMED + groups)
             continue
         rows = point.n * (point.m if fits(point.n, point.m, point.d) else 1)

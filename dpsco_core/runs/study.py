@@ -25,23 +25,15 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.last import LastOfThread
 from dpsco_core.base.limits import LIBRARY, streamed
 from dpsco_core.base.parsing import to_text
-from dpsco_core.catalogue import (
-    make_estimator,
-    make_method,
-    make_optimiser,
-    make_user_optimiser,
-    method_card,
-)
+from dpsco_core.catalogue import make_method, method_card, method_class
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.runs.memory import require_memory
-from dpsco_core.runs.passes import IN_ORDER_SLUGS, SUMMED_SLUGS
 from dpsco_core.scenario import Scenario
 
 Drawn = Sample | ItemSample | MeanSample
@@ -178,17 +170,17 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
         mean, rows = _draw_data(data_point, cell.trial)
         if executor is not None and isinstance(rows, GeneratedRows):
             rows = SpreadRows(rows, executor)
-        estimator = make_estimator(cell.method, point.calibration, point.tuning)
         started = time.perf_counter()
-        release = estimator.release(rows, setting, ledger, noise)
+        release = method.release(rows, setting, ledger, noise)
         seconds = time.perf_counter() - started
         found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
         problem, sample = _draw_sample(data_point, cell.trial)
         if executor is not None and isinstance(sample, GeneratedSample):
             sample = replace(sample, executor=executor)
+        records = users_of(sample) if method.card.level == "user" else pooled(sample)
         started = time.perf_counter()
-        release = _optimise(cell, sample, setting, ledger, noise)
+        release = method.release(records, setting, ledger, noise)
         seconds = time.perf_counter() - started
         found = problem.excess_risk(release.value)
     outcome = Outcome(
@@ -209,7 +201,7 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
 
 def require_held(point: Scenario, method: str) -> None:
     """Raise `NotApplicable` where records are not held, and a method needs them more than once."""
-    if not streamed(point.n, point.m, point.d) or method in IN_ORDER_SLUGS:
+    if not streamed(point.n, point.m, point.d) or method_class(method).reads != "whole":
         return
     enough = max(1, LIBRARY.elements // point.d)
     raise NotApplicable(
@@ -229,22 +221,11 @@ def own_setting(point: Scenario, method: str) -> Setting:
     return replace(setting, n=records, m=1)
 
 
-def _optimise(
-    cell: Cell, sample: Drawn, setting: Setting, ledger: Ledger, noise: np.random.Generator
-) -> Release:
-    """Run an optimiser on records, or on users with their items."""
-    calibration, tuning = cell.point.calibration, cell.point.tuning
-    if method_card(cell.method).level == "item":
-        optimiser = make_optimiser(cell.method, calibration, tuning)
-        return optimiser.release(pooled(sample), setting, ledger, noise)
-    users = (
-        sample
-        if isinstance(sample, ItemSample | MeanSample)
-        else ItemSample(records=sample, items=1)
-    )
-    return make_user_optimiser(cell.method, calibration, tuning).release(
-        users, setting, ledger, noise
-    )
+def users_of(sample: Drawn) -> ItemSample | MeanSample:
+    """Return the users with their items; a record alone is a user with one item."""
+    if isinstance(sample, ItemSample | MeanSample):
+        return sample
+    return ItemSample(records=sample, items=1)
 
 
 class CellStore(Protocol):
@@ -303,7 +284,7 @@ def study(
 
 def spreads(point: Scenario, method: str) -> bool:
     """Whether a method sums over more records than are held: then all workers share its cells."""
-    return method in SUMMED_SLUGS and streamed(point.n, point.m, point.d)
+    return method_class(method).reads == "summed" and streamed(point.n, point.m, point.d)
 
 
 def _parted(todo: Iterator[Cell]) -> tuple[list[Cell], Iterator[Cell]]:

@@ -15,7 +15,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.bounds.user.explicit import FULL_BATCH, MODE_A, ONE_CHAIN, PHASED_SGD
 from dpsco_core.bounds.user.rate_formulas import group_privacy, linear_time, optimal
-from dpsco_core.catalogue import make_user_optimiser
+from dpsco_core.catalogue import make_method
 from dpsco_core.cli import main as cli
 from dpsco_core.explain.users.crossing import (
     FILTERED,
@@ -238,7 +238,7 @@ def test_the_frontier_is_the_least_n_that_works() -> None:
     for slug, method in (("step-calibrated", ACCELERATED), ("groups-calibrated", GROUPS)):
         least = int(needs[slug])
         point = Scenario(problem="quadratic", distribution="hypercube", methods=(method,), m=100)
-        optimiser = make_user_optimiser(method, "tight", "practical")
+        optimiser = make_method(method, "tight", "practical")
         optimiser.plan(replace(point, n=least).setting)
         with pytest.raises(NotApplicable):
             optimiser.plan(replace(point, n=least - 1).setting)
@@ -250,7 +250,7 @@ def test_the_printed_algorithm_1_runs_from_its_frontier_on() -> None:
         problem="quadratic", distribution="hypercube", methods=(GROUPS,), m=100, epsilon=10.0, d=10
     )
     least = int(need.least(replace(AT, epsilon=10.0)))
-    optimiser = make_user_optimiser(GROUPS, "paper", "theory")
+    optimiser = make_method(GROUPS, "paper", "theory")
     optimiser.plan(replace(point, n=least).setting)
     with pytest.raises(NotApplicable):
         optimiser.plan(replace(point, n=least - 1).setting)

@@ -13,7 +13,7 @@ import pytest
 
 from dpsco_core import study
 from dpsco_core.base import limits
-from dpsco_core.catalogue import make_estimator, make_optimiser
+from dpsco_core.catalogue import make_method
 from dpsco_core.data import Rows, generated
 from dpsco_core.data import spread as spread_module
 from dpsco_core.data.spread import SpreadRows
@@ -43,7 +43,7 @@ def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
     problem, setting = scenario.instance.problem, scenario.setting
     rows = problem.stream(N, np.random.default_rng(1))
     assert len(list(rows.pieces())) > 9
-    estimator = make_estimator(slug, "tight", "practical")
+    estimator = make_method(slug, "tight", "practical")
     found = []
     for source in (problem.sample(N, np.random.default_rng(1)), rows, SpreadRows(rows, threads)):
         ledger = Ledger(setting.budget)
@@ -72,7 +72,7 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
     part, own = spread.part(17, N - 5).bounded(3.0), held.part(17, N - 5).bounded(3.0)
     np.testing.assert_allclose(part.mean_gradient(w), own.mean_gradient(w), rtol=1e-9)
     assert np.allclose(spread.gradient(w, 3), held.gradient(w, 3), rtol=1e-12)
-    optimiser = make_optimiser("sco.clipped", "tight", "practical")
+    optimiser = make_method("sco.clipped", "tight", "practical")
     steps = optimiser.plan(setting).descent.steps
     values, spent = [], []
     for sample in (held, here, spread):

@@ -16,7 +16,7 @@ import pytest
 from dpsco_core import study as public_study
 from dpsco_core.base.dispatch import A_WORKER, workers_of
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.catalogue import PROBLEM_SLUGS, make_optimiser, method_card, methods_for
+from dpsco_core.catalogue import PROBLEM_SLUGS, make_method, method_card, methods_for
 from dpsco_core.data import DenseRows
 from dpsco_core.methods.mean import SampleMean
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
@@ -215,13 +215,17 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
     class Watched:
         def __init__(self, slug: str, *tuned: Any) -> None:
             self.slug = slug
-            self.optimiser = make_optimiser(slug, *tuned)
+            self.optimiser = make_method(slug, *tuned)
+            self.card = self.optimiser.card
+
+        def plan(self, *given: Any) -> Any:
+            return self.optimiser.plan(*given)
 
         def release(self, sample: Sample, *more: Any) -> Any:
             seen[self.slug] = fingerprint(sample)
             return self.optimiser.release(sample, *more)
 
-    monkeypatch.setattr(MODULE, "make_optimiser", Watched)
+    monkeypatch.setattr(MODULE, "make_method", Watched)
     # So small a budget that hard instances have many spikes.
     scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, epsilon=0.3)
     for cell in cells(replace(scenario, trials=1)):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsco_core.catalogue import Method, make_method
+from dpsco_core.catalogue import make_method
+from dpsco_core.methods.base import Method
 from dpsco_core.methods.euclidean.erm import ErmPlan
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.noisy_gd import NoisyPlan

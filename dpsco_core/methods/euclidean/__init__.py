@@ -1,6 +1,5 @@
 """Optimisers at item level."""
 
-from dpsco_core.methods.euclidean.base import Optimiser
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
@@ -24,7 +23,6 @@ __all__ = [
     "NoisyGradientDescent",
     "ObjectivePerturbation",
     "ObjectivePerturbationStrong",
-    "Optimiser",
     "PhasedSgd",
     "PrivateSgd",
     "Sgd",

@@ -1,45 +1,20 @@
-"""What the optimisers share: the protocol, the path of the iterates, and the bounded surrogate."""
+"""What the optimisers share: the path of the iterates, and the bounded surrogate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.methods.mean.base import Release, check_kind
-from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 Vector = NDArray[np.float64]
 
 KEPT_ITERATES = 200
-
-
-class Optimiser(Protocol):
-    """An optimiser: a frozen object with its parameters, and one method."""
-
-    card: ClassVar[MethodCard]
-
-    def plan(self, setting: Setting) -> object:
-        """Return the parameters of a run at `setting`, chosen without any data.
-
-        Raises
-        ------
-        NotApplicable
-            Where the method cannot run at the setting.
-        """
-        ...
-
-    def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Minimise the risk, all noise through `ledger`, all randomness from `rng`."""
-        ...
 
 
 def check_sample(sample: Sample, setting: Setting) -> None:

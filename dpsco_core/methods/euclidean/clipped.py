@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, zhao_share
+from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -48,6 +49,7 @@ class ClippedDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.clipped",
         name="Clipped gradients",

@@ -10,10 +10,11 @@ import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, gaussian_share
+from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.coordinatewise import (
     SMALLEST_THRESHOLD,
     CoordinatewiseCDP,
@@ -55,6 +56,7 @@ class CoordinatewiseDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",

@@ -13,18 +13,12 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, mean_room, practical_limit, start_distance
-from dpsco_core.methods.mean.base import (
-    Calibration,
-    Release,
-    Tuning,
-    check_level,
-    gaussian_share,
-    hinge_bias,
-)
+from dpsco_core.methods.mean.base import check_level, gaussian_share, hinge_bias
 from dpsco_core.methods.mean.coordinatewise import (
     SMALLEST_THRESHOLD,
     CoordinatewiseCDP,
@@ -66,6 +60,7 @@ class StrongCoordinatewiseDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.cwme-strong",
         name="Coordinate-wise, strongly convex",

@@ -10,9 +10,9 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
+from dpsco_core.methods.base import Reads, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -56,6 +56,7 @@ class Erm:
 
     relative_accuracy: float | None = None
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",

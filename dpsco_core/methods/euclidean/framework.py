@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Method, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent
-from dpsco_core.methods.mean.base import MeanEstimator, Release
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -37,7 +37,7 @@ class FrameworkPlan:
     ----------
     descent : Descent
         Steps, step size and averaging.
-    oracle : MeanEstimator
+    oracle : Method
         The mean estimator, with its parameters fixed.
     rho : float
         What the whole run spends.
@@ -52,7 +52,7 @@ class FrameworkPlan:
     """
 
     descent: Descent
-    oracle: MeanEstimator
+    oracle: Method
     rho: float
     rho_step: float
     disjoint: bool = False

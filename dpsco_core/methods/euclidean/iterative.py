@@ -10,11 +10,12 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, zhao_share
+from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
@@ -55,6 +56,7 @@ class IterativeDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "grouped"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.iterative",
         name="Iterative updating of gradients",

@@ -16,15 +16,10 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import Calibration, Tuning
 from dpsco_core.methods.euclidean.base import surrogate
 from dpsco_core.methods.euclidean.tuning import practical_radius
-from dpsco_core.methods.mean.base import (
-    Calibration,
-    Tuning,
-    check_level,
-    clip_to_ball,
-    gaussian_share,
-)
+from dpsco_core.methods.mean.base import check_level, clip_to_ball, gaussian_share
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample

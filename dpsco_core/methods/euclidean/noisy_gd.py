@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -18,7 +19,6 @@ from dpsco_core.methods.euclidean.lipschitz import (
     sco_share,
 )
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -72,6 +72,7 @@ class NoisyGradientDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",

@@ -12,6 +12,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.objective_plan import (
@@ -20,7 +21,6 @@ from dpsco_core.methods.euclidean.objective_plan import (
     projection_accuracy,
 )
 from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -61,6 +61,7 @@ class ObjectivePerturbation:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.objective-perturbation",
         name="Objective perturbation",
@@ -109,6 +110,7 @@ class ObjectivePerturbationStrong:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.objective-perturbation-strong",
         name="Objective perturbation, strongly convex",

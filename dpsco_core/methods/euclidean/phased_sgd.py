@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -22,7 +23,6 @@ from dpsco_core.methods.euclidean.lipschitz import (
     lipschitz_losses,
     sco_share,
 )
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
@@ -93,6 +93,7 @@ class PhasedSgd:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "ordered"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -20,7 +21,6 @@ from dpsco_core.methods.euclidean.lipschitz import (
     lipschitz_losses,
     refuse_pure,
 )
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy import Ledger, Steps
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
@@ -111,6 +111,7 @@ class PrivateSgd:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.private-sgd",
         name="Private SGD",

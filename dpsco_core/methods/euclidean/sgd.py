@@ -10,8 +10,8 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Reads, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -70,6 +70,7 @@ class Sgd:
 
     batch: int | None = None
 
+    reads: ClassVar[Reads] = "ordered"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",

@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning, check_level, gaussian_share
+from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.ledger import Ledger
@@ -48,6 +49,7 @@ class SmoothedDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.smoothed",
         name="Smoothed gradients",

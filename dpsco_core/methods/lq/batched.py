@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.shuffled import refuse_beyond_two
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.generalized_gaussian import Noise
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -44,6 +44,7 @@ class BatchedMirrorDescent:
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.batched-mirror-descent",
         name="Batched mirror descent",

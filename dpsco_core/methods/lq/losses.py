@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.norms import dual_exponent
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.base import Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.lq.noise import dual_energy
-from dpsco_core.methods.mean.base import Tuning
 from dpsco_core.problems.base import LinearModel, Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample

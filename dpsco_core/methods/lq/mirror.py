@@ -33,6 +33,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.steps import bregman_point, mirror_step
+from dpsco_core.methods.base import Calibration, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.inputs import descent
@@ -43,7 +44,7 @@ from dpsco_core.methods.lq.mirror_schedule import (
     theorem_10,
 )
 from dpsco_core.methods.lq.noise import Order, release_rho
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, Calibration, Release, Tuning, check_level
+from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped, lemma_3_steps
 from dpsco_core.privacy.ledger import Ledger

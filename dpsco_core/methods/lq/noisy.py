@@ -20,6 +20,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.steps import bregman_point
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -30,7 +31,6 @@ from dpsco_core.methods.euclidean.private_sgd import (
     run_steps,
 )
 from dpsco_core.methods.lq.noise import dual_energy, smooth_energy
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
@@ -141,6 +141,7 @@ class NoisyMirrorDescent:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.noisy-mirror-descent",
         name="Noisy mirror descent",

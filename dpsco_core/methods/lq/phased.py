@@ -10,6 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -26,7 +27,6 @@ from dpsco_core.methods.lq.phased_schedule import (
     printed_noise_factor,
     printed_step,
 )
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -63,6 +63,7 @@ class UnconstrainedPhasedSgd:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "ordered"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.phased-sgd",
         name="Unconstrained phased SGD",

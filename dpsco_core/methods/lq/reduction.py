@@ -9,8 +9,8 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -39,6 +39,7 @@ class EuclideanReduction:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.euclidean-reduction",
         name="Euclidean reduction",

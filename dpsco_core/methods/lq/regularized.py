@@ -13,12 +13,12 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
 from dpsco_core.methods.lq.noise import chosen_noise, composed_rho, dual_energy
 from dpsco_core.methods.lq.regularized_schedule import published_regulariser, published_steps
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.budget import ApproxDP, gaussian_allowance
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.ledger import Ledger
@@ -109,6 +109,7 @@ class RegularizedMirrorDescent:
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.regularized-mirror-descent",
         name="Regularised mirror descent",

@@ -9,9 +9,9 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.privacy.generalized_gaussian import Noise
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -62,6 +62,7 @@ class ShuffledMirrorDescent:
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.shuffled-mirror-descent",
         name="Shuffled mirror descent",

@@ -1,6 +1,6 @@
 """Mean estimators, private and not."""
 
-from dpsco_core.methods.mean.base import MeanEstimator, Release
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP, CoordinatewisePure
 from dpsco_core.methods.mean.iterative import IterativeUpdating
@@ -12,7 +12,6 @@ __all__ = [
     "CoordinatewiseCDP",
     "CoordinatewisePure",
     "IterativeUpdating",
-    "MeanEstimator",
     "MedianOfMeans",
     "NoiseSmoothing",
     "Release",

@@ -1,22 +1,18 @@
-"""What the mean estimators share: the protocol, the result, and blocked clipping."""
+"""What the mean estimators share: shares of the budget, and blocked clipping."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import ClassVar, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import real_array
-from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.methods.base import Calibration, Vector
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 # The failure probability beta of every high-probability statement.
@@ -28,60 +24,6 @@ SMALLEST_LEVEL, LARGEST_LEVEL = 1e-150, 1e150
 # Clip levels above the first, and squared norms below the second, need no care: squares that
 # matter keep all their digits, and a level over a norm is a normal double (above 1e-250).
 LEAST_PLAIN_LEVEL, LARGEST_PLAIN_SQUARE = 1e-100, 1e290
-
-Calibration = Literal["tight", "paper"]
-Tuning = Literal["practical", "theory"]
-Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Release:
-    """The result of one run of a method.
-
-    Parameters
-    ----------
-    value : array of shape (d,)
-        The estimate: of a mean, or of a minimiser.
-    ledger : Ledger
-        What it spent, release by release.
-    diagnostics : mapping of str to float
-        Parameters that were used and quantities worth showing, such as ``clip_radius``.
-    notes : tuple of str
-        Sentences that a reader of the result must see.
-    iterates : array of shape (k, d), optional
-        Points on the path of an optimiser, from its start to its end; at most a few hundred.
-    iterate_steps : array of shape (k,), optional
-        The step after which each of them was reached.
-    """
-
-    value: Vector
-    ledger: Ledger
-    diagnostics: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    iterates: Vector | None = None
-    iterate_steps: NDArray[np.int64] | None = None
-
-
-class MeanEstimator(Protocol):
-    """A mean estimator: a frozen object with its parameters, and one method."""
-
-    card: ClassVar[MethodCard]
-
-    def plan(self, setting: Setting) -> object:
-        """Return the parameters of a run at `setting`, chosen without any data.
-
-        Raises
-        ------
-        NotApplicable
-            Where the method cannot run at the setting.
-        """
-        ...
-
-    def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Estimate the mean of `rows`, all noise through `ledger`, all randomness from `rng`."""
-        ...
 
 
 def check_level(name: str, value: float) -> None:

@@ -12,11 +12,9 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
-    Calibration,
-    Release,
-    Tuning,
     check_level,
     check_rows,
     clipped_mean,
@@ -66,6 +64,7 @@ class SimpleClipping:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.clipped",
         name="Simple clipping",

@@ -13,11 +13,9 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
-    Calibration,
-    Release,
-    Tuning,
     check_level,
     check_rows,
     clipped_block_means,
@@ -107,6 +105,7 @@ class CoordinatewiseCDP:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.cwme-cdp",
         name="Coordinate-wise, Gaussian",
@@ -167,6 +166,7 @@ class CoordinatewisePure:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.cwme-pure",
         name="Coordinate-wise, Laplace",

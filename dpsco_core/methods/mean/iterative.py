@@ -13,11 +13,9 @@ from scipy.sparse import csc_array
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, rows_per_block
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
-    Calibration,
-    Release,
-    Tuning,
     check_level,
     check_rows,
     clipped_parts,
@@ -113,6 +111,7 @@ class IterativeUpdating:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "grouped"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.iterative",
         name="Iterative updating",

@@ -11,7 +11,8 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, Release, check_rows, sum_of_rows
+from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -37,6 +38,7 @@ class MedianOfMeans:
 
     blocks: int | None = None
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.median-of-means",
         name="Median of means",

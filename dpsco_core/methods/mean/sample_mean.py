@@ -9,7 +9,8 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.mean.base import Release, sum_of_rows
+from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.mean.base import sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -23,6 +24,7 @@ class SampleMeanPlan:
 class SampleMean:
     r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.sample",
         name="Sample mean",

@@ -14,14 +14,8 @@ from dpsco_core.base.arrays import real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.mean.base import (
-    Calibration,
-    Release,
-    Tuning,
-    check_level,
-    check_rows,
-    gaussian_share,
-)
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import (
     SQRT2,
     check_variance,
@@ -117,6 +111,7 @@ class NoiseSmoothing:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "summed"
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.smoothed",
         name="Noise smoothing",

@@ -1,57 +1,28 @@
-"""What the user-level optimisers share: the protocol, the losses, and who may run."""
+"""What the user-level optimisers share: the losses, and who may run."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-import numpy as np
-
-from dpsco_core.base.cards import LOWY_2024, MethodCard
+from dpsco_core.base.cards import LOWY_2024
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.methods.euclidean.lipschitz import Losses, refuse_pure
-from dpsco_core.methods.mean.base import Release, check_kind
+from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 __all__ = [
     "LOWY_2024",
     "Boundable",
-    "UserOptimiser",
     "approximate_budget",
     "bounded_users",
     "check_smooth",
     "check_users",
     "user_level",
 ]
-
-
-class UserOptimiser(Protocol):
-    """A user-level optimiser: a frozen object with its parameters, and one method.
-
-    Neighbours replace one user's whole block of m items; ``setting.n`` counts users.
-    """
-
-    card: ClassVar[MethodCard]
-
-    def plan(self, setting: Setting) -> object:
-        """Return the parameters of a run at `setting`, chosen without any data.
-
-        Raises
-        ------
-        NotApplicable
-            Where the method cannot run at the setting.
-        """
-        ...
-
-    def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Minimise the risk, all noise through `ledger`, all randomness from `rng`."""
-        ...
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -30,7 +31,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 )
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning, clip_to_ball
+from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.methods.user.accelerated.gap import Objective
 from dpsco_core.methods.user.accelerated.sgd import accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users
@@ -101,6 +102,7 @@ class UserClippedMeans:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",

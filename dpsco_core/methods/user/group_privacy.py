@@ -11,6 +11,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -18,7 +19,6 @@ from dpsco_core.methods.euclidean.lipschitz import (
     sco_share,
 )
 from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average, resolved
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.user.base import bounded_users, check_smooth, check_users
 from dpsco_core.methods.user.chains import batch_size, records_of, step_limit
 from dpsco_core.methods.user.phased_risk import best_phases
@@ -93,6 +93,7 @@ class UserGroupPrivacy:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.group-privacy",
         name="Group privacy",

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.user.base import (
     approximate_budget,
     bounded_users,
@@ -117,6 +117,7 @@ class UserPhasedSgd:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.phased-sgd",
         name="Phased SGD with outlier removal",

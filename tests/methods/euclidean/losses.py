@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.mean.base import Release
+from dpsco_core.methods.base import Release
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho, zcdp_rho
 from dpsco_core.problems.base import Constants, LinearModel, Setting
 from dpsco_core.problems.links import HingeLink, HuberLink, LogisticLink

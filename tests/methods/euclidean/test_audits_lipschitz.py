@@ -16,13 +16,13 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import expit
 
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
 from dpsco_core.methods.euclidean.noisy_gd import NoisyGradientDescent
 from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
 from dpsco_core.methods.euclidean.phased_sgd import PhasedSgd
 from dpsco_core.methods.euclidean.private_sgd import PrivateSgd
 from dpsco_core.methods.euclidean.tuning import Descent
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy import ApproxDP, Ledger, shuffle_steps
 from tests.methods.euclidean.audit_helpers import excess
 from tests.methods.euclidean.losses import Array, sample, setting

@@ -16,6 +16,7 @@ import pytest
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry import ConstraintSet, Hull, L1Ball, LqBall, Simplex
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean import objective_perturbation
 from dpsco_core.methods.euclidean.objective_perturbation import (
     ObjectivePerturbation,
@@ -31,7 +32,6 @@ from dpsco_core.methods.euclidean.objective_plan import (
     projection_accuracy,
     theorem_accuracy,
 )
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy import ApproxDP, Ledger, gaussian_rho
 from dpsco_core.privacy.mechanisms import objective_noise_std
 from dpsco_core.problems.base import Setting

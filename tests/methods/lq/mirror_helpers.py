@@ -21,12 +21,12 @@ from scipy import stats
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.geometries import Geometry
 from dpsco_core.geometry.norms import dual_exponent, row_norms
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.batched import BatchedMirrorDescent
 from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.lq.reduction import EuclideanReduction
 from dpsco_core.methods.lq.shuffled import ShuffledMirrorDescent
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy import (
     ZCDP,
     ApproxDP,

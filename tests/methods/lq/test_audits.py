@@ -20,12 +20,12 @@ import pytest
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.methods.lq.noisy import NoisyMirrorDescent
 from dpsco_core.methods.lq.phased import UnconstrainedPhasedSgd
 from dpsco_core.methods.lq.regularized import RegularizedMirrorDescent, RegularizedPlan
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.privacy import ApproxDP, Ledger, mechanisms
 from dpsco_core.problems.base import Setting
 from tests.methods.euclidean.audit_helpers import excess

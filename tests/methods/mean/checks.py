@@ -16,12 +16,12 @@ from scipy import stats
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DenseRows
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean import (
     CoordinatewiseCDP,
     CoordinatewisePure,
     IterativeUpdating,
     NoiseSmoothing,
-    Release,
     SimpleClipping,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.mean.base import Release
+from dpsco_core.methods.base import Release
 from dpsco_core.privacy import ApproxDP, Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.point_losses import HalfSquaredDistance

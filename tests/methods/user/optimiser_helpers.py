@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dpsco_core.methods.mean.base import Release
+from dpsco_core.methods.base import Release
 from dpsco_core.privacy import Budget, Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import ItemSample, UserSample

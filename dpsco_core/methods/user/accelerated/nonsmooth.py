@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import run_phases
@@ -59,6 +59,7 @@ class UserAcceleratedNonsmooth:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-nonsmooth",
         name="Accelerated user-level ERM, smoothed",

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import run_phases
@@ -53,6 +53,7 @@ class UserAccelerated:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated",
         name="Accelerated user-level ERM",

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from dpsco_core.base.errors import NotApplicable
+from dpsco_core.methods.base import Calibration
 from dpsco_core.methods.euclidean.lipschitz import Losses
-from dpsco_core.methods.mean.base import Calibration
 from dpsco_core.methods.user.accelerated.model import STEP_COUNTS, Choice, Landscape, Layout, choose
 from dpsco_core.methods.user.accelerated.printed import capped_note, printed_filter, printed_phases
 from dpsco_core.methods.user.accelerated.schedule import (

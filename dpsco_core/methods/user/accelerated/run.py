@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean.base import Path
-from dpsco_core.methods.mean.base import Release
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, Phase
 from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent

@@ -11,8 +11,8 @@ import numpy as np
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
-from dpsco_core.methods.mean.base import Calibration, Release, Tuning
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan
 from dpsco_core.methods.user.accelerated.printed import capped_note, printed_phases
@@ -63,6 +63,7 @@ class UserAcceleratedStrong:
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
+    reads: ClassVar[Reads] = "whole"
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-strong",
         name="Accelerated user-level ERM, strongly convex",

@@ -1,0 +1,84 @@
+"""What every method is: its card, how it reads its records, a plan, a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import MethodCard
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems.base import Setting
+
+Calibration = Literal["tight", "paper"]
+Tuning = Literal["practical", "theory"]
+Vector = NDArray[np.float64]
+
+# How a method reads its records, which decides where they may be drawn and summed:
+# "summed"   it asks for sums over them alone, whose pieces may be summed elsewhere;
+# "grouped"  as they come, at every pass, with 4 bytes held for each: its secret group;
+# "ordered"  as they come, at every pass;
+# "whole"    all of them are held.
+Reads = Literal["summed", "grouped", "ordered", "whole"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Release:
+    """The result of one run of a method.
+
+    Parameters
+    ----------
+    value : array of shape (d,)
+        The estimate: of a mean, or of a minimiser.
+    ledger : Ledger
+        What it spent, release by release.
+    diagnostics : mapping of str to float
+        Parameters that were used and quantities worth showing, such as ``clip_radius``.
+    notes : tuple of str
+        Sentences that a reader of the result must see.
+    iterates : array of shape (k, d), optional
+        Points on the path of an optimiser, from its start to its end; at most a few hundred.
+    iterate_steps : array of shape (k,), optional
+        The step after which each of them was reached.
+    """
+
+    value: Vector
+    ledger: Ledger
+    diagnostics: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    iterates: Vector | None = None
+    iterate_steps: NDArray[np.int64] | None = None
+
+
+class Method(Protocol):
+    """A method: a frozen object with its parameters, which plans and releases.
+
+    A method without privacy takes no parameters; every private one takes `calibration` and
+    `tuning`.
+    """
+
+    card: ClassVar[MethodCard]
+    reads: ClassVar[Reads]
+
+    def plan(self, setting: Setting, /) -> object:
+        """Return the parameters of a run at `setting`, chosen without any data.
+
+        Raises
+        ------
+        NotApplicable
+            Where the method cannot run at the setting.
+        """
+        ...
+
+    def release(
+        self, records: Any, setting: Setting, ledger: Ledger, rng: np.random.Generator, /
+    ) -> Release:
+        """Return the estimate, all noise through `ledger`, all randomness from `rng`.
+
+        `records`: `Rows` for the mean, a `Sample` for an optimiser, a `UserSample` (of which
+        ``setting.n`` counts the users) at user level.
+        """
+        ...
