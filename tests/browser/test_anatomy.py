@@ -25,6 +25,7 @@ def slider(page: Page) -> Locator:
     return page.get_by_role("slider", name="Clip radius R")
 
 
+@pytest.mark.slow
 def test_a_deep_link_restores_the_page_and_the_slider_moves_lines_and_sentence(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

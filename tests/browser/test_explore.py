@@ -202,6 +202,7 @@ def test_the_keyboard_reaches_run(page: Page, dashboard: str, ready: Ready) -> N
     expect(status(page)).to_contain_text("Finished")
 
 
+@pytest.mark.slow
 def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + SMALL + "&delta=0&methods=mean.clipped")
     ready(page)
@@ -260,6 +261,7 @@ def test_a_pinned_run_and_the_present_one_come_back_by_link(
     expect(page.get_by_role("button", name="Unpin")).to_be_enabled()
 
 
+@pytest.mark.slow
 def test_side_by_side_on_a_phone_is_one_above_the_other(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -184,6 +184,7 @@ def test_every_figure_of_every_page_is_saved_in_every_way(
             assert name.endswith(kind.lower()) and len(content) > 50, name
 
 
+@pytest.mark.slow
 def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -65,6 +65,7 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
     expect(page.locator("[data-testid=stSidebar]")).to_contain_text("2 answered")
 
 
+@pytest.mark.slow
 def test_what_a_teacher_hides_stays_hidden_on_every_page(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -17,6 +17,7 @@ from tests.browser.responsive import (
 PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2"
 
 
+@pytest.mark.slow
 def test_a_deep_link_restores_the_maps(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
     ready(page)

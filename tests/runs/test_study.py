@@ -21,6 +21,7 @@ from dpsco_core.data import DenseRows
 from dpsco_core.methods.mean import SampleMean
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP
 from dpsco_core.problems import Sample
+from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.runs.study import (
     Cell,
     Outcome,
@@ -221,8 +222,9 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
         def plan(self, *given: Any) -> Any:
             return self.optimiser.plan(*given)
 
-        def release(self, sample: Sample, *more: Any) -> Any:
-            seen[self.slug] = fingerprint(sample)
+        def release(self, sample: Sample | ItemSample, *more: Any) -> Any:
+            records = sample.records if isinstance(sample, ItemSample) else sample
+            seen[self.slug] = fingerprint(records)
             return self.optimiser.release(sample, *more)
 
     monkeypatch.setattr(MODULE, "make_method", Watched)
