@@ -41,12 +41,14 @@ def floors(problem: str, level: Level = "item") -> tuple[str, ...]:
 
 
 def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard, ...]:
-    """Return the bounds of the smallest class of losses that holds the problem.
+    """Return the bounds that bind methods for the problem, of the smallest class that holds it.
 
-    Strongly convex ones, not convex ones, where the problem is strongly convex.
+    Strongly convex losses, not convex ones, where the problem is strongly convex. None where no
+    hard instance is in the problem's class: no bound here is proven for gradients bounded by 1.
     """
     own = problem_card(problem).loss_class
-    return tuple(c for c in found if not c.is_wider(own)) or tuple(found)
+    binding = [c for c in found if c.applies_to(own)]
+    return tuple(c for c in binding if not c.is_wider(own)) or tuple(binding)
 
 
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:

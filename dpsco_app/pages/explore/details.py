@@ -249,9 +249,16 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
     st.markdown("**What to look at**")
     if preset is not None:
         st.markdown(preset.look_for)
+    binding = lower_cards(scenario.problem, scenario.level)
+    if not binding:
+        st.markdown(
+            "No lower bound here is proven for losses whose gradients are bounded as these are, so "
+            "no region is shaded. Those for heavier gradients are in the table of bounds."
+        )
+        return
     proven_here = [
         card
-        for card in lower_cards(scenario.problem, scenario.level)
+        for card in binding
         if card.constant == "explicit"
         and is_instance(card, scenario.problem, scenario.distribution)
         and (scenario.problem == MEAN or scenario.geometry == "l2")

@@ -9,7 +9,7 @@ from dpsco_app.pages.regimes.charts import CLIPPING
 from dpsco_app.parts.controls import Panel
 from dpsco_app.parts.fields import DETAILS, GROUPS, single_items
 from dpsco_app.parts.options import VIEWS
-from dpsco_app.parts.shown_bounds import lower_cards, rates
+from dpsco_app.parts.shown_bounds import cards, lower_cards, rates
 from dpsco_app.shell.link import BASE as EXPLORE_BASE
 from dpsco_app.shell.link import EXPLORE, Address, views_text
 from dpsco_core.base.errors import InvalidInput
@@ -76,9 +76,14 @@ def planes_for(scenario: Scenario) -> tuple[str, ...]:
 
 
 def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
-    """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'."""
-    cards = lower_cards(scenario.problem, scenario.level)
-    return (*rates(scenario), *(c.slug for c in cards if c.constant == "rate"))
+    """Return the bounds whose terms can be shown: the methods' rates, and the lower bounds'.
+
+    Where there are neither, every rate for the problem.
+    """
+    lower = lower_cards(scenario.problem, scenario.level)
+    own = (*rates(scenario), *(c.slug for c in lower if c.constant == "rate"))
+    every = cards(scenario.problem, scenario.level)
+    return own or tuple(c.slug for c in every if c.constant == "rate" and c.kind == "upper")
 
 
 def first_terms(slugs: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ from dpsco_app.parts.shown_bounds import floors, lower_cards, rates, shown
 from dpsco_app.parts.words import state
 from dpsco_app.shell import link
 from dpsco_core.base.cards import SCO_PROBLEMS
-from dpsco_core.catalogue import default_methods, method_card, methods_for, problem_card
+from dpsco_core.catalogue import bound, default_methods, method_card, methods_for, problem_card
 from dpsco_core.results.report import evaluate_all
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
@@ -35,6 +35,7 @@ from tests.app.pages import (
 )
 from tests.app.results import run, table
 
+MEDIAN = "geometric-median"
 QUADRATIC = Scenario(
     problem="quadratic",
     methods=("sco.erm", "sco.clipped"),
@@ -278,9 +279,21 @@ def test_bounds_are_chosen_by_their_cards() -> None:
         "in the worst case over strongly convex losses"
     }
     for problem in ("mean", *SCO_PROBLEMS):
-        assert floors(problem)
+        own = problem_card(problem).loss_class
+        # Gradients of at most 1 are in the class of no hard instance: nothing binds there.
+        assert bool(floors(problem)) == bool(lower_cards(problem)) == (problem != MEDIAN)
+        assert all(bound(slug).card.applies_to(own) for slug in floors(problem))
+        assert all(c.applies_to(own) for c in lower_cards(problem))
         assert all(c.quantity == words_for(problem).quantity for c in lower_cards(problem))
         assert baseline(problem) in default_methods(problem)
+
+
+def test_nothing_is_shaded_where_no_lower_bound_binds_the_problem() -> None:
+    page = open_page(problem=MEDIAN, trials="1", show="lower bounds,rates,upper bounds")
+    assert result(page).done and not page.exception
+    assert not [s for s in shown(result(page).scenario, ("lower bounds", "rates")) if "lower." in s]
+    assert "no region is shaded" in texts(page)
+    assert not [b for b in page.button if b.key == "hardest"]
 
 
 def test_a_problem_without_bounds_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ def test_counts_of_gradients_are_never_on_the_axis_of_risks(problem: str) -> Non
     drawn = {c.slug for c in cards(problem, "user")}
     assert drawn and not drawn & GRADIENTS
     scenario = replace(USERS, problem=problem)
+    assert bounds_with_terms(replace(scenario, methods=("sco.erm",), m=1))  # the first is shown
     for slug in (*shown(scenario, VIEWS), *bounds_with_terms(scenario), *floors(problem, "user")):
         assert bound(slug).card.quantity == words_for(problem).quantity
 
