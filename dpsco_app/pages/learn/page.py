@@ -10,15 +10,19 @@ from dpsco_app.pages.learn.figures import after, before
 from dpsco_app.pages.learn.lessons import LESSONS, SLUGS, Lesson, answer_text, number
 from dpsco_app.pages.learn.state import STATE
 from dpsco_app.pages.learn.teachers import for_teachers
-from dpsco_app.pages.learn.words import INTRODUCTION
+from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.page import draw_wrong, opened
 from dpsco_app.parts.running import Pace
+from dpsco_app.parts.touch.picture import draw_picture
 from dpsco_app.shell.link import EXPLORE, views_text
 from dpsco_app.shell.places import link_to
 from dpsco_core.runs.study import Outcome
+from dpsco_core.scenario import Scenario
 
+# The records of the picture: skewed, so that clipping moves their average one way.
+SEEN = Scenario(distribution="skewed-pareto", p=2.0)
 STYLE = """<style>
 .st-key-learn_said { min-height: 6.4rem; }
 .st-key-learn_text p, .st-key-learn_why p { max-width: 46rem; }
@@ -43,6 +47,8 @@ def page() -> None:
     st.title("Learn: what privacy costs, step by step")
     draw_wrong(wrong)
     if lesson.slug == SLUGS[0]:
+        st.markdown(PICTURE)
+        draw_picture(SEEN)
         st.markdown(INTRODUCTION)
     with st.container(key="learn_place"):
         done = sum(state.finished(slug) for slug in SLUGS)

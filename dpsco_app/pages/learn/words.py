@@ -29,6 +29,12 @@ class LessonWords:
     why: str
 
 
+PICTURE = (
+    "**How can the average of people's numbers be published without giving anyone away?** Shrink "
+    "each record into a ball, take the average, and add noise that hides what any one record could "
+    "do. Drag the circle, change n, ε or p, or put one record where it does most harm."
+)
+
 INTRODUCTION = (
     "Eleven short steps from heavy tails to the limits of every private algorithm. In each, "
     "**predict** first, then **run**: the numbers are measured while you watch."

@@ -1,0 +1,1 @@
+"""Figures that a hand can move: small ES modules in the browser, numbers from Python."""

@@ -1,0 +1,59 @@
+// What simple clipping computes, on points [x, y]: the mathematics of the picture, and nothing drawn.
+
+export const length = ([x, y]) => Math.hypot(x, y)
+
+export const clipped = (point, radius) => {
+  const factor = Math.min(1, radius / (length(point) || 1))
+  return [point[0] * factor, point[1] * factor]
+}
+
+export const average = (points) => {
+  let x = 0
+  let y = 0
+  for (const point of points) {
+    x += point[0]
+    y += point[1]
+  }
+  return [x / points.length, y / points.length]
+}
+
+export const clippedAverage = (points, radius) => average(points.map((p) => clipped(p, radius)))
+
+// Standard deviation of the noise in each coordinate: replacing one of n records moves the average
+// of the clipped ones by at most 2R/n.
+export const noiseStd = (radius, n, rho) => (2 * radius) / n / Math.sqrt(2 * rho)
+
+const distance = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1])
+
+// The parts of the error at one radius. The noise and the total are root mean squares over the noise.
+export const errorParts = (points, mean, radius, rho) => {
+  const plain = average(points)
+  const release = clippedAverage(points, radius)
+  const noise = Math.SQRT2 * noiseStd(radius, points.length, rho)
+  return {
+    sampling: distance(plain, mean),
+    bias: distance(release, plain),
+    noise,
+    total: Math.hypot(distance(release, mean), noise),
+  }
+}
+
+// The radii from `low` to `high`, evenly spaced on a logarithmic scale.
+export const radiusGrid = (low, high, count) =>
+  Array.from({ length: count }, (_, i) => low * (high / low) ** (i / (count - 1)))
+
+// P(standard normal < x), by Simpson's rule: accurate to 1e-9 for |x| <= 8.
+export const normalCdf = (x) => {
+  const end = Math.min(8, Math.abs(x))
+  const steps = 200
+  const density = (t) => Math.exp((-t * t) / 2) / Math.sqrt(2 * Math.PI)
+  let sum = density(0) + density(end)
+  for (let i = 1; i < steps; i++) sum += (i % 2 ? 4 : 2) * density((i * end) / steps)
+  const half = (sum * end) / steps / 3
+  return x < 0 ? 0.5 - half : 0.5 + half
+}
+
+// How often the best guess is right which of two equally likely data sets a release comes from: with
+// Gaussian noise about averages that are `shift` apart, and at most for any private method.
+export const bestGuess = (shift, std) => normalCdf(shift / std / 2)
+export const guessLimit = (epsilon, delta) => (Math.exp(epsilon) + delta) / (Math.exp(epsilon) + 1)

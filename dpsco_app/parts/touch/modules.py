@@ -1,0 +1,33 @@
+"""The ES modules of this folder as one script: Streamlit takes a component's script as one text."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+HERE = Path(__file__).parent
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+\.js)"\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+
+
+@lru_cache(maxsize=8)
+def text(name: str) -> str:
+    """Return a file of this folder."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+@lru_cache(maxsize=8)
+def script(name: str) -> str:
+    """Return a module with what it imports before it, each once; its default export stays."""
+    wanted: list[str] = []
+    _collect(name, wanted)
+    parts = [IMPORT.sub("", text(part)) for part in wanted]
+    return "\n".join(EXPORT.sub("", part) for part in parts)
+
+
+def _collect(name: str, wanted: list[str]) -> None:
+    for part in IMPORT.findall(text(name)):
+        _collect(part, wanted)
+    if name not in wanted:
+        wanted.append(name)

@@ -1,0 +1,354 @@
+// How a private mean is made: records, a ball that clips them, their average, a cloud of releases.
+
+import {
+  average, bestGuess, clipped, clippedAverage, errorParts, guessLimit, length, noiseStd, radiusGrid,
+} from "./clipping.js"
+import { arrow, cross, dot, label, line, plane, ring } from "./canvas.js"
+
+const RADII = [0.25, 30] // ends of the slider and of the curve
+const TICKS = 200
+const VIEW = 8 // half the width of the plane of records
+const GROW_MS = 350
+
+const toRadius = (tick) => RADII[0] * (RADII[1] / RADII[0]) ** (tick / TICKS)
+const toTick = (radius) =>
+  Math.round((TICKS * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0]))
+const short = (value) => Number(value.toPrecision(2)).toString()
+const percent = (share) => `${Math.floor(share * 100)} %`
+
+// What the controls say, and the numbers that follow from it.
+const situation = ({ data, at, radius, moved }) => {
+  const n = data.sizes[at.n]
+  const rho = data.rhos[at.epsilon]
+  const points = data.records[at.p].slice(0, n)
+  const neighbour = moved ? [moved, ...points.slice(1)] : null
+  const release = clippedAverage(points, radius)
+  return {
+    n, rho, points, neighbour, release, radius,
+    mean: data.means[at.p],
+    plain: average(points),
+    std: noiseStd(radius, n, rho),
+    blind: data.radii[at.p][at.n][at.epsilon],
+    parts: errorParts(points, data.means[at.p], radius, rho),
+    moved: neighbour && clippedAverage(neighbour, radius),
+  }
+}
+
+const errorCurve = ({ points, mean, rho }) =>
+  radiusGrid(...RADII, 81).map((radius) => ({ radius, ...errorParts(points, mean, radius, rho) }))
+
+const bestOf = (curve) => curve.reduce((best, one) => (one.total < best.total ? one : best))
+
+// A record that lies outside the plane is drawn at its edge, in its direction.
+const inView = (point, limit) => {
+  const far = Math.max(Math.abs(point[0]), Math.abs(point[1])) / limit
+  return far > 1 ? [point[0] / far, point[1] / far] : point
+}
+
+const drawRecords = (picture, now, drawn) => {
+  const { colours } = picture
+  const place = plane(picture.canvas.records, { centre: [0, 0], size: VIEW })
+  picture.place = place
+  const edge = VIEW * 0.98
+  for (const point of drawn) {
+    if (length(point) <= now.radius) continue
+    line(place, inView(point, edge), clipped(point, now.radius), colours.lost, 1.5)
+  }
+  ring(place, [0, 0], now.radius, colours.method)
+  for (const point of drawn) {
+    const outside = length(point) > now.radius
+    if (outside) dot(place, inView(point, edge), 2.5, colours.lost)
+    dot(place, clipped(point, now.radius), 2.5, outside ? colours.method : colours.record)
+  }
+  if (now.neighbour) {
+    const at = inView(picture.state.moved, edge)
+    dot(place, at, 7, colours.other)
+    line(place, at, clipped(picture.state.moved, now.radius), colours.other, 1.5)
+    label(place, at, "your record", picture.type)
+  }
+  cross(place, now.mean, colours.ink)
+  label(place, now.mean, "true mean", picture.type, true)
+}
+
+// The size of the magnified plane follows the data, not the hand: a cloud that grows must be seen to.
+const meansView = (now) => {
+  const there = errorParts(now.points, now.mean, now.blind, now.rho)
+  return { centre: now.mean, size: 2.6 * Math.max(there.total, there.sampling + there.bias) }
+}
+
+const drawMeans = (picture, now) => {
+  const { colours, data, state } = picture
+  const half = meansView(now)
+  const place = plane(picture.canvas.means, half)
+  const released = (centre, z) => [centre[0] + now.std * z[0], centre[1] + now.std * z[1]]
+  if (now.moved) for (const z of data.noise) dot(place, released(now.moved, z), 2, colours.otherFaint)
+  for (const z of data.noise) dot(place, released(now.release, z), 2, colours.faint)
+  arrow(place, now.plain, now.release, colours.lost)
+  dot(place, now.plain, 4, colours.record)
+  dot(place, now.release, 5, colours.method)
+  if (now.moved) dot(place, now.moved, 5, colours.other)
+  const one = released(now.release, data.noise[state.run % data.noise.length])
+  line(place, now.release, one, colours.method)
+  dot(place, one, 7, colours.method)
+  cross(place, now.mean, colours.ink)
+  label(place, now.mean, "true mean", picture.type, one[1] > now.mean[1])
+  label(place, one, "released", picture.type, one[1] <= now.mean[1])
+  picture.find(".zoom").textContent = `Magnified ${short(VIEW / half.size)} times.`
+}
+
+const svgText = (x, y, text, anchor = "start") =>
+  `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`
+
+const drawBars = (picture, { parts }) => {
+  const { colours } = picture
+  const rows = [
+    ["sampling", parts.sampling, colours.record], ["bias", parts.bias, colours.lost],
+    ["noise", parts.noise, colours.method], ["in all", parts.total, colours.ink],
+  ]
+  const scale = 250 / Math.max(...rows.map(([, value]) => value))
+  picture.find(".bars").innerHTML = rows.map(([name, value, colour], i) =>
+    svgText(62, 27 + 40 * i, name, "end") +
+    `<rect x="70" y="${12 + 40 * i}" width="${value * scale}" height="20" rx="3" fill="${colour}"/>` +
+    svgText(78 + value * scale, 27 + 40 * i, short(value))).join("")
+  const words = rows.map(([name, value]) => `${name} ${short(value)}`).join(", ")
+  picture.find(".bars").setAttribute("aria-label", `Parts of the error: ${words}.`)
+}
+
+const drawCurve = (picture, now, curve) => {
+  const { colours } = picture
+  const best = bestOf(curve)
+  const [low, high] = [best.total / 2.5, best.total * 40]
+  const x = (radius) => 40 + 370 * (Math.log(radius / RADII[0]) / Math.log(RADII[1] / RADII[0]))
+  const y = (error) =>
+    140 - 130 * (Math.log(Math.min(high, Math.max(low, error)) / low) / Math.log(high / low))
+  const path = (key, colour, width) =>
+    `<path fill="none" stroke="${colour}" stroke-width="${width}" d="M` +
+    `${curve.map((one) => `${x(one.radius).toFixed(1)},${y(one[key]).toFixed(1)}`).join("L")}"/>`
+  // The name of a line on it, where it has left the bottom.
+  const name = (key, from, colour) => {
+    const one = curve.slice(from).find((c) => c[key] > 1.15 * low) || curve[from]
+    const [dx, dy, anchor] = key === "bias" ? [-4, 16, "end"] : [8, 18, "start"]
+    return `<text x="${x(one.radius) + dx}" y="${y(one[key]) + dy}" text-anchor="${anchor}" ` +
+      `style="fill: ${colour}">${key}</text>`
+  }
+  const mark = (radius, text, anchor) =>
+    `<line x1="${x(radius)}" x2="${x(radius)}" y1="22" y2="140" stroke="${colours.ink}" ` +
+    `stroke-dasharray="2 4"/>` + svgText(x(radius), 15, text, anchor)
+  const [first, second] = best.radius < now.blind ? ["end", "start"] : ["start", "end"]
+  const axis = [0.3, 1, 3, 10, 30].map((r) => svgText(x(r), 160, r, "middle")).join("")
+  picture.find(".curve").innerHTML =
+    `<line x1="40" x2="410" y1="140" y2="140" stroke="${colours.ink}"/>` + axis +
+    path("bias", colours.lost, 1.5) + path("noise", colours.faintLine, 1.5) +
+    path("total", colours.ink, 2.5) +
+    name("bias", 12, colours.lost) + name("noise", 64, colours.method) +
+    mark(best.radius, "best", first) + mark(now.blind, "without looking", second) +
+    `<circle cx="${x(now.radius)}" cy="${y(now.parts.total)}" r="6" fill="${colours.method}" ` +
+    `stroke="${colours.ink}"/>`
+  picture.find(".curve").setAttribute("aria-label",
+    `The error is least, ${short(best.total)}, at the clip radius ${short(best.radius)}; ` +
+    `at ${short(now.radius)} it is ${short(now.parts.total)}.`)
+}
+
+const sentence = ({ data, at }, now) => {
+  if (now.neighbour) {
+    const shift = Math.hypot(now.moved[0] - now.release[0], now.moved[1] - now.release[1])
+    return `Your record moved the average by ${short(shift)}, ${short(shift / now.std)} of the noise's ` +
+      `standard deviation. Whoever sees the release guesses which of the two records you had, and is ` +
+      `right ${percent(bestGuess(shift, now.std))} of the time. Tossing a coin gives 50 %; ` +
+      `no private method allows more than ` +
+      `${percent(guessLimit(data.epsilons[at.epsilon], data.delta))} at this budget.`
+  }
+  const { sampling, bias, noise, total } = now.parts
+  const outside = now.points.filter((p) => length(p) > now.radius).length
+  const worst = bias > noise ? "Most of it is the bias of clipping: try a larger radius."
+    : noise > Math.max(bias, sampling) ? "Most of it is noise: a smaller radius needs less."
+      : "Most of it is there without privacy: the average itself is off."
+  return `${outside} of ${now.n} records are clipped. A typical release is ${short(total)} from the ` +
+    `true mean. ${worst}`
+}
+
+const drawTexts = (picture, now) => {
+  const { data, state } = picture
+  const put = (name, text) => {
+    for (const out of picture.all(`[data-value=${name}]`)) out.textContent = text
+  }
+  put("radius", short(now.radius))
+  put("n", now.n)
+  put("epsilon", data.epsilons[state.at.epsilon])
+  put("p", data.orders[state.at.p])
+  for (const [name, values] of [["n", data.sizes], ["epsilon", data.epsilons], ["p", data.orders]]) {
+    picture.find(`input[name=${name}]`).setAttribute("aria-valuetext", values[state.at[name]])
+  }
+  picture.find("input[name=radius]").setAttribute("aria-valuetext", short(now.radius))
+  put("sensitivity", short((2 * now.radius) / now.n))
+  put("std", short(now.std))
+  put("rho", short(now.rho))
+  put("budget", `${data.epsilons[state.at.epsilon]}, ${data.delta}`)
+  put("shift", short(Math.sqrt(2 * now.rho)))
+  put("limit", percent(guessLimit(data.epsilons[state.at.epsilon], data.delta)))
+  const said = sentence(state, now)
+  picture.find(".summary").textContent = said
+  const seen = `${now.n} records around the true mean, and a circle of radius ${short(now.radius)} ` +
+    "that clips them."
+  picture.canvas.records.setAttribute("aria-label", seen)
+  picture.canvas.means.setAttribute("aria-label", `The cloud of possible releases. ${said}`)
+  picture.find("[name=worst]").hidden = !now.neighbour
+  picture.find("[name=change]").setAttribute("aria-pressed", String(Boolean(now.neighbour)))
+}
+
+const draw = (picture, drawn) => {
+  const { state } = picture
+  const now = situation(state)
+  const key = [state.at.n, state.at.epsilon, state.at.p].join()
+  if (picture.curveOf !== key) [picture.curve, picture.curveOf] = [errorCurve(now), key]
+  picture.now = now
+  drawRecords(picture, now, drawn || now.points)
+  drawMeans(picture, now)
+  drawBars(picture, now)
+  drawCurve(picture, now, picture.curve)
+  drawTexts(picture, now)
+}
+
+// At most one drawing for each frame of the screen.
+const redraw = (picture) => {
+  if (picture.waiting) return
+  picture.waiting = requestAnimationFrame(() => {
+    picture.waiting = 0
+    draw(picture)
+  })
+}
+
+// Records travel to their new places when the tail changes, but for who asks for stillness.
+const travel = (picture, from) => {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  const start = performance.now()
+  const step = (time) => {
+    const share = still ? 1 : Math.min(1, (time - start) / GROW_MS)
+    const to = situation(picture.state).points
+    draw(picture, to.map((p, i) => {
+      const [x, y] = from[i] || [0, 0]
+      return [x + share * (p[0] - x), y + share * (p[1] - y)]
+    }))
+    if (share < 1) requestAnimationFrame(step)
+  }
+  step(start)
+}
+
+const setRadius = (picture, radius) => {
+  picture.state.radius = Math.min(RADII[1], Math.max(RADII[0], radius))
+  picture.find("input[name=radius]").value = toTick(picture.state.radius)
+  redraw(picture)
+}
+
+// The place that moves the average most: on the far side of the ball.
+const worstPlace = ({ points, radius }) => {
+  const size = length(points[0]) || 1
+  return points[0].map((x) => (-x / size) * Math.max(radius, 1) * 1.1)
+}
+
+const pointerAt = (picture, event) => {
+  const { records } = picture.canvas
+  const box = records.getBoundingClientRect()
+  const [left, top] = [box.left + records.clientLeft, box.top + records.clientTop]
+  return picture.place.toWorld([event.clientX - left, event.clientY - top])
+}
+
+const listenToPlane = (picture) => {
+  const { state, canvas: { records } } = picture
+  let held = null
+  records.onpointerdown = (event) => {
+    const at = pointerAt(picture, event)
+    const near = (point) => Math.hypot(at[0] - point[0], at[1] - point[1]) * picture.place.scale < 24
+    held = state.moved && near(inView(state.moved, VIEW * 0.98)) ? "record" : "radius"
+    records.setPointerCapture(event.pointerId)
+    records.onpointermove(event)
+  }
+  records.onpointermove = (event) => {
+    if (!held) return
+    const at = pointerAt(picture, event)
+    if (held === "radius") setRadius(picture, length(at))
+    else state.moved = at
+    redraw(picture)
+  }
+  records.onpointerup = records.onpointercancel = () => (held = null)
+  records.onkeydown = (event) => {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }
+    const step = steps[event.key]
+    if (!step || !state.moved) return
+    event.preventDefault()
+    state.moved = state.moved.map((x, i) => x + step[i] * 0.2)
+    redraw(picture)
+  }
+}
+
+const listenToControls = (picture) => {
+  const { state, data } = picture
+  const input = (name) => picture.find(`input[name=${name}]`)
+  input("radius").oninput = (event) => {
+    state.radius = toRadius(Number(event.target.value))
+    redraw(picture)
+  }
+  for (const [name, values] of [["n", data.sizes], ["epsilon", data.epsilons], ["p", data.orders]]) {
+    input(name).max = values.length - 1
+    input(name).value = state.at[name]
+    input(name).oninput = (event) => {
+      const from = situation(state).points
+      state.at[name] = Number(event.target.value)
+      if (name === "p") travel(picture, from)
+      else redraw(picture)
+    }
+  }
+  const press = (name, action) => {
+    picture.find(`button[name=${name}]`).onclick = () => {
+      action()
+      redraw(picture)
+    }
+  }
+  press("again", () => (state.run += 1))
+  press("blind", () => setRadius(picture, picture.now.blind))
+  press("best", () => setRadius(picture, bestOf(picture.curve).radius))
+  press("worst", () => (state.moved = worstPlace(picture.now)))
+  press("change", () => {
+    state.moved = state.moved ? null : picture.now.points[0]
+    picture.canvas.records.tabIndex = state.moved ? 0 : -1
+  })
+}
+
+// How words on a canvas look: those of the page.
+const typeOf = (element, { ink }) => {
+  const style = getComputedStyle(element)
+  return { ink, page: style.getPropertyValue("--page"), font: style.fontFamily }
+}
+
+// Draw the picture into `root`, which holds its markup. Called again with other data, it begins anew.
+export const show = (root, data) => {
+  const old = root.picture
+  if (old && old.data.id === data.id) {
+    old.colours = data.colours
+    old.type = typeOf(old.find(".picture"), data.colours)
+    redraw(old)
+    return old
+  }
+  const [n, epsilon, p] = data.start
+  const state = { data, at: { n, epsilon, p }, run: 0, moved: null }
+  state.radius = data.radii[p][n][epsilon]
+  const find = (query) => root.querySelector(query)
+  const picture = {
+    data, state, find,
+    colours: data.colours,
+    type: typeOf(find(".picture"), data.colours),
+    all: (query) => root.querySelectorAll(query),
+    canvas: { records: find(".records"), means: find(".means") },
+  }
+  root.picture = picture
+  listenToPlane(picture)
+  listenToControls(picture)
+  setRadius(picture, state.radius)
+  travel(picture, situation(state).points.map(() => [0, 0]))
+  new ResizeObserver(() => redraw(picture)).observe(picture.canvas.records)
+  return picture
+}
+
+export default function ({ data, parentElement }) {
+  show(parentElement, data)
+}

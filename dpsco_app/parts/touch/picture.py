@@ -1,0 +1,106 @@
+"""The picture of how a private mean is made, which a hand can move."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.look import BLUE, CRIMSON, GREY, ORANGE, Look
+from dpsco_app.parts.touch.modules import script, text
+from dpsco_core.explain.picture import Picture, picture
+from dpsco_core.scenario import Scenario
+
+TITLE = "How a private mean is made"
+
+
+def draw_picture(scenario: Scenario, key: str = "picture") -> None:
+    """Draw the picture for the law, tail, budget and seed of `scenario`, and its download."""
+    dark = st.context.theme.type == "dark"
+    _component()(key=key, data=picture_data(scenario, dark=dark), height="content")
+    st.download_button(
+        "Download this picture (HTML)",
+        lambda: picture_page(scenario, dark=dark),
+        "dpsco-picture.html",
+        "text/html",
+        on_click="ignore",
+        key=f"{key}_html",
+        help="A page of its own that still moves, and needs no network.",
+    )
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the component; made at its first use, when there is a server."""
+    return st.components.v2.component(
+        "dpsco_private_mean",
+        html=text("picture.html"),
+        css=text("picture.css"),
+        js=script("picture.js"),
+    )
+
+
+def picture_data(scenario: Scenario, *, dark: bool) -> dict[str, Any]:
+    """Return what the browser draws from, as plain numbers and lists."""
+    numbers = picture(scenario)
+    return {"id": _identity(numbers), "colours": _colours(Look(dark=dark)), **_plain(numbers)}
+
+
+def _plain(numbers: Picture) -> dict[str, Any]:
+    return {
+        "delta": numbers.delta,
+        "sizes": numbers.sizes,
+        "epsilons": numbers.epsilons,
+        "orders": numbers.orders,
+        "start": numbers.start,
+        "records": numbers.records.tolist(),
+        "means": numbers.means.tolist(),
+        "rhos": numbers.rhos.tolist(),
+        "radii": numbers.radii.tolist(),
+        "noise": numbers.noise.tolist(),
+    }
+
+
+def _identity(numbers: Picture) -> str:
+    """Return a text that differs where the picture does: it begins anew only then."""
+    first = numbers.records[:, 0].tolist()
+    return json.dumps([numbers.law, numbers.delta, numbers.start, first])
+
+
+def _colours(look: Look) -> dict[str, str]:
+    """Return the colours: clipping's own, and those of what is lost and of the other record."""
+    method, lost, other = (look.colour(pair) for pair in (BLUE, ORANGE, CRIMSON))
+    return {
+        "ink": look.ink,
+        "record": look.colour(GREY),
+        "method": method,
+        "lost": lost,
+        "other": other,
+        "faint": f"{method}55",
+        "faintLine": method,
+        "otherFaint": f"{other}55",
+    }
+
+
+def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
+    """Return the picture as a page of its own, which moves without a server or a network."""
+    look = Look(dark=dark)
+    data = json.dumps(picture_data(scenario, dark=dark)).replace("</", "<\\/")
+    run = script("picture.js").replace("export default function", "function start")
+    background = look.colour(PAGE)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{TITLE}</title>\n<style>\nbody {{ max-width: 1100px; margin: 0 auto;"
+        f" padding: 1rem; background: {background}; --st-text-color: {look.ink};"
+        f" --st-background-color: {background}; color: {look.ink};"
+        " font-family: Arial, Helvetica, sans-serif; }\n"
+        f"{text('picture.css')}</style>\n</head>\n<body>\n<main>\n<h1>{TITLE}</h1>\n"
+        f"{text('picture.html')}<p>Made by DP-SCO Explorer.</p>\n</main>\n"
+        f'<script type="module">\n{run}\n'
+        f'start({{ data: {data}, parentElement: document.querySelector("main") }})\n'
+        "</script>\n</body>\n</html>\n"
+    )

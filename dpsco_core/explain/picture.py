@@ -1,0 +1,158 @@
+"""How a private mean is made: records in the plane, clip radii, noise, for a figure to play with.
+
+Everything that the figure needs for every position of its controls, computed once. The figure shows
+the records that it draws from, so nothing in here is private: it is a picture of the method.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.limits import LIBRARY
+from dpsco_core.catalogue import HARD_INSTANCES
+from dpsco_core.methods.mean import SimpleClipping
+from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.runs.study import stream
+from dpsco_core.scenario import Scenario
+
+SIZES = (20, 50, 100, 200, 500)
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+ORDERS = (2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+RELEASES = 250
+USUAL_DELTA = 1e-6
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Picture:
+    """Records of one law with every tail, and what simple clipping does with them.
+
+    Parameters
+    ----------
+    law : str
+        The slug of the distribution.
+    delta : float
+        Of every budget.
+    sizes, epsilons, orders : tuple
+        The positions of the three controls: n, epsilon and the moment order p.
+    start : tuple of int
+        Where they stand at first: the positions nearest to the scenario.
+    records : array of shape (len(orders), sizes[-1], 2)
+        The first n records of an order are its data set.
+    means : array of shape (len(orders), 2)
+        The true means.
+    rhos : array of shape (len(epsilons),)
+        What each budget leaves for the one release; its noise in each coordinate has standard
+        deviation :math:`(2R/n)/\\sqrt{2\\rho}`.
+    radii : array of shape (len(orders), len(sizes), len(epsilons))
+        The clip radius that `SimpleClipping` chooses without looking at data.
+    noise : array of shape (RELEASES, 2)
+        Standard normal: each row is the noise of one run.
+    """
+
+    law: str
+    delta: float
+    sizes: tuple[int, ...]
+    epsilons: tuple[float, ...]
+    orders: tuple[float, ...]
+    start: tuple[int, int, int]
+    records: Vector
+    means: Vector
+    rhos: Vector
+    radii: Vector
+    noise: Vector
+
+
+def picture(scenario: Scenario) -> Picture:
+    """Return the picture for the law, tail, offset, budget and seed of `scenario`, in the plane.
+
+    A hard instance, which has one law for each n and budget, gives way to the skewed Pareto law.
+    """
+    law = "skewed-pareto" if scenario.distribution in HARD_INSTANCES else scenario.distribution
+    return _picture(
+        law,
+        scenario.margin,
+        scenario.offset,
+        scenario.diameter,
+        scenario.delta or USUAL_DELTA,
+        scenario.seed,
+        (_nearest(SIZES, scenario.n), _nearest_epsilon(scenario), _nearest(ORDERS, scenario.p)),
+    )
+
+
+@lru_cache(maxsize=8)
+def _picture(
+    law: str,
+    margin: float,
+    offset: float,
+    diameter: float,
+    delta: float,
+    seed: int,
+    start: tuple[int, int, int],
+) -> Picture:
+    base = Scenario(
+        methods=(SimpleClipping.card.slug,),
+        distribution=law,
+        n=SIZES[-1],
+        d=2,
+        margin=margin,
+        offset=offset,
+        diameter=diameter,
+        delta=delta,
+        axis=None,
+        grid=(),
+        seed=seed,
+    )
+    records, means = [], []
+    radii = np.empty((len(ORDERS), len(SIZES), len(EPSILONS)))
+    rhos = np.empty(len(EPSILONS))
+    for i, order in enumerate(ORDERS):
+        problem = replace(base, p=order).validate(LIBRARY).instance.problem
+        assert isinstance(problem, MeanEstimation)
+        records.append(problem.distribution.sample(SIZES[-1], stream(seed, "picture", 0)).x)
+        means.append(problem.distribution.mean)
+        for j, n in enumerate(SIZES):
+            for k, epsilon in enumerate(EPSILONS):
+                setting = problem.setting(n, ApproxDP(epsilon=epsilon, delta=delta))
+                plan = SimpleClipping().plan(setting)
+                radii[i, j, k], rhos[k] = plan.clip_radius, plan.rho
+    return Picture(
+        law=law,
+        delta=delta,
+        sizes=SIZES,
+        epsilons=EPSILONS,
+        orders=ORDERS,
+        start=start,
+        records=np.array(records),
+        means=np.array(means),
+        rhos=rhos,
+        radii=radii,
+        noise=_standard_noise(stream(seed, "picture noise", 0)),
+    )
+
+
+def _standard_noise(rng: np.random.Generator) -> Vector:
+    """Return the noise of `RELEASES` runs in units of its standard deviation, drawn as theirs."""
+    unit = Ledger(ZCDP(rho=1.0)).gaussian(
+        np.zeros(2 * RELEASES), l2_sensitivity=math.sqrt(2), rho=1.0, rng=rng, label="picture"
+    )
+    return unit.reshape(RELEASES, 2)
+
+
+def _nearest(values: Sequence[float], wanted: float) -> int:
+    """Return the position of the value nearest to `wanted`, on a logarithmic scale."""
+    borders = [math.sqrt(a * b) for a, b in pairwise(values)]
+    return bisect(borders, wanted)
+
+
+def _nearest_epsilon(scenario: Scenario) -> int:
+    return EPSILONS.index(1.0) if scenario.epsilon is None else _nearest(EPSILONS, scenario.epsilon)

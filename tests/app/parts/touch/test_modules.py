@@ -1,0 +1,50 @@
+"""The scripts of the figures that can be touched: small modules, joined into one."""
+
+from __future__ import annotations
+
+import json
+
+from dpsco_app.parts.touch.modules import HERE, script, text
+from dpsco_app.parts.touch.picture import picture_data, picture_page
+from dpsco_core.scenario import Scenario
+
+SCRIPTS = sorted(HERE.glob("*.js"))
+
+
+def test_all_scripts_together_are_small_and_none_is_minified() -> None:
+    assert len(SCRIPTS) >= 3
+    assert sum(path.stat().st_size for path in SCRIPTS) < 120_000
+    for path in SCRIPTS:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert max(map(len, lines)) <= 110 and len(lines) <= 400, path.name
+
+
+def test_a_joined_script_holds_each_module_once_and_imports_nothing() -> None:
+    joined = script("picture.js")
+    for name in ("clipping.js", "canvas.js", "picture.js"):
+        assert joined.count(text(name).splitlines()[0]) == 1
+    assert "import " not in joined
+    assert joined.count("export ") == joined.count("export default") == 1
+    assert joined.index("const clipped =") < joined.index("const situation =")
+
+
+def test_no_script_asks_for_anything_from_elsewhere() -> None:
+    for path in SCRIPTS:
+        said = path.read_text(encoding="utf-8")
+        assert not [w for w in ("http:", "https:", "fetch(", "eval(", "Function(") if w in said]
+
+
+def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None:
+    scenario = Scenario(distribution="skewed-pareto")
+    page = picture_page(scenario)
+    assert json.dumps(picture_data(scenario, dark=False)["rhos"]) in page
+    assert "http://" not in page and "https://" not in page and "import {" not in page
+
+
+def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
+    def identity(dark: bool = False, **fields: object) -> object:
+        return picture_data(Scenario(**fields), dark=dark)["id"]  # type: ignore[arg-type]
+
+    assert identity() == identity(dark=True) == identity(trials=7)
+    others = [identity(seed=1), identity(delta=1e-5), identity(epsilon=5.0)]
+    assert len({identity(), *others}) == 4
