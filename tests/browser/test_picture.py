@@ -94,9 +94,7 @@ def test_the_exported_picture_follows_the_hand(alone: Page) -> None:
     box = canvas.bounding_box()
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    scale = (
-        (box["height"] - 2) / 2 / 8
-    )  # pixels per unit: 8 from the middle up
+    scale = (box["height"] - 2) / 2 / 8  # pixels per unit: 8 from the middle up
     alone.mouse.move(middle[0] + 3 * scale, middle[1])
     alone.mouse.down()
     expect(alone.locator("label [data-value=radius]")).to_have_text("3")
