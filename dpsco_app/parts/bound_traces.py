@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpsco_app.parts.look import COLOURS, FADED, REGION, Label, Look, Part, translucent, wrapped
-from dpsco_app.parts.problem_words import is_instance, worst_case
+from dpsco_app.parts.problem_words import is_instance
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.report import Evaluation
@@ -17,6 +17,7 @@ from dpsco_core.scenario import Scenario
 PAD = 0.03  # of the axis, on each side of what is drawn
 # Where the words in the region begin and end, as shares of the figure's width.
 TEXT_FROM, TEXT_TO = 0.04, 0.45
+HERE = "No private algorithm can do better on these data"
 
 
 def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
@@ -29,12 +30,17 @@ def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
 
 
 def is_floor(card: BoundCard) -> bool:
-    """Whether the region below a bound is shaded."""
+    """Whether it is a lower bound with a proven constant."""
     return card.kind == "lower" and card.constant == "explicit"
 
 
+def binds_here(card: BoundCard, scenario: Scenario) -> bool:
+    """Whether the region below a bound is shaded: only on the data that it is proven for."""
+    return is_floor(card) and is_instance(card, scenario.problem, scenario.distribution)
+
+
 def region(curve: list[Evaluation], look: Look, low: float) -> Part:
-    """Return the trace that fills from below: where no private algorithm can be.
+    """Return the trace that fills from below: where no private algorithm can be on these data.
 
     Its edge is the bound's line at every x. Points below the figure stay where they are: an edge
     that ended at the figure's lower end would run above the line on its way there.
@@ -66,7 +72,7 @@ def region_names(
     colour = look.colour(REGION)
     height = 0.04 * math.log10(top / low)
     name: Part = {
-        "text": region_text(curves, scenario, look),
+        "text": HERE,
         "xref": "paper",
         "x": TEXT_FROM,
         "y": math.log10(low) + height,
@@ -103,16 +109,9 @@ def _edge(curves: list[list[Evaluation]], scenario: Scenario, share: float) -> f
     )
 
 
-def region_text(curves: Sequence[list[Evaluation]], scenario: Scenario, look: Look) -> str:
-    """Return what the shaded region means; on the data of its highest edge it holds as it is."""
-    who = "No private algorithm gets here"
-    highest = max(curves, key=lambda c: c[0].value)[0].bound.card
-    if is_instance(highest, scenario.problem, scenario.distribution):
-        return who
-    return who + ("<br>" if look.compact else " ") + worst_case(highest)
-
-
-def bound_lines(curve: list[Evaluation], look: Look) -> tuple[list[Part], Label]:
+def bound_lines(
+    curve: list[Evaluation], scenario: Scenario, look: Look
+) -> tuple[list[Part], Label]:
     """Return the traces of a bound, and its name at its right end."""
     card = curve[0].bound.card
     lower = card.kind == "lower"
@@ -140,7 +139,10 @@ def bound_lines(curve: list[Evaluation], look: Look) -> tuple[list[Part], Label]
         }
         lines.append(line)
     rank = 1 if is_floor(card) else 2
-    return lines, Label(text=bound_name(card), y=curve[-1].value, colour=colour, rank=rank)
+    text = bound_name(card)
+    if is_floor(card) and not binds_here(card, scenario):
+        text += ", worst case"
+    return lines, Label(text=text, y=curve[-1].value, colour=colour, rank=rank)
 
 
 def _borders(failing: list[bool], i: int, faded: bool) -> bool:

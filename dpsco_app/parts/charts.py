@@ -11,7 +11,14 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpsco_app.parts.bound_traces import PAD, bound_lines, curves_of, is_floor, region, region_names
+from dpsco_app.parts.bound_traces import (
+    PAD,
+    binds_here,
+    bound_lines,
+    curves_of,
+    region,
+    region_names,
+)
 from dpsco_app.parts.look import (
     COLOURS,
     SYMBOLS,
@@ -113,11 +120,11 @@ def error_figure(
     every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
     low, high = ends or _range(every, curves, [risk for _, risk in start])
     proven = [c for c in curves if not any(e.failures for e in c)]
-    floors = [c for c in proven if is_floor(c[0].bound.card)]
+    floors = [c for c in proven if binds_here(c[0].bound.card, scenario)]
     traces = [region(curve, look, low) for curve in floors]
     labels: list[Label] = []
     for curve in curves:
-        lines, label = bound_lines(curve, look)
+        lines, label = bound_lines(curve, scenario, look)
         traces += lines
         labels.append(label)
     if start:

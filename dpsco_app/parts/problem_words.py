@@ -150,7 +150,7 @@ def is_instance(card: BoundCard, problem: str, distribution: str) -> bool:
 def worst_case(card: BoundCard) -> str:
     """Return over what a lower bound is a worst case, as the end of a sentence."""
     if card.quantity != "excess risk":
-        return "on its hardest input"
+        return "in the worst case"
     return f"in the worst case over {card.loss_class.curvature} losses"
 
 

@@ -65,13 +65,12 @@ def state(
     said = _errs(scenario.problem, best, errors[best])
     parts = [f"{where}{_on(scenario)}{_instead(scenario, at)}, {said}"]
     name = method_card(best).name
-    says = " errs by" if scenario.problem == MEAN else ": excess risk"
+    says = " has error" if scenario.problem == MEAN else ": excess risk"
     headline = f"{name}{says} {errors[best]:.2g} {_inside(where)}"
     public = errors.get(baseline(scenario.problem))
     if public is not None and public > NO_ERROR * errors[best]:
         ratio = errors[best] / public
-        of = "" if scenario.problem == MEAN else "that of "
-        parts.append(f"**{times(ratio)} times** {of}{words_for(scenario.problem).baseline}")
+        parts.append(f"**{times(ratio)} times** that of {words_for(scenario.problem).baseline}")
         headline = _against_public(scenario.problem, name, ratio, _inside(where))
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
@@ -104,14 +103,14 @@ def times(ratio: float) -> str:
 def _errs(problem: str, method: str, error: float) -> str:
     name = _inside(method_card(method).name)
     if problem == MEAN:
-        return f"**{name}** errs by **{error:.2g}**"
+        return f"**{name}** has error **{error:.2g}**"
     return f"with **{name}** the excess population risk is **{error:.2g}**"
 
 
 def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
     reference = words_for(problem).baseline
     if problem == MEAN:
-        return f"{name} errs {times(ratio)} times as much as {reference} {where}"
+        return f"{name} has {times(ratio)} times the error of {reference} {where}"
     return f"{name}: {times(ratio)} times the excess risk of {reference} {where}"
 
 
@@ -120,17 +119,13 @@ def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     card = floor.bound.card
     who = {"pure": "ε-DP ", "zcdp": "zCDP "}.get(card.privacy, "")
     here = is_instance(card, scenario.problem, scenario.distribution)
-    if scenario.problem == MEAN:
-        must = "must err " + ("on these data, its hardest input" if here else worst_case(card))
-    else:
-        case = "on this very loss and data, a hardest case" if here else worst_case(card)
-        must = f"must leave {case}"
+    case = worst_case(card)
+    if here:
+        case = "on these data" if scenario.problem == MEAN else "for this loss on these data"
+    least = f"the least that any {who}algorithm can guarantee {case}"
     if error >= floor.value:
-        return (
-            f"**{times(error / floor.value)} times** what any {who}algorithm {must} "
-            f"({floor.value:.2g})"
-        )
-    below = f"below the {floor.value:.2g} that any {who}algorithm {must}"
+        return f"**{times(error / floor.value)} times** {least} ({floor.value:.2g})"
+    below = f"below {floor.value:.2g}, {least}"
     if here:
         mean = f"mean {words_for(scenario.problem).error}"
         return f"{below}, by the luck of {scenario.trials} trials: the bound is on the {mean}"

@@ -248,7 +248,7 @@ def test_a_link_brings_the_page_back_after_the_server_was_killed_in_a_run(
             for part in ("n=20000", "seed=77", "p=2.5", "trials=150"):
                 assert part in page.url
             assert page.locator("[data-testid=stException]").count() == 0
-            expect(page.locator(".st-key-sentence")).to_contain_text("errs by", timeout=60_000)
+            expect(page.locator(".st-key-sentence")).to_contain_text("has error", timeout=60_000)
     finally:
         del os.environ["DPSCO_STUDY"]
     with Store(results) as store:

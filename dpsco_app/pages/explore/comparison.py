@@ -102,7 +102,7 @@ def in_words(result: Result, method: str, here: float, there: float) -> str:
     """Return one sentence on the errors of a method in the scenario beside and in this one."""
     assert result.beside is not None
     name = method[0].lower() + method[1:]
-    left = "errs by" if result.beside.scenario.problem == MEAN else "leaves"
+    left = "has error" if result.beside.scenario.problem == MEAN else "leaves"
     if st.session_state[PIN]:
         where = f"As pinned, {name} {left} **{number(there)}**"
     else:

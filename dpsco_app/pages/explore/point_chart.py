@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.parts.bound_traces import bound_hover, bound_name, is_floor, region_text
+from dpsco_app.parts.bound_traces import HERE, binds_here, bound_hover, bound_name, is_floor
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.look import (
     COLOURS,
@@ -70,7 +70,7 @@ def point_figure(
     for b in others:
         rows.append(_draw_marker(figure, b, look))
     for i, b in enumerate(sorted(floors, key=lambda b: -b.value)):
-        _draw_floor(figure, b, i, look, (low, high))
+        _draw_floor(figure, b, i, look, (low, high), binds_here(b.bound.card, scenario))
     if start is not None and low < start < high:
         _draw_start(figure, start, look)
     figure.update_xaxes(
@@ -89,7 +89,8 @@ def point_figure(
         autorange="reversed",
     )
     lay_out(figure, look)
-    _name_region(figure, floors, scenario, look)
+    if any(binds_here(b.bound.card, scenario) for b in floors):
+        _name_region(figure, look)
     head = 90 if look.compact else 60
     row_height = ROW_HEIGHT_COMPACT if look.compact else ROW_HEIGHT
     figure.update_layout(
@@ -170,22 +171,29 @@ def _draw_marker(figure: go.Figure, evaluation: Evaluation, look: Look) -> str:
 
 
 def _draw_floor(
-    figure: go.Figure, evaluation: Evaluation, i: int, look: Look, ends: tuple[float, float]
+    figure: go.Figure,
+    evaluation: Evaluation,
+    i: int,
+    look: Look,
+    ends: tuple[float, float],
+    shaded: bool,
 ) -> None:
-    """Shade what lies below a lower bound; its name stands above, one line a bound."""
+    """Draw a lower bound, `shaded` below where it binds; its name stands above, a line each."""
     low, high = ends
     card = evaluation.bound.card
     colour = look.colour(REGION)
-    figure.add_vrect(
-        x0=low / 10,
-        x1=evaluation.value,
-        fillcolor=translucent(colour, 0.13),
-        line_width=0,
-        layer="below",
-    )
+    if shaded:
+        figure.add_vrect(
+            x0=low / 10,
+            x1=evaluation.value,
+            fillcolor=translucent(colour, 0.13),
+            line_width=0,
+            layer="below",
+        )
     figure.add_vline(x=evaluation.value, line={"color": colour, "width": 1.4}, opacity=0.9)
     figure.add_annotation(
-        text=f"{card.name}: {number_text(float(f'{evaluation.value:.2g}'))}",
+        text=f"{card.name}{'' if shaded else ', worst case'}: "
+        f"{number_text(float(f'{evaluation.value:.2g}'))}",
         x=math.log10(evaluation.value),
         y=1,
         yref="paper",
@@ -212,13 +220,9 @@ def _draw_start(figure: go.Figure, start: float, look: Look) -> None:
     )
 
 
-def _name_region(
-    figure: go.Figure, floors: list[Evaluation], scenario: Scenario, look: Look
-) -> None:
-    if not floors:
-        return
+def _name_region(figure: go.Figure, look: Look) -> None:
     figure.add_annotation(
-        text=region_text([[b] for b in floors], scenario, look),
+        text=HERE,
         xref="paper",
         yref="paper",
         x=0.01,

@@ -8,9 +8,10 @@ from dpsco_core.scenario import Scenario
 HOW_TO_READ = """
 - **Solid lines with points**: the median error over the trials; the band holds 10 % to 90 % of
   them.
-- **Shaded from below**: no private algorithm gets here *on its hardest input*, at the same budget
-  and with a proven constant. Fano's inequality for concentrated DP gives the lower edge, the sign
-  hypercube the higher one.
+- **Red lines, worst case**: no private algorithm at this budget can guarantee less for every law
+  with these moments. The constants are proven: by Fano's inequality for concentrated DP (lower
+  line), and on the sign hypercube (higher line). On other data the error may be less. On the data
+  that a bound is proven for, its region is shaded: no private algorithm can do better there.
 - **Thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with constant 1
   because the constant is not known; only their slope means something.
 - **Faded**: a condition of the theorem fails there; hover to read which.

@@ -11,7 +11,7 @@ import pytest
 
 from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.explore.presets import PRESETS
-from dpsco_app.parts.bound_traces import bound_name
+from dpsco_app.parts.bound_traces import HERE, bound_name
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
     COLOURS,
@@ -59,9 +59,8 @@ def test_a_sweep_draws_regions_then_bounds_then_bands_and_lines() -> None:
     figure = draw(SWEEP, *FLOORS, RATE, PROVEN)
     names = [t.name for t in figure.data]
     lines = [method_card(m).name for m in SWEEP.methods]
-    assert names[:2] == list(FLOORS)
-    assert names[2:4] == ["CDP Fano", "CDP hypercube"]
-    assert set(names[4:-6]) == {
+    assert names[:2] == ["CDP Fano", "CDP hypercube"]
+    assert set(names[2:-6]) == {
         bound("upper.mean.clipped").card.name + " (constant 1)",
         PROVEN_NAME,
     }
@@ -74,28 +73,34 @@ PROVEN_NAME = bound(PROVEN).card.name
 
 
 def test_the_region_below_a_lower_bound_is_filled_down_to_the_edge() -> None:
-    figure = draw(SWEEP, *FLOORS)
+    figure = draw(replace(SWEEP, distribution="hypercube"), *FLOORS)
     floor = 10 ** figure.layout.yaxis.range[0]
-    for slug, evaluations in zip(FLOORS, (bounds(SWEEP, s) for s in FLOORS), strict=True):
-        (region,) = traces(figure, slug)
-        assert region.fill == "toself" and region.line.width == 0
-        assert region.y[:3] == pytest.approx([e.value for e in evaluations])
-        assert max(region.y[3:]) < floor
-    assert "No private algorithm gets here on its hardest input" in written(figure)
+    (region,) = traces(figure, "lower.mean.hypercube-cdp")
+    assert region.fill == "toself" and region.line.width == 0
+    truth = bounds(replace(SWEEP, distribution="hypercube"), "lower.mean.hypercube-cdp")
+    assert region.y[:3] == pytest.approx([e.value for e in truth])
+    assert max(region.y[3:]) < floor
+    assert HERE in written(figure)
 
 
 @pytest.mark.parametrize(
-    ("distribution", "text"),
+    ("distribution", "filled"),
     [
-        ("hypercube", "No private algorithm gets here"),
-        ("spike", "No private algorithm gets here on its hardest input"),
+        ("hypercube", ["lower.mean.hypercube-cdp"]),
+        ("spike", ["lower.mean.fano-cdp"]),
+        ("student-t", []),
+        ("gaussian", []),
     ],
 )
-def test_the_regions_text_is_unconditional_on_the_data_of_its_edge_only(
-    distribution: str, text: str
+def test_a_region_is_filled_only_on_the_data_that_its_bound_is_proven_for(
+    distribution: str, filled: list[str]
 ) -> None:
-    scenario = replace(SWEEP, distribution=distribution)
-    assert text in written(draw(scenario, *FLOORS))
+    figure = draw(replace(SWEEP, distribution=distribution), *FLOORS)
+    assert [slug for slug in FLOORS if traces(figure, slug)] == filled
+    assert (HERE in written(figure)) == bool(filled)
+    for slug in FLOORS:  # the others are lines that say what they are
+        worst = f"{bound(slug).card.name}, worst case"
+        assert (worst in written(figure)) == (slug not in filled)
 
 
 def test_rates_are_dashed_and_say_that_their_constant_is_one() -> None:
@@ -321,12 +326,12 @@ def test_a_shade_is_never_above_its_line_however_far_that_falls() -> None:
     """On the hypercube the floor falls from 10^-4 to 10^-26 between two points of the axis m."""
     look = Look(title="A title")
     figure = error_figure(USERS, table(USERS), bounds(USERS, *STRONG), look)
-    for slug in STRONG:
-        (shade,) = traces(figure, slug)
-        (line,) = traces(figure, bound(slug).card.name)
-        count = len(shade.x) // 2
-        assert list(shade.x[:count]) == [x for x, y in zip(line.x, line.y, strict=True) if y]
-        assert list(shade.y[:count]) == pytest.approx([y for y in line.y if y], rel=1e-12)
+    (shade,) = traces(figure, STRONG[0])  # proven on these very data, the other is not
+    assert not traces(figure, STRONG[1])
+    (line,) = traces(figure, bound(STRONG[0]).card.name)
+    count = len(shade.x) // 2
+    assert list(shade.x[:count]) == [x for x, y in zip(line.x, line.y, strict=True) if y]
+    assert list(shade.y[:count]) == pytest.approx([y for y in line.y if y], rel=1e-12)
 
 
 def test_the_words_of_a_narrow_region_point_into_it() -> None:
@@ -336,5 +341,6 @@ def test_the_words_of_a_narrow_region_point_into_it() -> None:
     low, high = narrow.layout.yaxis.range
     edge = math.log10(bounds(USERS, STRONG[0])[0].value)
     assert words.showarrow and low < words.y < edge < high
-    (wide,) = [a for a in draw(SWEEP, *FLOORS).layout.annotations if "No private" in a.text]
+    there = draw(replace(SWEEP, distribution="hypercube"), *FLOORS)
+    (wide,) = [a for a in there.layout.annotations if "No private" in a.text]
     assert not wide.showarrow

@@ -34,8 +34,9 @@ def test_the_sentences_numbers_are_those_of_the_table() -> None:
     assert numbers_in(said.sentence) == [float(f"{v:.2g}") for v in expected]
     assert f"({floor:.2g})" in said.sentence
     assert rows.drop("Sample mean").idxmin() == "Simple clipping"
-    assert said.sentence.startswith("At n = 10,000, **simple clipping** errs by")
-    assert said.headline.startswith("Simple clipping errs") and "at n = 10,000" in said.headline
+    assert said.sentence.startswith("At n = 10,000, **simple clipping** has error")
+    assert said.headline.startswith("Simple clipping has 2.1 times the error of")
+    assert "at n = 10,000" in said.headline
 
 
 def test_a_value_off_the_grid_is_answered_at_the_nearest_point_and_said() -> None:
@@ -45,7 +46,8 @@ def test_a_value_off_the_grid_is_answered_at_the_nearest_point_and_said() -> Non
 
 def test_below_a_lower_bound_ordinary_data_are_easier_than_the_worst() -> None:
     said = say(SWEEP, shrink=0.01)
-    assert "below the 0.075 that any zCDP algorithm must err on its hardest input" in said.sentence
+    least = "below 0.075, the least that any zCDP algorithm can guarantee in the worst case"
+    assert least in said.sentence
     assert said.sentence.endswith("these data are easier than that.")
 
 
@@ -53,20 +55,21 @@ def test_below_a_lower_bound_ordinary_data_are_easier_than_the_worst() -> None:
 def test_the_hard_data_of_a_bound_are_never_called_easier(shrink: float) -> None:
     said = say(replace(SWEEP, distribution="hypercube"), shrink)
     assert "easier" not in said.sentence
-    assert "on these data, its hardest input" in said.sentence
+    assert "can guarantee on these data" in said.sentence
     if shrink < 1:
         assert "by the luck of 5 trials: the bound is on the mean error" in said.sentence
 
 
 def test_names_keep_their_capitals_inside_the_sentence() -> None:
     scenario = replace(SWEEP, methods=("mean.cwme-pure",), delta=0.0)
-    assert "**coordinate-wise, Laplace** errs" in state(scenario, table(scenario), [], {}).sentence
+    said = state(scenario, table(scenario), [], {})
+    assert "**coordinate-wise, Laplace** has error" in said.sentence
 
 
 def test_a_bound_that_does_not_bind_the_best_method_or_fails_is_not_mentioned() -> None:
-    assert "must err" not in state(SWEEP, table(SWEEP), bounds(SWEEP, *FLOORS), {}).sentence
+    assert "guarantee" not in state(SWEEP, table(SWEEP), bounds(SWEEP, *FLOORS), {}).sentence
     failing = [replace(e, failures=("No.",)) for e in bounds(SWEEP, *FLOORS)]
-    assert "must err" not in state(SWEEP, table(SWEEP), failing, CDP).sentence
+    assert "guarantee" not in state(SWEEP, table(SWEEP), failing, CDP).sentence
 
 
 def test_without_private_results_it_says_what_is_missing() -> None:
@@ -119,7 +122,9 @@ def test_the_sentence_has_the_largest_floor_that_binds_the_method_sampling_inclu
     assert largest.bound.card.slug == "lower.sco-strong.sampling-signs"
     assert largest.value > 1000 * private, "what privacy alone proves is far from what binds"
     said = statement(run(scenario))
-    worst = "what any algorithm must leave in the worst case over strongly convex losses"
+    worst = (
+        "the least that any algorithm can guarantee in the worst case over strongly convex losses"
+    )
     assert f"{worst} ({largest.value:.2g})" in said.sentence
 
 

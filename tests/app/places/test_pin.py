@@ -78,7 +78,7 @@ def test_a_pinned_run_is_drawn_dashed_beside_the_next_one_and_comes_off_again() 
     assert dashes["Simple clipping"] == "solid" and dashes["Simple clipping, pinned"] == "7px,4px"
     colours = {t["name"]: t["line"].get("color") for t in wide["data"]}
     assert colours["Simple clipping"] == colours["Simple clipping, pinned"]
-    assert "As pinned, simple clipping errs by" in sentence(page)
+    assert "As pinned, simple clipping has error" in sentence(page)
     assert "and as pinned" in status(page)
     press(page, "Unpin")
     assert not is_stale(page) and result(page).beside is None
