@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -11,9 +10,6 @@ from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.scenario import Scenario
-
-# One lower bound of each kind and privacy: their variants are in the table below the figure.
-DRAWN_LOWER = re.compile(r"lower\.[a-z-]+\.(fano|hypercube|rate)-(cdp|pure)|lower\.user\.rate")
 
 
 def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
@@ -25,8 +21,8 @@ def cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
 @lru_cache
 def lower_cards(problem: str, level: Level = "item") -> tuple[BoundCard, ...]:
     """Return the lower bounds that a figure can draw, of the smallest class."""
-    found = (c for c in cards(problem, level) if DRAWN_LOWER.fullmatch(c.slug))
-    return _smallest_class(problem, [c for c in found if c.kind == "lower"])
+    lower = [c for c in cards(problem, level) if c.kind == "lower" and c.drawn]
+    return _smallest_class(problem, lower)
 
 
 @lru_cache

@@ -292,6 +292,12 @@ class BoundCard(Card):
         users as records.
     problems : tuple of str
         Slugs of the problems beside which the bound is drawn.
+    geometry : {"l2", "lq"}
+        The geometry that the statement is about.
+    drawn : bool
+        Lower bounds: whether a figure draws it; a variant of one that is drawn is in tables only.
+    tables : tuple of str
+        The tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others.
     """
 
     kind: Literal["upper", "lower"]
@@ -307,6 +313,9 @@ class BoundCard(Card):
     instance_class: LossClass = MEAN
     level: Level = "item"
     problems: tuple[str, ...] = ("mean",)
+    geometry: Literal["l2", "lq"] = "l2"
+    drawn: bool = True
+    tables: tuple[str, ...] = ()
 
     def applies_to(self, problem: LossClass) -> bool:
         """Whether the bound is about methods for a class of problems.

@@ -34,6 +34,25 @@ class Hypothesis:
     check: Callable[[Setting], str]
 
 
+@dataclass(frozen=True)
+class Letter:
+    r"""What a letter of a formula means, and its value at a setting where it has one of its own.
+
+    Parameters
+    ----------
+    token : str
+        As in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``.
+    meaning : str
+        Empty hides the letter: an index inside the formula.
+    value : callable
+        Takes a `Setting`; NaN where the letter has no value of its own.
+    """
+
+    token: str
+    meaning: str
+    value: Callable[[Setting], float] = lambda _: math.nan
+
+
 @dataclass(frozen=True, kw_only=True)
 class Bound:
     """A bound on the error, evaluated at a `Setting`.
@@ -49,6 +68,8 @@ class Bound:
     hypotheses : tuple of Hypothesis
         Conditions of the statement. The value is still given where one fails, and said to be
         outside its hypotheses.
+    letters : tuple of Letter
+        Letters of the formula that mean something else than in most bounds.
 
     Notes
     -----
@@ -61,6 +82,7 @@ class Bound:
     evaluate: Callable[[Setting], Terms]
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     hypotheses: tuple[Hypothesis, ...] = ()
+    letters: tuple[Letter, ...] = ()
 
     def terms(self, setting: Setting) -> dict[str, float]:
         """Return the terms of the bound by name."""
@@ -82,3 +104,8 @@ class Bound:
         """Return one sentence for every hypothesis that fails at `setting`."""
         seen = self.seen(setting)
         return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)
+
+
+def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:
+    """Return bounds with these letters, but those that have letters of their own."""
+    return tuple(b if b.letters else replace(b, letters=letters) for b in bounds)

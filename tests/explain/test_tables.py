@@ -19,7 +19,6 @@ from dpsco_core.explain.tables.table import (
     paper_table,
     rows,
     slopes,
-    space,
 )
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
@@ -162,8 +161,8 @@ def test_one_letter_means_what_its_family_means() -> None:
 
 
 def test_the_geometry_of_a_bound() -> None:
-    assert space(bound("upper.lp.phased-sgd").card) == "lq"
-    assert space(bound("upper.sco.clipped").card) == "l2"
+    assert bound("upper.lp.phased-sgd").card.geometry == "lq"
+    assert bound("upper.sco.clipped").card.geometry == "l2"
 
 
 def test_a_table_that_was_seen_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import shorten
 from dpsco_core.catalogue import BOUNDS, default_methods
 from dpsco_core.explain.errata import ERRATA, SEVERITIES, SLUGS
-from dpsco_core.explain.tables.table import TABLE_KEYS, drawn_scenario, space
+from dpsco_core.explain.tables.table import TABLE_KEYS, drawn_scenario
 from dpsco_core.scenario import Scenario, default_grid
 
 ALL = "all"
@@ -102,7 +102,7 @@ def fits(card: BoundCard, extras: Mapping[str, str]) -> bool:
     return (
         extras["kind"] in (ALL, card.kind)
         and extras["level"] in (ALL, card.level)
-        and extras["space"] in (ALL, space(card))
+        and extras["space"] in (ALL, card.geometry)
     )
 
 

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
-from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Letter, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean import rates as sco_rates
 from dpsco_core.bounds.euclidean import uniform as sco_uniform
@@ -127,9 +128,15 @@ _EXPLICIT_LATEX = (
     r"S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+%s+"
     r"\frac{2\lambda D}n,\ \Lambda=\ln2+d\ln6+d\ln(1+2n)+2\ln n"
 )
-CLIPPED_RISKS: tuple[Bound, ...] = (
+_LETTERS = (
+    *letters.CLIPPING,
+    Letter("G", "deviation of the clipped gradient"),
+    Letter("B", "bias of the clipped gradient"),
+    Letter(r"\lambda", "smoothness of the loss", lambda s: s.constants.sample_smoothness),
+)
+_CLIPPED_RISKS: tuple[Bound, ...] = (
     Bound(
-        card=_CARD,
+        card=replace(_CARD, tables=("zhao",)),
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(clipped_rate)),
         hypotheses=_THEOREM,
     ),
@@ -192,6 +199,7 @@ CLIPPED_RISKS: tuple[Bound, ...] = (
         hypotheses=_EXPLICIT,
     ),
 )
+CLIPPED_RISKS = lettered(_LETTERS, _CLIPPED_RISKS)
 _ITERATIVE_CARD = replace(
     _CARD,
     slug="upper.sco.iterative",
@@ -203,9 +211,9 @@ _ITERATIVE_CARD = replace(
     method="sco.iterative",
 )
 _ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
-ITERATIVE_RISKS: tuple[Bound, ...] = (
+_ITERATIVE_RISKS: tuple[Bound, ...] = (
     Bound(
-        card=_ITERATIVE_CARD,
+        card=replace(_ITERATIVE_CARD, tables=("zhao",)),
         evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _rate(mean_rate_cdp)),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
@@ -237,3 +245,4 @@ ITERATIVE_RISKS: tuple[Bound, ...] = (
         ),
     ),
 )
+ITERATIVE_RISKS = lettered(_LETTERS, _ITERATIVE_RISKS)

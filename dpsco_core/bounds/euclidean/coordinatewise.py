@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
 from dpsco_core.bounds.euclidean import rates as sco_rates
 from dpsco_core.bounds.euclidean import uniform as sco_uniform
@@ -129,9 +130,9 @@ _PRINTED_LATEX = (
     r"\frac{Md}{\sqrt n}+\frac{Md^2}{n\sqrt\rho}"
     r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}"
 )
-COORDINATEWISE_RISKS: tuple[Bound, ...] = (
+_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     Bound(
-        card=CARD,
+        card=replace(CARD, tables=("zhao",)),
         evaluate=named(RATE_TERMS, RATE_NEEDS, _rate(sco_rates.coordinatewise)),
         hypotheses=_conditions(printed=False),
     ),
@@ -190,3 +191,4 @@ COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),
 )
+COORDINATEWISE_RISKS = lettered(letters.ESTIMATED, _COORDINATEWISE_RISKS)

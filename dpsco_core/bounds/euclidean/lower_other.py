@@ -18,7 +18,8 @@ from dpsco_core.base.cards import (
     Privacy,
 )
 from dpsco_core.base.loss_classes import LossClass
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
 from dpsco_core.bounds.euclidean import rates as sco_rates
@@ -182,6 +183,9 @@ def _row(
     losses: str = "",
     loss_class: LossClass = classes.SMOOTH,
     instance_class: LossClass = classes.LINEAR,
+    drawn: bool = False,
+    tables: tuple[str, ...] = (),
+    own: tuple[Letter, ...] = letters.LOWER,
 ) -> Bound:
     strong = loss_class.strongly_convex
     card = BoundCard(
@@ -199,8 +203,10 @@ def _row(
         instance_class=instance_class,
         loss_class=loss_class,
         problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
+        drawn=drawn,
+        tables=tables,
     )
-    return Bound(card=card, evaluate=evaluate, combine=combine, hypotheses=hypotheses)
+    return Bound(card=card, evaluate=evaluate, combine=combine, hypotheses=hypotheses, letters=own)
 
 
 def _rate_row(strong: bool, pure: bool) -> Bound:
@@ -223,6 +229,7 @@ def _rate_row(strong: bool, pure: bool) -> Bound:
             conditions,
             loss_class=classes.SMOOTH_STRONG,
             instance_class=classes.SMOOTH_STRONG,
+            drawn=True,
         )
     return _row(
         f"sco.rate-{'pure' if pure else 'cdp'}",
@@ -235,6 +242,8 @@ def _rate_row(strong: bool, pure: bool) -> Bound:
         privacy,
         evaluate,
         conditions,
+        drawn=True,
+        tables=() if pure else ("zhao",),
     )
 
 
@@ -258,6 +267,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _signs(strong=False),
         class_conditions(strong=False),
         constant="explicit",
+        own=letters.SIGNS,
     ),
     _row(
         "sco.rate-quoted",
@@ -271,6 +281,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _quoted,
         (*class_conditions(strong=False), approximate(math.inf), _QUOTED),
         paper=ZHAO_2024,
+        tables=("zhao",),
         losses="A claim about the worst case of smooth convex losses and laws with bounded p-th "
         "moments: on another loss a measured line may run below.",
     ),
@@ -285,6 +296,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _lipschitz,
         (LIPSCHITZ, DIAMETER, L2_BALL),
         paper=ARORA_2020,
+        own=(),
         combine=max,
         loss_class=classes.LIPSCHITZ,
         instance_class=classes.LIPSCHITZ_LINEAR,
@@ -305,6 +317,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
         _signs(strong=True),
         class_conditions(strong=True),
         constant="explicit",
+        own=letters.SIGNS,
         loss_class=classes.SMOOTH_STRONG,
         instance_class=classes.SMOOTH_STRONG,
     ),
@@ -349,6 +362,7 @@ OTHER_RISKS: tuple[Bound, ...] = (
             below_trivial(_width, _lipschitz_centre, combine=max, missing="cap where n is small"),
         ),
         paper=SU_2023,
+        own=(),
         combine=max,
         loss_class=classes.LIPSCHITZ_STRONG,
         instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,

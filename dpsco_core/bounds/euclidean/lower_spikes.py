@@ -18,6 +18,7 @@ from typing import Literal
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard, Privacy
+from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
@@ -135,6 +136,7 @@ class _RiskRow:
                 _within_class(self.instance, self.strong),
                 *sizes,
             ),
+            letters=letters.LOWER,
         )
 
     def evaluate(self, setting: Setting) -> Terms:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter
 from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -207,6 +207,11 @@ _STRONG_RATE_CONDITIONS = (
     _HESSIAN_SIZE,
     _NOISE_SIZE,
 )
+_LETTERS = (
+    Letter(r"\lambda", "weight of the regulariser, or the strong convexity"),
+    Letter(r"\alpha", "accuracy of the solver"),
+    Letter("k", "rank of a record's Hessian"),
+)
 OBJECTIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
@@ -226,6 +231,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             latex=_B1 % r"\,n",
         ),
         evaluate=named(_B_TERMS, _NEEDS, _with(5, _explicit(printed=False))),
+        letters=_LETTERS,
         hypotheses=(*_A1, KNOWN_HESSIANS),
     ),
     Bound(
@@ -240,6 +246,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             latex=_B1 % "",
         ),
         evaluate=named(_B_TERMS, _NEEDS, _with(5, _explicit(printed=True))),
+        letters=_LETTERS,
         hypotheses=(*_A1, KNOWN_HESSIANS),
     ),
     Bound(
@@ -293,6 +300,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             + r",\ \Delta=\lambda C_{\min}^2",
         ),
         evaluate=named(_B_TERMS, _STRONG_NEEDS, _with(5, _explicit_strong)),
+        letters=_LETTERS,
         hypotheses=(*_A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
     ),
 )

@@ -155,6 +155,7 @@ _CARD = BoundCard(
     latex=_OPTIMAL,
     privacy="zcdp",
     method="sco.phased-sgd",
+    tables=("arora",),
     loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
@@ -180,7 +181,9 @@ def _prior(
     )
 
 
-_STRONG_CARD = replace(_CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS)
+_STRONG_CARD = replace(
+    _CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS, tables=("su-1",)
+)
 PRIOR_RISKS: tuple[Bound, ...] = (
     Bound(
         card=replace(
@@ -287,6 +290,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 "Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
                 r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
             ),
+            tables=("su-1", "arora"),
             paper=BASSILY_2014,
         ),
         evaluate=named(("privacy",), _NEEDS, _empirical),
@@ -303,6 +307,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 + _ONE,
                 r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             ),
+            tables=("su-1",),
             paper=TALWAR_2014,
         ),
         evaluate=named(("privacy",), _NEEDS, _talwar),
@@ -317,6 +322,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 "Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
                 r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             ),
+            tables=("su-1",),
             paper=KASIVISWANATHAN_2016,
             loss_class=classes.GENERALISED_LINEAR,
         ),

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean import private_sgd_formulas as sco_private_sgd
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, approximate, named
@@ -148,7 +148,11 @@ _CARD = BoundCard(
     loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
-PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
+_LETTERS = (
+    Letter("m", "number of gradient steps"),
+    Letter(r"\sigma", "deviation of a step's noise"),
+)
+_PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
     Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
     Bound(
         card=replace(
@@ -254,3 +258,4 @@ PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
 )
+PRIVATE_SGD_RISKS = lettered(_LETTERS, _PRIVATE_SGD_RISKS)

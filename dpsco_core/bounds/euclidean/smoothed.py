@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, WANG_2020, BoundCard
-from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Letter, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -123,7 +124,7 @@ _CARD = BoundCard(
     problems=SCO_PROBLEMS,
 )
 _WANG_CONDITIONS = (GAUSSIAN_BUDGET, SMALL_BUDGET, COORDINATE_MOMENT, DIAMETER, SAMPLE_SMOOTH)
-SMOOTHED_RISKS: tuple[Bound, ...] = (
+_SMOOTHED_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
         evaluate=named(RATE_TERMS, RATE_NEEDS, _rate),
@@ -139,6 +140,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
         card=replace(
             _CARD,
             slug="upper.sco.smoothed-paper",
+            tables=("zhao",),
             name="SCO, noise smoothing, printed rate",
             statement="Theorem 5.5 at its best q; Zhao et al., Table I, method 2",
             summary="The theorem's rate as printed, at the q that makes its terms equal; its proof "
@@ -148,6 +150,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
             r"\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n}\Big]",
         ),
         evaluate=named(RATE_TERMS, RATE_NEEDS, _printed),
+        letters=(letters.SMOOTH, Letter("q", "a free power, the best one")),
         hypotheses=(
             *ASSUMPTION_2_12,
             SMALL_SMOOTHNESS,
@@ -179,6 +182,7 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
         card=replace(
             _CARD,
             slug="upper.sco.prior-wang",
+            tables=("zhao",),
             name="Wang et al., corrected rate",
             paper=WANG_2020,
             statement="convex, as corrected by Kamath et al., section 1.1; Zhao et al., Table I",
@@ -212,3 +216,4 @@ SMOOTHED_RISKS: tuple[Bound, ...] = (
         hypotheses=(*_WANG_CONDITIONS, STRONGLY_CONVEX),
     ),
 )
+SMOOTHED_RISKS = lettered(letters.ESTIMATED, _SMOOTHED_RISKS)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -156,7 +157,12 @@ _STRONG_DEVIATION = (
     r"G^2=\frac db+d\,h_p(3\tau-R)^2+\frac{18\tau^2d^2}{%s\,b^2},\ b=\lfloor n/T\rfloor,\ "
     r"q=1-\frac{\lambda L}{(\lambda+L)^2},\ " + HINGE
 )
-STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
+_STRONG_LETTERS = (
+    letters.SMOOTH,
+    Letter("q", "contraction of a step"),
+    Letter("G", "deviation of the estimated gradient"),
+)
+_STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_STRONG_CARD,
         evaluate=named(
@@ -164,6 +170,7 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             ("gaussian_rho", "coordinate_moment", "diameter", "smoothness", "strong_convexity"),
             _strong_rate,
         ),
+        letters=letters.ESTIMATED,
         hypotheses=(
             *ASSUMPTION_2_12,
             SMOOTH,
@@ -222,3 +229,4 @@ STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         hypotheses=_STRONG_CONDITIONS,
     ),
 )
+STRONG_COORDINATEWISE_RISKS = lettered(_STRONG_LETTERS, _STRONG_COORDINATEWISE_RISKS)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, SU_2023, BoundCard, Privacy
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -22,6 +22,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 )
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
 from dpsco_core.bounds.lq import explicit_formulas as lq_explicit
+from dpsco_core.bounds.lq import letters
 from dpsco_core.bounds.lq.conditions import (
     AT_LEAST_2,
     AT_MOST_2,
@@ -101,6 +102,7 @@ _CARD = BoundCard(
     method="lp.regularized-mirror-descent",
     loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
+    geometry="lq",
 )
 
 
@@ -193,7 +195,7 @@ _PHASED = replace(
 )
 _TWO_RECORDS = enough_records("2", lambda setting: 2)
 _PAPER_BUDGET = approximate(below=True)
-LQ_EXPLICIT: tuple[Bound, ...] = (
+_LQ_EXPLICIT: tuple[Bound, ...] = (
     _bound(
         _CARD,
         _B3_TERMS,
@@ -348,3 +350,4 @@ LQ_EXPLICIT: tuple[Bound, ...] = (
         (GAUSSIAN_BUDGET, LIPSCHITZ, DIAMETER),
     ),
 )
+LQ_EXPLICIT = lettered(letters.EXPLICIT, _LQ_EXPLICIT)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021, SCO_PROBLEMS, SU_2023, BoundCard, Paper
 from dpsco_core.base.loss_classes import LossClass
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -20,6 +20,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     named,
 )
 from dpsco_core.bounds.euclidean.private_sgd import REMARK_1
+from dpsco_core.bounds.lq import letters
 from dpsco_core.bounds.lq import rate_formulas as lq_rates
 from dpsco_core.bounds.lq.conditions import (
     ABOVE_1,
@@ -177,6 +178,7 @@ def _card(
         method=method,
         loss_class=losses,
         problems=SCO_PROBLEMS,
+        geometry="lq",
     )
 
 
@@ -223,7 +225,7 @@ _HEAVY_EUCLIDEAN = _card(
     losses=classes.SMOOTH,
     method="lp.euclidean-reduction",
 )
-LQ_RATES: tuple[Bound, ...] = (
+_LQ_RATES: tuple[Bound, ...] = (
     _bound(
         _BASSILY,
         _bassily(printed=False),
@@ -353,3 +355,4 @@ LQ_RATES: tuple[Bound, ...] = (
         hypotheses=(*REMARK_1, TWO_DIMENSIONS),
     ),
 )
+LQ_RATES = lettered(letters.RATES, _LQ_RATES)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
-from dpsco_core.bounds.base import Bound, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Letter, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -88,7 +89,13 @@ _CLIPPED_CARD = BoundCard(
     privacy="zcdp",
     method="mean.clipped",
 )
-CLIPPED_BOUNDS = (
+LETTERS = (
+    *letters.CLIPPING,
+    letters.SCALE,
+    Letter("k", "number of groups"),
+    Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
+)
+_CLIPPED_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_CLIPPED_CARD,
         evaluate=_clipped_rate_terms,
@@ -179,3 +186,4 @@ CLIPPED_BOUNDS = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
+CLIPPED_BOUNDS = lettered(LETTERS, _CLIPPED_BOUNDS)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -236,7 +237,8 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
     )
 
 
-COORDINATEWISE_BOUNDS: tuple[Bound, ...] = (
+_COORDINATEWISE_BOUNDS: tuple[Bound, ...] = (
     *_coordinatewise("gaussian"),
     *_coordinatewise("laplace"),
 )
+COORDINATEWISE_BOUNDS = lettered(letters.BLOCKS, _COORDINATEWISE_BOUNDS)

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
 from dpsco_core.bounds.conditions import (
     DIRECTIONAL_MOMENT,
 )
 from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
 from dpsco_core.bounds.mean import rates
+from dpsco_core.bounds.mean.clipped import LETTERS
 from dpsco_core.bounds.tools import BETA, DIRECTIONAL_CONDITIONS, KAPPA, enough_records
 from dpsco_core.methods.mean.directions import EXACT_DIMENSIONS
 from dpsco_core.privacy.budget import ApproxDP
@@ -129,7 +130,7 @@ _ITERATIVE_CARD = BoundCard(
     privacy="zcdp",
     method="mean.iterative",
 )
-ITERATIVE_BOUNDS = (
+_ITERATIVE_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_ITERATIVE_CARD,
         evaluate=_iterative_rate_terms,
@@ -202,3 +203,4 @@ ITERATIVE_BOUNDS = (
         ),
     ),
 )
+ITERATIVE_BOUNDS = lettered(LETTERS, _ITERATIVE_BOUNDS)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard, Privacy
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     MEAN_UNRESTRICTED,
@@ -79,6 +80,7 @@ def _other(
     constant: Literal["explicit", "rate"],
     evaluate: Callable[[Setting], Terms],
     hypothesis: Hypothesis | None,
+    drawn: bool = True,
 ) -> Bound:
     card = BoundCard(
         slug=f"lower.mean.{name}",
@@ -90,12 +92,13 @@ def _other(
         constant=constant,
         latex=latex,
         privacy=privacy,
+        drawn=drawn,
     )
     extra = () if hypothesis is None else (hypothesis,)
     return Bound(card=card, evaluate=evaluate, hypotheses=(COORDINATE_MOMENT, *extra))
 
 
-OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
+_OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
     _other(
         "gaussian",
         "Gaussian, no privacy",
@@ -107,6 +110,7 @@ OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
         "explicit",
         _gaussian_terms,
         MEAN_UNRESTRICTED,
+        drawn=False,
     ),
     _other(
         "bounded-signs",
@@ -120,6 +124,7 @@ OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
         "explicit",
         _signs_terms,
         None,
+        drawn=False,
     ),
     _other(
         "rate-cdp",
@@ -144,3 +149,4 @@ OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
         _below_mean_bound(_rate_pure_terms),
     ),
 )
+OTHER_LOWER_BOUNDS = lettered(letters.SIGNS, _OTHER_LOWER_BOUNDS)

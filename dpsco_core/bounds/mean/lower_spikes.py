@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard, Quantity
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     moment_scale,
@@ -51,6 +52,8 @@ class _SpikeRow:
     best: Best
     quantity: Quantity = "l2 error"
     smallest_d: int = 1
+    drawn: bool = True
+    letters: tuple[Letter, ...] = letters.LOWER
 
     def bound(self) -> Bound:
         sizes = (_large_enough(self.smallest_d),) if self.smallest_d > 1 else ()
@@ -68,9 +71,11 @@ class _SpikeRow:
                 latex=self.latex,
                 privacy=self.privacy,
                 instance=self.instance,
+                drawn=self.drawn,
             ),
             evaluate=self.evaluate,
             hypotheses=(COORDINATE_MOMENT, _within_class(self.instance), *sizes),
+            letters=self.letters,
         )
 
     def evaluate(self, setting: Setting) -> Terms:
@@ -162,6 +167,8 @@ _SPIKE_ROWS = (
         at=spikes.spike_fano_cdp_gilbert,
         best=spikes.best_cdp_gilbert,
         smallest_d=3,
+        drawn=False,
+        letters=(*letters.LOWER, Letter(r"\delta", "distance of the code, the best one")),
     ),
     _SpikeRow(
         name="fano-cdp-squared",
@@ -174,6 +181,7 @@ _SPIKE_ROWS = (
         privacy="zcdp",
         at=_fano_squared,
         best=_best_fano_squared,
+        drawn=False,
         quantity="squared l2 error",
         smallest_d=9,
     ),
@@ -202,6 +210,7 @@ _SPIKE_ROWS = (
         privacy="pure",
         at=spikes.spike_markov_pure,
         best=spikes.best_markov_pure,
+        drawn=False,
         smallest_d=8,
     ),
     _SpikeRow(
@@ -227,6 +236,7 @@ _SPIKE_ROWS = (
         privacy="zcdp",
         at=hypercube.hypercube_cdp_closed,
         best=hypercube.best_cdp_closed,
+        drawn=False,
     ),
     _SpikeRow(
         name="hypercube-cdp-squared",
@@ -238,6 +248,7 @@ _SPIKE_ROWS = (
         privacy="zcdp",
         at=hypercube.hypercube_cdp_squared,
         best=hypercube.best_cdp_squared,
+        drawn=False,
         quantity="squared l2 error",
     ),
     _SpikeRow(
@@ -262,6 +273,7 @@ _SPIKE_ROWS = (
         privacy="pure",
         at=hypercube.hypercube_pure_squared,
         best=_best_pure_squared,
+        drawn=False,
         quantity="squared l2 error",
     ),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
-from dpsco_core.bounds.base import Bound, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     FINITE_VARIANCE,
@@ -35,7 +36,7 @@ def _median_terms(setting: Setting) -> Terms:
     return {"sampling": moment_scale(setting) * bound}
 
 
-SAMPLING_BOUNDS = (
+_SAMPLING_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=BoundCard(
             slug="upper.mean.sample",
@@ -48,6 +49,7 @@ SAMPLING_BOUNDS = (
             latex=r"\sqrt{\mathrm{tr\,Cov}(X)/n}",
             privacy="none",
             method="mean.sample",
+            tables=("kamath",),
         ),
         evaluate=_sample_terms,
         hypotheses=(FINITE_VARIANCE,),
@@ -89,3 +91,4 @@ SAMPLING_BOUNDS = (
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )
+SAMPLING_BOUNDS = lettered(letters.BLOCKS, _SAMPLING_BOUNDS)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds import letters
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -69,7 +70,7 @@ _SMOOTHED_CARD = BoundCard(
     privacy="zcdp",
     method="mean.smoothed",
 )
-SMOOTHED_BOUNDS = (
+_SMOOTHED_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_SMOOTHED_CARD,
         evaluate=_smoothed_rate_terms,
@@ -111,3 +112,4 @@ SMOOTHED_BOUNDS = (
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )
+SMOOTHED_BOUNDS = lettered(letters.BLOCKS, _SMOOTHED_BOUNDS)

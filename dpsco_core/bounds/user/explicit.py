@@ -9,14 +9,14 @@ from functools import lru_cache
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, named
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
 from dpsco_core.bounds.user import explicit_formulas as user_explicit
 from dpsco_core.bounds.user.conditions import gaussian_user_level, user_level
 from dpsco_core.bounds.user.explicit_formulas import VOID, ExplicitRisk
-from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS
+from dpsco_core.bounds.user.rates import ANY_EPSILON, LETTERS, LOSSES, NEEDS
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems.base import Setting
 
@@ -103,7 +103,7 @@ _CARD = BoundCard(
 )
 _PLAIN = (GAUSSIAN_BUDGET, *LOSSES, SAMPLE_SMOOTH)
 _FILTERED = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)
-USER_EXPLICIT: tuple[Bound, ...] = (
+_USER_EXPLICIT: tuple[Bound, ...] = (
     _row(_CARD, ONE_CHAIN, gaussian_user_level, _PLAIN),
     _row(
         replace(
@@ -164,3 +164,4 @@ USER_EXPLICIT: tuple[Bound, ...] = (
         (*_FILTERED, _fits(MODE_A)),
     ),
 )
+USER_EXPLICIT = lettered(LETTERS, _USER_EXPLICIT)

@@ -18,7 +18,7 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SAMPLE_STRONGLY_CONVEX,
@@ -35,6 +35,7 @@ from dpsco_core.bounds.user.rates import (
     BASSILY_SUN_NEEDS,
     GHAZI_NEEDS,
     ITEMS_STRONG,
+    LETTERS,
     LOCAL_NEEDS,
     LOSSES,
     NEEDS,
@@ -121,7 +122,7 @@ _ASI_LIU = replace(
     latex=r"\frac{\beta R}L(nm)^{3/2}",
     method="",
 )
-USER_GRADIENTS: tuple[Bound, ...] = (
+_USER_GRADIENTS: tuple[Bound, ...] = (
     _row(_LINEAR, user_complexity.single_pass, ALGORITHM_1),
     _row(_SMOOTH, user_complexity.smooth, THEOREM_3_2),
     _row(
@@ -255,3 +256,4 @@ USER_GRADIENTS: tuple[Bound, ...] = (
         LOCAL_NEEDS,
     ),
 )
+USER_GRADIENTS = lettered(LETTERS, _USER_GRADIENTS)

@@ -21,7 +21,7 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     BoundCard,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -203,7 +203,21 @@ _PRIOR = replace(
     method="",
     loss_class=classes.LIPSCHITZ,
 )
-USER_RATES: tuple[Bound, ...] = (
+
+
+def _condition(setting: Setting) -> float:
+    c = setting.constants
+    return c.sample_smoothness * c.diameter / c.lipschitz if c.lipschitz > 0 else math.nan
+
+
+LETTERS = (
+    Letter("D", "radius of the set: half its diameter", lambda s: s.constants.diameter / 2),
+    Letter(r"\lambda_i", "weight of the regulariser in phase i"),
+    Letter("R", "diameter of the set", lambda s: s.constants.diameter),
+    Letter(r"\mu", "strong convexity of the loss", lambda s: s.constants.sample_strong_convexity),
+    Letter(r"\kappa", "smoothness in units of L/R", _condition),
+)
+_USER_RATES: tuple[Bound, ...] = (
     Bound(
         card=replace(
             _THEOREM_3_2,
@@ -324,6 +338,7 @@ USER_RATES: tuple[Bound, ...] = (
         LOCAL_NEEDS,
     ),
 )
+USER_RATES = lettered(LETTERS, _USER_RATES)
 _LOWER = BoundCard(
     slug="lower.user.rate",
     name="User level, lower rate",
@@ -344,12 +359,13 @@ _LOWER = BoundCard(
     loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
-USER_LOWER: tuple[Bound, ...] = (
+_USER_LOWER: tuple[Bound, ...] = (
     _lower(_LOWER, _lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
     _lower(
         replace(
             _LOWER,
             slug="lower.user.strong-rate",
+            drawn=False,
             name="User level, strongly convex, lower rate (unproven)",
             paper=LOWY_2024,
             statement="Remark 3.6, as a claim of optimality",
@@ -377,3 +393,4 @@ USER_LOWER: tuple[Bound, ...] = (
         ),
     ),
 )
+USER_LOWER = lettered(LETTERS, _USER_LOWER)

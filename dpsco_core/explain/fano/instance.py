@@ -14,7 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
+from dpsco_core.bounds import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.instances import hypercube, spikes
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
@@ -350,14 +352,27 @@ def floors(at: MeanInstance) -> Floors:
     free = replace(at.setting, spike_probability=None)
     implied = replace(free, budget=PureDP(epsilon=at.epsilon))
 
-    def largest(setting: Setting, *names: str) -> float:
-        return max(bound(f"lower.mean.{name}").value(setting) for name in names)
-
-    concentrated = ("hypercube-cdp", "fano-cdp", "fano-cdp-gilbert")
-
     return Floors(
-        sampling=largest(free, "bounded-signs"),
-        gaussian=largest(free, "gaussian"),
-        concentrated=largest(free, *concentrated),
-        pure=largest(implied, "hypercube-pure", "fano-pure", *concentrated),
+        sampling=bound("lower.mean.bounded-signs").value(free),
+        gaussian=bound("lower.mean.gaussian").value(free),
+        concentrated=largest_floor(free, ("zcdp",)),
+        pure=largest_floor(implied, ("pure", "zcdp")),
+    )
+
+
+def largest_floor(setting: Setting, binds: Sequence[Privacy], instance: str = "") -> float:
+    """Return the largest explicit bound on classes of algorithms, of those on one instance.
+
+    0 without any; an empty `instance` stands for all of them.
+    """
+    return max(
+        (
+            b.value(setting)
+            for b in LOWER_MEAN_BOUNDS
+            if b.card.constant == "explicit"
+            and b.card.quantity == "l2 error"
+            and b.card.privacy in binds
+            and (b.card.instance == instance if instance else b.card.instance)
+        ),
+        default=0.0,
     )

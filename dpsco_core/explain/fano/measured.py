@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.cards import Privacy
-from dpsco_core.catalogue import bound
-from dpsco_core.explain.fano.instance import MeanInstance
+from dpsco_core.explain.fano.instance import MeanInstance, largest_floor
 from dpsco_core.runs.study import Outcome
 
 PRIVATE_METHODS = (
@@ -21,12 +20,6 @@ PRIVATE_METHODS = (
     "mean.cwme-pure",
 )
 SAMPLE = "mean.sample"
-_ON = {
-    ("hypercube", "zcdp"): ("hypercube-cdp",),
-    ("hypercube", "pure"): ("hypercube-pure",),
-    ("spike", "zcdp"): ("fano-cdp", "fano-cdp-gilbert"),
-    ("spike", "pure"): ("fano-pure",),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,9 +62,7 @@ class Measured:
 
 def own_floor(at: MeanInstance, binds: Sequence[Privacy]) -> float:
     """Return the largest bound on these classes at the instance's own spike probability."""
-    kinds = [_ON[at.scenario.distribution, b] for b in binds if b in ("zcdp", "pure")]
-    names = [name for kind in kinds for name in kind]
-    return max((bound(f"lower.mean.{name}").value(at.setting) for name in names), default=0.0)
+    return largest_floor(at.setting, binds, at.scenario.distribution)
 
 
 def measured(at: MeanInstance, outcomes: Sequence[Outcome]) -> tuple[Measured, ...]:

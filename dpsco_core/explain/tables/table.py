@@ -6,12 +6,21 @@ The rows of a table come in the order of the paper that prints it, then its vari
 from __future__ import annotations
 
 import math
-import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from dpsco_core.base.cards import BoundCard
+from dpsco_core.base.cards import (
+    ARORA_2020,
+    KAMATH_2022,
+    KAMATH_SINGHAL_ULLMAN_2020,
+    SU_2023,
+    WANG_2020,
+    ZHAO_2024,
+    BoundCard,
+    Paper,
+)
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.base.parsing import one_of
@@ -28,26 +37,41 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
-Space = Literal["l2", "lq"]
 STEP = 1.05  # of n and the budget, for a slope
 SLOPES = ("n", "d", "epsilon")  # a zCDP budget is swept in its place
 
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTable:
-    """One table: `slugs` in its order; `source` says which table of which paper it is."""
+    """One table: `source` says which table of which paper it is.
+
+    Parameters
+    ----------
+    key, title, source : str
+    holds : callable
+        Whether a card belongs to the table although it does not name it.
+    """
 
     key: str
     title: str
     source: str
-    slugs: tuple[str, ...]
+    holds: Callable[[BoundCard], bool] = lambda _: False
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """Bounds that name the table, then what else belongs to it, the rates first."""
+        own = (b.card for b in BOUNDS if self._has(b.card))
+        return tuple(card.slug for card in sorted(own, key=self._rank))
+
+    def _has(self, card: BoundCard) -> bool:
+        return self.key in card.tables or self.holds(card)
+
+    def _rank(self, card: BoundCard) -> tuple[bool, bool, bool]:
+        return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
 
-def _matching(*patterns: str) -> tuple[str, ...]:
-    """Return the bounds that a pattern matches whole, in the order of the patterns."""
-    known = tuple(b.card.slug for b in BOUNDS)
-    found = [slug for pattern in patterns for slug in known if re.fullmatch(pattern, slug)]
-    return tuple(dict.fromkeys(found))
+def _risks(card: BoundCard, *papers: Paper) -> bool:
+    return card.paper in papers and card.geometry == "l2"
 
 
 TABLES: tuple[PaperTable, ...] = (
@@ -56,77 +80,54 @@ TABLES: tuple[PaperTable, ...] = (
         title="Zhao et al. 2024, Table I",
         source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
         "work that it compares with; below, its theorems and their explicit forms.",
-        slugs=_matching(
-            r"upper\.sco\.(prior-wang|cwme|smoothed-paper|clipped|iterative)",
-            r"lower\.sco\.rate-(quoted|cdp)",
-            r"upper\.(sco|mean)\.(clipped|iterative).*",
-        ),
+        holds=lambda c: _risks(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
     ),
     PaperTable(
         key="kamath",
         title="Kamath, Liu and Zhang 2022",
         source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
         "convex and strongly convex risks, and their lower bounds.",
-        slugs=_matching(
-            r"upper\.(mean|sco)\.(cwme|smoothed|prior-wang).*",
-            r"lower\.(sco|sco-strong|mean)\.rate-(cdp|pure)",
-            r"lower\.(sco|sco-strong|mean)\.(fano|hypercube|sampling|gaussian|bounded).*",
-            r"upper\.mean\.(sample|median).*",
-        ),
+        holds=lambda c: _risks(c, KAMATH_2022, WANG_2020),
     ),
     PaperTable(
         key="su-1",
         title="Su, Zhao and Wang 2023, Table 1",
         source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
         "width, convex and strongly convex.",
-        slugs=_matching(
-            r"upper\.sco\.(prior-bassily-2014|prior-talwar|prior-kasi|objective-perturbation).*",
-            r"lower\.sco-strong\.width",
-        ),
+        holds=lambda c: _risks(c, SU_2023),
     ),
     PaperTable(
         key="su-2",
         title="Su, Zhao and Wang 2023, Table 2",
         source="Table 2 of Su, Zhao and Wang (2023): losses in l_q, with light and heavy tails; "
         "below, explicit bounds for the same algorithms.",
-        slugs=_matching(r"upper\.lp\.(?!.*-(explicit|generalized|free)).*", r"upper\.lp\..*"),
+        holds=lambda c: c.geometry == "lq",
     ),
     PaperTable(
         key="arora",
         title="Arora, Marinov and Ullah 2020",
         source="The works that Arora, Marinov and Ullah (2020) compares itself with in its "
         "sections 1, 3 and 6: Lipschitz losses, smooth or not.",
-        slugs=_matching(
-            r"upper\.sco\.(sgd|prior-chaudhuri|prior-bassily-2014-empirical|noisy-gd)",
-            r"upper\.sco\.(prior-bassily-2019|prior-feldman-2020|phased-sgd|private-sgd)",
-            r"lower\.sco\.rate-lipschitz",
-            r"upper\.sco\.private-sgd-.*",
-            r"upper\.lp\.noisy-mirror-descent.*",
-        ),
+        holds=lambda c: c.paper == ARORA_2020,
     ),
     PaperTable(
         key="lowy",
         title="Lowy, Liu and Asi 2024: risks",
         source="The comparison table of Lowy, Liu and Asi (2024): excess risks when all items of a "
         "user are hidden at once.",
-        slugs=_matching(
-            r"upper\.user\.non-private",
-            r"upper\.user\.(?!.*-(gradients|gradients-paper|explicit)).*",
-            r"lower\.user\..*",
-            r"upper\.user\..*-explicit",
-        ),
+        holds=lambda c: c.level == "user" and c.quantity != "item gradients",
     ),
     PaperTable(
         key="lowy-gradients",
         title="Lowy, Liu and Asi 2024: gradients",
         source="The other half of that table: how many gradients of single items each takes.",
-        slugs=_matching(r"upper\.user\..*-gradients(-paper)?"),
+        holds=lambda c: c.quantity == "item gradients",
     ),
     PaperTable(
         key="all",
         title="Every bound",
         source="Everything in the catalogue.",
-        slugs=tuple(b.card.slug for b in BOUNDS),
+        holds=lambda _: True,
     ),
 )
 TABLE_KEYS = tuple(t.key for t in TABLES)
@@ -175,11 +176,6 @@ def canonical_point(scenario: Scenario) -> Scenario:
     methods = default_methods(scenario.problem, several)
     single = replace(scenario, axis=None, grid=(), trials=1, methods=methods)
     return canonical(single)
-
-
-def space(card: BoundCard) -> Space:
-    """Return the geometry of a bound: l_q, or Euclid's."""
-    return "lq" if ".lp." in card.slug else "l2"
 
 
 def rows(point: Scenario, slugs: tuple[str, ...]) -> tuple[Row, ...]:

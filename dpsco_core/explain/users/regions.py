@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_index
-from dpsco_core.catalogue import bound
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import BOUNDS, bound, method_card
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import Setting
 from dpsco_core.runs.study import Cell, canonical
@@ -109,10 +110,11 @@ def unit_setting(
     return replace(_base(), n=n, m=m, d=d, budget=budget, constants=constants)
 
 
-def bound_slug(method: str, basis: Basis) -> str:
+def bound_of(method: str, basis: Basis) -> Bound:
     """Return the bound that stands for a method: its rate, or its proven one."""
-    name = "upper." + method
-    return name if basis == "rates" else name + "-explicit"
+    if basis == "rates":
+        return bound(method_card(method).rate)
+    return next(b for b in BOUNDS if b.card.method == method and b.card.constant == "explicit")
 
 
 def bounds_map(
@@ -127,7 +129,7 @@ def bounds_map(
     methods = RATES[loss] if basis == "rates" else BOUNDED
     users = RATE_USERS if basis == "rates" else PROVEN_USERS
     items = RATE_ITEMS if basis == "rates" else PROVEN_ITEMS
-    chosen = [bound(bound_slug(method, basis)) for method in methods]
+    chosen = [bound_of(method, basis) for method in methods]
     shape = (len(methods), len(users), len(items))
     values, holds = np.full(shape, np.nan), np.zeros(shape, dtype=bool)
     for i, n in enumerate(users):

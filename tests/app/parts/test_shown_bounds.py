@@ -1,0 +1,62 @@
+"""A bound says itself whether it is drawn and tabled, and what its letters mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_app.parts.shown_bounds import floors, lower_cards, shown
+from dpsco_core import catalogue
+from dpsco_core.bounds import Bound, Letter
+from dpsco_core.explain.tables import table
+from dpsco_core.explain.tables.symbols import symbols
+from dpsco_core.scenario import Scenario
+
+POINT = Scenario(methods=("mean.clipped",))
+VIEWS = ("lower bounds", "rates", "upper bounds")
+
+
+def with_another(monkeypatch: pytest.MonkeyPatch, **fields: object) -> Bound:
+    """Add a lower bound on the mean to the catalogue, of a slug that no other resembles."""
+    known = catalogue.bound("lower.mean.fano-cdp")
+    made = replace(
+        known,
+        card=replace(known.card, slug="own.idea", latex=r"\frac{g\,k}{n}", **fields),
+        letters=(Letter("k", "what the test has added", lambda s: s.n + 1.0),),
+    )
+    bounds = (*catalogue.BOUNDS, made)
+    monkeypatch.setattr(catalogue, "BOUNDS", bounds)
+    monkeypatch.setattr(catalogue, "BOUND_SLUGS", tuple(b.card.slug for b in bounds))
+    monkeypatch.setattr(table, "BOUNDS", bounds)
+    lower_cards.cache_clear()
+    floors.cache_clear()
+    return made
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> object:
+    yield
+    lower_cards.cache_clear()
+    floors.cache_clear()
+
+
+def test_a_new_lower_bound_is_drawn_tabled_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = with_another(monkeypatch)
+    assert made.card.slug in shown(POINT, VIEWS)
+    assert made.card.slug in floors("mean")
+    assert made.card.slug in table.paper_table("kamath").slugs  # that of its paper
+    assert made.card.slug in table.paper_table("all").slugs
+    letters = {s.latex: s for s in symbols(table.canonical_point(POINT), made)}
+    assert letters["k"].value == POINT.n + 1 and "test" in letters["k"].meaning
+
+
+def test_a_variant_is_in_tables_only_and_any_table_can_list_it_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = with_another(monkeypatch, drawn=False, tables=("arora",))
+    assert made.card.slug not in shown(POINT, VIEWS)
+    assert made.card.slug in floors("mean")
+    listed = table.paper_table("arora").slugs
+    first = [slug for slug in listed if "arora" in catalogue.bound(slug).card.tables]
+    assert made.card.slug in first and listed[: len(first)] == tuple(first)
