@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
-from dpsco_core.audit.stages import neighbours, refuse_filters
+from dpsco_core.audit.stages import neighbours, refuse_unseen
 from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints, shared_confidence
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
-from dpsco_core.catalogue import make_method, method_card
-from dpsco_core.methods.base import Release
+from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
+from dpsco_core.methods.base import Release, Stage
 from dpsco_core.methods.euclidean.tuning import Descent
-from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
 from dpsco_core.privacy.composition import Entry, compose
 from dpsco_core.privacy.ledger import Ledger
@@ -39,22 +38,8 @@ FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-const
 MOST_RUNS = 10_000_000
 CONFIDENCE = 0.999
 RHO_DELTA = 0.05  # at which a zCDP claim is turned into one about epsilon
-AT_ONCE = ("mean.clipped", "mean.cwme-cdp", "mean.cwme-pure", "mean.smoothed")
-# Where a method's clip can be moved from outside: the field, and its value in a plan.
-CLIPS = {
-    "mean.clipped": ("radius", "clip_radius"),
-    "mean.iterative": ("radius", "clip_radius"),
-    "mean.cwme-cdp": ("threshold", "threshold"),
-    "mean.cwme-pure": ("threshold", "threshold"),
-    "mean.smoothed": ("tau", "tau"),
-    "sco.clipped": ("radius", "radius"),
-    "sco.cwme": ("threshold", "threshold"),
-    "sco.smoothed": ("tau", "tau"),
-}
 UNCLIPPED = 1e9  # times the claimed clip: no record of a stage reaches it
-PRINTED_VARIANCE = 0.01  # of the smoothing, where the printed noise is smallest for its claim
 STEPS = 2  # of descents whose number of steps is free: privacy holds for any
-FREE_STEPS = ("sco.noisy-gd", "sco.clipped", "sco.cwme", "sco.smoothed", "sco.iterative")
 A_STEP = 50  # runs on each neighbour
 TIMED_RUNS = 3
 MOST_NUMBERS = 60  # of a run's path that are looked at
@@ -111,6 +96,11 @@ class Audit:
     def method(self) -> str:
         """Slug of the method."""
         return self.point.methods[0]
+
+    @property
+    def stage(self) -> Stage:
+        """What the method says about its audits."""
+        return method_class(self.method).stage
 
     @property
     def claim_delta(self) -> float:
@@ -199,7 +189,7 @@ def steps(task: Audit) -> Iterator[Step]:
     for look in task.checkpoints:
         while done < look // 2:
             count = look // 2 - done
-            if task.method not in AT_ONCE:  # one after the other, so that somebody may cancel
+            if not task.stage.at_once:  # one after the other, so that somebody may cancel
                 count = min(count, A_STEP)
             for data, rng, held in zip((pair.one, pair.two), streams, parts, strict=True):
                 values, ledger = mechanism.runs(data, count, rng)
@@ -237,7 +227,7 @@ def seconds_a_run(task: Audit) -> float:
     """
     task.validate()
     mechanism = _mechanism(task)
-    if task.method in AT_ONCE:
+    if task.stage.at_once:
         return 0.0
     data = neighbours(task.point, mechanism.plan).one
     rng = stream(task.point.seed, "audit seconds", 0)
@@ -275,7 +265,7 @@ class _Mechanism:
     def runs(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
         """Return what `count` runs let out, shape (count, k), and the ledger of the last one."""
         budget = self.task.point.budget
-        if self.task.method in AT_ONCE:
+        if self.task.stage.at_once:
             many = ManyRuns(budget, runs=count, factor=self.factor)
             return self._release(data, many, rng).value, many
         rows = []
@@ -309,34 +299,35 @@ def _of_one_width(parts: list[Vector], width: int, d: int) -> Vector:
 
 def _mechanism(task: Audit) -> _Mechanism:
     """Return the method of an audit, broken as it says; raises `NotApplicable`."""
-    refuse_filters(task.method)
+    refuse_unseen(task.method)
+    own = task.stage
     point, setting = task.point, task.point.setting
     method: Any = make_method(task.method, point.calibration, point.tuning)
-    if task.method in FREE_STEPS:
+    if own.free_steps:
         method = replace(method, descent=Descent(steps=STEPS, step_size=1.0))
     factor = 1.0
     if task.fault == "half-noise":
         factor = 0.5
     elif task.fault == "printed-constant":
-        if task.method != NoiseSmoothing.card.slug:
+        if own.flawed is None:
+            known = next(m.card.slug for m in METHODS if m.stage.flawed)
             raise NotApplicable(
                 "No constant that is printed for this method is too small for its claim.",
-                nearest="choose mean.smoothed",
-                changes=(("method", NoiseSmoothing.card.slug),),
+                nearest=f"choose {known}",
+                changes=(("method", known),),
             )
-        method = NoiseSmoothing(
-            smoothing_variance=PRINTED_VARIANCE, calibration="paper", tuning=point.tuning
-        )
+        field, value = own.flawed
+        method = replace(method, calibration="paper", **{field: value})
     plan = method.plan(setting)
     if task.fault == "no-clipping":
-        if task.method not in CLIPS:
+        if own.clip is None:
             raise NotApplicable(
                 "The clip of this method follows from the loss, and cannot be taken away from "
                 "outside.",
                 nearest="choose half the noise, or sco.clipped",
                 changes=(("fault", "half-noise"),),
             )
-        name, planned = CLIPS[task.method]
+        name, planned = own.clip
         claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
         method = replace(method, **{name: UNCLIPPED * claimed})
         factor = 1 / UNCLIPPED

@@ -7,11 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import METHOD_SLUGS, method_card
+from dpsco_core.catalogue import method_class
 from dpsco_core.data import DenseRows
-from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.lq.mirror import MirrorPlan
 from dpsco_core.problems import MeanEstimation, Sample
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
@@ -19,35 +16,7 @@ from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.scenario import Scenario
 
 FAR = 1e6  # how far out the record is: beyond every clip of a stage
-RECORDS, ITEMS = 8, 4
-# Of methods that look at one record a step, or at one secret group of records: with a single one
-# everything that is let out is about it. Phases are of whole halves.
-OTHER_RECORDS = {
-    "mean.iterative": 1,
-    "sco.iterative": 1,
-    "sco.private-sgd": 1,
-    "lp.noisy-mirror-descent": 1,
-    "sco.phased-sgd": 16,
-    "lp.phased-sgd": 16,
-    "user.group-privacy": 16,
-}
-FILTERS = (
-    "user.phased-sgd",
-    "user.accelerated",
-    "user.accelerated-strong",
-    "user.accelerated-nonsmooth",
-)
-# The loss whose gradient is the record itself is the sharpest, where a method allows it.
-OTHER_PROBLEMS = {
-    "sco.cwme-strong": "quadratic",
-    "sco.objective-perturbation": "quadratic",
-    "sco.objective-perturbation-strong": "quadratic",
-    "user.accelerated-strong": "quadratic",
-    "lp.regularized-mirror-descent": "huber",
-    "lp.phased-sgd": "huber",
-}
-OTHER_EXPONENTS = {"lp.phased-sgd": 3.0, "lp.euclidean-reduction": 3.0}
-INSIDE = 0.999  # of the level beyond which a gradient becomes 0
+ITEMS = 4  # of a user
 
 Data = DenseRows | Sample | ItemSample
 
@@ -75,46 +44,43 @@ def stage(method: str) -> Scenario:
     because an event of probability 1e-6 is never seen in 20,000 runs: the noise of a Gaussian
     mechanism differs from what epsilon alone would need in such events only.
     """
-    one_of("method", method, METHOD_SLUGS)
-    card = method_card(method)
-    base = Scenario(
+    family = method_class(method)
+    card, own = family.card, family.stage
+    point = Scenario(
         methods=(method,),
-        n=OTHER_RECORDS.get(method, RECORDS),
+        n=own.records,
         d=1,
         epsilon=1.0,
         delta=0.0 if card.privacy == "pure" else 0.05,
         distribution="gaussian",
     )
-    if method.startswith("mean."):
-        return base
-    base = replace(
-        base,
-        problem=OTHER_PROBLEMS.get(method, "linear"),
+    if MeanEstimation.card.slug in card.problems:
+        return point
+    point = replace(
+        point,
+        problem=own.problem if own.problem in card.problems else card.problems[0],
         offset=0.5,
         diameter=1000.0,
         m=ITEMS if card.level == "user" else 1,
     )
     if card.geometry == "lq":
-        return replace(base, d=2, geometry="lq", q=OTHER_EXPONENTS.get(method, 1.5))
-    return base
+        return replace(point, d=2, geometry="lq", q=own.exponent)
+    return point
 
 
-def refuse_filters(method: str) -> None:
+def refuse_unseen(method: str) -> None:
     """Raise `NotApplicable` for the methods whose worst neighbours give away too little to see."""
-    if method in FILTERS:
+    own = method_class(method).stage
+    if own.unseen:
         raise NotApplicable(
-            "The worst neighbours of a robust filter have a crowd at the edge of its radius, and "
-            "what they give away is too rare to be seen in runs; their privacy profile is computed "
-            "exactly in the tests.",
-            nearest="choose user.clipped-means",
-            changes=(("method", "user.clipped-means"),),
+            own.unseen, nearest=f"choose {own.instead}", changes=(("method", own.instead),)
         )
 
 
 def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     """Return the worst neighbours at `point`: one record far out, one way and the other.
 
-    A method whose `plan` turns gradients beyond a level to 0 sees records just inside of it.
+    A method whose stage says where its `plan` has the worst record sees it there.
 
     All other records are 0, and the record is the same in every coordinate, which moves a clipped
     vector as far as any other direction and clipped coordinates further. Of a linear model the
@@ -127,9 +93,9 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     """
     problem = point.instance.problem
     total, far = point.n * point.m, np.zeros((point.n * point.m, point.d))
-    place, others = FAR, "all others are 0"
-    if isinstance(plan, MirrorPlan):
-        place = INSIDE * plan.threshold / lq_norm(np.ones(point.d), plan.space.dual)
+    family = method_class(point.methods[0])
+    own, others = family.stage.place, "all others are 0"
+    place = FAR if own is None or plan is None else own(plan, point.d)
     far[: point.m] = place
     shown = f"{place:,.0f}" if place == FAR else f"{place:.4g}"
     where = f"at +{shown} or at -{shown} in every coordinate; {others}"
@@ -155,7 +121,7 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
             nearest="choose the problem quadratic",
             changes=(("problem", "quadratic"),),
         )
-    if method_card(point.methods[0]).level == "user":
+    if family.card.level == "user":
         items = point.m
         who = f"all {items} items of one user" if items > 1 else "the item of one user"
         return Neighbours(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -23,6 +23,49 @@ Vector = NDArray[np.float64]
 # "ordered"  as they come, at every pass;
 # "whole"    all of them are held.
 Reads = Literal["summed", "grouped", "ordered", "whole"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Where a method is audited: the small run whose output tells most about one record.
+
+    Parameters
+    ----------
+    records : int
+        Records, or users. One, where a method looks at one record a step or puts each into a group
+        of its own: all that it lets out is then about that one.
+    problem : str
+        Slug of an optimiser's problem. The loss whose gradient is the record itself is the
+        sharpest, where the method allows it; otherwise the first problem of its card.
+    exponent : float
+        q of the geometry, for methods of the geometry ``"lq"``.
+    place : callable, optional
+        Coordinate of the worst record, from the plan and d; None: beyond every clip.
+    at_once : bool
+        Whether the method's only use of randomness is one noisy value, which is its result.
+    free_steps : bool
+        Whether a run may take any number of steps, set by the field ``descent``.
+    clip : (str, str) or None
+        The method's field that moves its clip, and the plan's that says where it is.
+    flawed : (str, float) or None
+        A field of the method and its value at which the noise that its paper prints is furthest
+        below what its claim needs; None if no such constant is known.
+    unseen : str
+        Why runs cannot show anything, in a sentence; empty if they can.
+    instead : str
+        Slug of a method that can be audited in its place.
+    """
+
+    records: int = 8
+    problem: str = "linear"
+    exponent: float = 1.5
+    place: Callable[[Any, int], float] | None = None
+    at_once: bool = False
+    free_steps: bool = False
+    clip: tuple[str, str] | None = None
+    flawed: tuple[str, float] | None = None
+    unseen: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,11 +100,12 @@ class Method(Protocol):
     """A method: a frozen object with its parameters, which plans and releases.
 
     A method without privacy takes no parameters; every private one takes `calibration` and
-    `tuning`.
+    `tuning`. What a class says about itself has a default, save its card.
     """
 
     card: ClassVar[MethodCard]
-    reads: ClassVar[Reads]
+    reads: ClassVar[Reads] = "whole"
+    stage: ClassVar[Stage] = Stage()
 
     def plan(self, setting: Setting, /) -> object:
         """Return the parameters of a run at `setting`, chosen without any data.

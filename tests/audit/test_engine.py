@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
-from dpsco_core.audit.engine import AT_ONCE, Audit, audited, run_audit, seconds_a_run, steps
-from dpsco_core.audit.stages import FILTERS, neighbours, stage
+from dpsco_core.audit.engine import Audit, audited, run_audit, seconds_a_run, steps
+from dpsco_core.audit.stages import neighbours, stage
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import METHODS, make_method
 from dpsco_core.cli.main import main
@@ -20,8 +20,10 @@ from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.scenario import Scenario
 
 CONFIDENCE = 1 - 1e-6
-CARDS = [m.card for m in METHODS if m.card.privacy != "none"]
-AUDITED = [c.slug for c in CARDS if c.slug not in FILTERS]
+PRIVATE = {m.card.slug: m.stage for m in METHODS if m.card.privacy != "none"}
+FILTERS = [slug for slug, own in PRIVATE.items() if own.unseen]
+AT_ONCE = [slug for slug, own in PRIVATE.items() if own.at_once]
+AUDITED = [slug for slug in PRIVATE if slug not in FILTERS]
 # A hundred steps of a search a run: minutes for what the others do in seconds.
 SLOW = ("lp.regularized-mirror-descent",)
 QUICK = [*AT_ONCE, "sco.phased-sgd", "user.clipped-means"]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
@@ -21,7 +21,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedDescent:
+class ClippedDescent(Method):
     r"""Projected gradient descent on means of clipped gradients, with Gaussian noise.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\mathrm{Clip}(\nabla\ell(w_t, Z_i), R)
@@ -63,6 +63,7 @@ class ClippedDescent:
         caveat="The clip radius and the number of steps are chosen from the setting, not the data; "
         "practical ones are a model of accuracy, not a theorem.",
     )
+    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "radius"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

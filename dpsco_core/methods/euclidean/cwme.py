@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -27,7 +27,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewiseDescent:
+class CoordinatewiseDescent(Method):
     r"""Projected gradient descent with CDPCWME as the gradient oracle, on all records each step.
 
     T releases of `CoordinatewiseCDP` at rho/T each: rho-zCDP in all.
@@ -70,6 +70,7 @@ class CoordinatewiseDescent:
         caveat="The theorem's number of blocks grows like 24 d ln n; its literal number of steps "
         "ignores that and is unusable.",
     )
+    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("threshold", "threshold"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

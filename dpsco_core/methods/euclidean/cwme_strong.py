@@ -13,7 +13,7 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -33,7 +33,7 @@ MOST_BLOCKS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrongCoordinatewiseDescent:
+class StrongCoordinatewiseDescent(Method):
     r"""Projected gradient descent on disjoint blocks of records, for strongly convex risks.
 
     Step t uses block t alone, with :math:`\eta = 1/(\lambda+L)`, and the last iterate is returned.
@@ -73,6 +73,7 @@ class StrongCoordinatewiseDescent:
         rate="upper.sco.cwme-strong",
         caveat="Needs a strongly convex and smooth population risk.",
     )
+    stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.base import Method, Reads, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
 from dpsco_core.privacy.ledger import Ledger
@@ -41,7 +41,7 @@ class ErmPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Erm:
+class Erm(Method):
     r"""Minimise the empirical risk over the set: :math:`\min_W\frac1n\sum_i\ell(w, Z_i)`.
 
     By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;

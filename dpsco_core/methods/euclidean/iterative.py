@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -24,7 +24,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeDescent:
+class IterativeDescent(Method):
     r"""Projected gradient descent with iterative updating as the gradient oracle.
 
     Every step splits the records into groups afresh, in secret, and releases their noisy means.
@@ -70,6 +70,7 @@ class IterativeDescent:
         caveat="Theorem 7 rests on a lemma without proof, whose bias part looks wrong; its rate is "
         "a claim. Privacy is proven. Splitting costs a factor sqrt(k) in noise.",
     )
+    stage: ClassVar[Stage] = Stage(records=1, free_steps=True)
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

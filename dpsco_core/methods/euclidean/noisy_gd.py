@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -36,7 +36,7 @@ class NoisyPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyGradientDescent:
+class NoisyGradientDescent(Method):
     r"""Projected gradient descent on the full batch, with Gaussian noise at every step.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\nabla\ell(w_t, Z_i)
@@ -85,6 +85,7 @@ class NoisyGradientDescent:
         rate="upper.sco.noisy-gd",
         caveat=BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(free_steps=True)
 
     def plan(self, setting: Setting) -> NoisyPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

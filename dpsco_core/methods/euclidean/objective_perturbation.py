@@ -12,7 +12,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.objective_plan import (
@@ -29,7 +29,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbation:
+class ObjectivePerturbation(Method):
     r"""Minimise the empirical risk plus a random linear term and a ridge; perturb the result.
 
     .. math:: \theta_2 \approx \arg\min_W \hat L(\theta) + \frac{\langle G, \theta\rangle}n
@@ -76,6 +76,7 @@ class ObjectivePerturbation:
         "proof of privacy is known here. The ridge is what the library's shares of the budget "
         "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
@@ -89,7 +90,7 @@ class ObjectivePerturbation:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbationStrong:
+class ObjectivePerturbationStrong(Method):
     r"""Algorithm 2: objective perturbation where the losses' own strong convexity is the ridge.
 
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
@@ -124,6 +125,7 @@ class ObjectivePerturbationStrong:
         "moduli of two norms, which is not private on sets wider than the unit ball, and is "
         "corrected. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

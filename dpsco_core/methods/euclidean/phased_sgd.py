@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -65,7 +65,7 @@ class PhasedPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhasedSgd:
+class PhasedSgd(Method):
     r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
 
     Phase i has :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own and the step size
@@ -106,6 +106,7 @@ class PhasedSgd:
         rate="upper.sco.phased-sgd",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(records=16)
 
     def plan(self, setting: Setting) -> PhasedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -81,7 +81,7 @@ class PrivateSgdPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSgd:
+class PrivateSgd(Method):
     r"""Projected SGD over a random half of the records, one noisy gradient each.
 
     .. math:: w_{t+1} = \Pi_W\big(w_t - \eta(\nabla\ell(w_t, Z_{y_t}) + \xi_t)\big),\qquad
@@ -125,6 +125,7 @@ class PrivateSgd:
         caveat="The paper's proof of privacy has gaps; its noise is confirmed by amplification by "
         "shuffling instead. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(records=1)
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.base import Method, Reads, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -48,7 +48,7 @@ class SgdPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sgd:
+class Sgd(Method):
     r"""One pass of projected SGD over the records, in small batches, with an average.
 
     With R the radius, T steps on b records, V the trace of Cov(g) and B the bound on

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -24,7 +24,7 @@ SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedDescent:
+class SmoothedDescent(Method):
     r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
 
     T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
@@ -63,6 +63,7 @@ class SmoothedDescent:
         caveat="Only second moments help it. Slow: the truncation is evaluated for every "
         "coordinate of every gradient at every step.",
     )
+    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("tau", "tau"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
-from dpsco_core.methods.lq.shuffled import refuse_beyond_two
+from dpsco_core.methods.lq.shuffled import inside, refuse_beyond_two
 from dpsco_core.privacy.generalized_gaussian import Noise
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchedMirrorDescent:
+class BatchedMirrorDescent(Method):
     r"""One pass of mirror descent over disjoint batches, one draw of noise each.
 
     The paper's variant for :math:`0 < \varepsilon < 1`, whose statement is in an appendix that is
@@ -59,6 +59,7 @@ class BatchedMirrorDescent:
         caveat="The paper states it in an appendix that was not at hand; the steps and the noise "
         "are a reconstruction with the same rate.",
     )
+    stage: ClassVar[Stage] = Stage(place=inside)
 
     def plan(self, setting: Setting) -> MirrorPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -20,7 +20,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.steps import bregman_point
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -99,7 +99,7 @@ class NoisyPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMirrorDescent:
+class NoisyMirrorDescent(Method):
     r"""Mirror descent over a random half of the records, one noisy gradient each.
 
     .. math:: w_{t+1} = \arg\min_{w \in W} \eta\langle\nabla\ell(w_t, Z_{y_t}) + \xi_t, w\rangle
@@ -156,6 +156,7 @@ class NoisyMirrorDescent:
         caveat="The paper leaves the potential and its noise open; here the noise is Gaussian, for "
         "the l2 sensitivity. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(records=1)
 
     def plan(self, setting: Setting) -> NoisyPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -34,7 +34,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnconstrainedPhasedSgd:
+class UnconstrainedPhasedSgd(Method):
     r"""Phased SGD on all of :math:`R^d`, from 0, for parameters in :math:`\ell_q`, q >= 2.
 
     For :math:`q \ge 2` gradients are measured in :math:`\ell_{q'}`, :math:`q' \le 2`, and
@@ -78,6 +78,7 @@ class UnconstrainedPhasedSgd:
         caveat="The paper names the algorithm and leaves its parameters to an appendix; they are "
         "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(records=16, problem="huber", exponent=3.0)
 
     def plan(self, setting: Setting) -> PhasedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

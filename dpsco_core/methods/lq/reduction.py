@@ -9,15 +9,16 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
+from dpsco_core.methods.lq.shuffled import inside
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class EuclideanReduction:
+class EuclideanReduction(Method):
     r"""One pass of projected gradient descent over batches, for parameters in l_q, q >= 2.
 
     For :math:`q \ge 2` the l2 norm of a gradient is at most its dual norm, and the l2 diameter of
@@ -54,6 +55,7 @@ class EuclideanReduction:
         caveat="The paper states it in an appendix that was not at hand; this is the simplest "
         "algorithm with that reduction.",
     )
+    stage: ClassVar[Stage] = Stage(exponent=3.0, place=inside)
 
     def plan(self, setting: Setting) -> MirrorPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

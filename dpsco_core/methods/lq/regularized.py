@@ -13,7 +13,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
@@ -72,7 +72,7 @@ class RegularizedPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizedMirrorDescent:
+class RegularizedMirrorDescent(Method):
     r"""Full-batch mirror descent from 0 with a regulariser that grows with the potential.
 
     .. math:: w_{t+1} = \arg\min_w \langle\nabla\hat F(w_t) + g_t, w\rangle
@@ -124,6 +124,7 @@ class RegularizedMirrorDescent:
         caveat="The printed schedule regularises so much that the result stays near 0. "
         + LP_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(problem="huber")
 
     def plan(self, setting: Setting) -> RegularizedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

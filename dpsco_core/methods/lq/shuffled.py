@@ -9,7 +9,8 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.geometry.norms import lq_norm
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.privacy.generalized_gaussian import Noise
@@ -29,8 +30,16 @@ def refuse_beyond_two(setting: Setting) -> None:
         )
 
 
+INSIDE = 0.999  # of the level beyond which a gradient becomes 0
+
+
+def inside(plan: MirrorPlan, d: int) -> float:
+    """Return the coordinate of a gradient, alike in all, just inside of what becomes 0."""
+    return INSIDE * plan.threshold / lq_norm(np.ones(d), plan.space.dual)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ShuffledMirrorDescent:
+class ShuffledMirrorDescent(Method):
     r"""One pass of mirror descent over records in secret random order, noise on every gradient.
 
     Gradients beyond :math:`\tau = G + \lambda` in the dual norm become 0, G the bound on the mean
@@ -77,6 +86,7 @@ class ShuffledMirrorDescent:
         caveat="Few steps have less noise without shuffling; then the method does without, and "
         "says so.",
     )
+    stage: ClassVar[Stage] = Stage(place=inside)
 
     def plan(self, setting: Setting) -> MirrorPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -12,7 +12,7 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -37,7 +37,7 @@ class ClippedPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimpleClipping:
+class SimpleClipping(Method):
     r"""Clip every record to an l2 ball, average, add Gaussian noise.
 
     .. math:: \hat\mu = \frac1n\sum_i \min\{1, R/\|X_i\|\} X_i
@@ -75,6 +75,7 @@ class SimpleClipping:
         privacy="zcdp",
         rate="upper.mean.clipped",
     )
+    stage: ClassVar[Stage] = Stage(at_once=True, clip=("radius", "clip_radius"))
 
     def plan(self, setting: Setting) -> ClippedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""

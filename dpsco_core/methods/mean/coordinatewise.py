@@ -13,7 +13,7 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -76,7 +76,7 @@ def printed_sensitivity(threshold: float, blocks: int, n: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewiseCDP:
+class CoordinatewiseCDP(Method):
     r"""CDPCWME: clip, average in blocks, take medians, add Gaussian noise.
 
     .. math:: \tilde\mu = \mathrm{median}(\hat\mu^1, \dots, \hat\mu^m)
@@ -116,6 +116,7 @@ class CoordinatewiseCDP:
         privacy="zcdp",
         rate="upper.mean.cwme-cdp",
     )
+    stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
 
     def __post_init__(self) -> None:
         _check_blocks(self.blocks)
@@ -146,7 +147,7 @@ class CoordinatewiseCDP:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewisePure:
+class CoordinatewisePure(Method):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
     .. math:: \tilde\mu_j = \mathrm{median}(\hat\mu^1_j, \dots, \hat\mu^m_j)
@@ -177,6 +178,7 @@ class CoordinatewisePure:
         privacy="pure",
         rate="upper.mean.cwme-pure",
     )
+    stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
 
     def __post_init__(self) -> None:
         _check_blocks(self.blocks)

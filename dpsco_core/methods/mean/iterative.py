@@ -13,7 +13,7 @@ from scipy.sparse import csc_array
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -76,7 +76,7 @@ class IterativePlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeUpdating:
+class IterativeUpdating(Method):
     r"""Noisy means of k random groups, then a walk to a deep point among them.
 
     1. Split the records uniformly at random into k groups of m; drop the rest.
@@ -124,6 +124,7 @@ class IterativeUpdating:
         caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
         "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
     )
+    stage: ClassVar[Stage] = Stage(records=1, clip=("radius", "clip_radius"))
 
     def __post_init__(self) -> None:
         ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.base import Method, Reads, Release
 from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -26,7 +26,7 @@ class MedianOfMeansPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfMeans:
+class MedianOfMeans(Method):
     r"""Split into m blocks, average each, take the median in every coordinate; not private.
 
     Parameters

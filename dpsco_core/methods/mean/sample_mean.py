@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Reads, Release
+from dpsco_core.methods.base import Method, Reads, Release
 from dpsco_core.methods.mean.base import sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -21,7 +21,7 @@ class SampleMeanPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleMean:
+class SampleMean(Method):
     r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
     reads: ClassVar[Reads] = "summed"

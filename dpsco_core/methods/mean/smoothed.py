@@ -14,7 +14,7 @@ from dpsco_core.base.arrays import real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import (
     SQRT2,
@@ -80,7 +80,7 @@ def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[n
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseSmoothing:
+class NoiseSmoothing(Method):
     r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
 
     .. math:: \tilde\mu_j = \frac\tau n\sum_i\psi(X_{ij}/\tau; c) + N(0, \sigma^2), \qquad
@@ -123,6 +123,9 @@ class NoiseSmoothing:
         rate="upper.mean.smoothed",
         caveat="The printed noise is too small when the smoothing variance is below 0.7557: "
         "calibration 'paper' then overstates its privacy, and says so.",
+    )
+    stage: ClassVar[Stage] = Stage(
+        at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01)
     )
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from dpsco_core.base.cards import LOWY_2024
 from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.methods.base import Stage
 from dpsco_core.methods.euclidean.lipschitz import Losses, refuse_pure
 from dpsco_core.methods.mean.base import check_kind
 from dpsco_core.methods.user.level import UserLevel
@@ -15,6 +16,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 __all__ = [
+    "FILTER_STAGE",
     "LOWY_2024",
     "Boundable",
     "approximate_budget",
@@ -23,6 +25,13 @@ __all__ = [
     "check_users",
     "user_level",
 ]
+
+FILTER_STAGE = Stage(
+    unseen="The worst neighbours of a robust filter have a crowd at the edge of its radius, and "
+    "what they give away is too rare to be seen in runs; their privacy profile is computed exactly "
+    "in the tests.",
+    instead="user.clipped-means",
+)
 
 
 @runtime_checkable

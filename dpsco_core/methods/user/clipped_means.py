@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -75,7 +75,7 @@ class MeansPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserClippedMeans:
+class UserClippedMeans(Method):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
     .. math:: g_t = \frac1n\sum_i clip_L\big(\nabla\hat F(w_t, Z_i)\big)

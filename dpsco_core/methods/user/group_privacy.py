@@ -11,7 +11,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -62,7 +62,7 @@ class ChainPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserGroupPrivacy:
+class UserGroupPrivacy(Method):
     r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
 
     Phase i averages the points of one chain of :math:`T_i = n_im` steps, of size :math:`\eta_i` an
@@ -107,6 +107,7 @@ class UserGroupPrivacy:
         rate="upper.user.group-privacy",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = Stage(records=16)
 
     def plan(self, setting: Setting) -> ChainPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

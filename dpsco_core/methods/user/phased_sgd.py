@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.base import (
+    FILTER_STAGE,
     approximate_budget,
     bounded_users,
     check_smooth,
@@ -81,7 +82,7 @@ class GroupsPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserPhasedSgd:
+class UserPhasedSgd(Method):
     r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
 
     In phase i every one of C disjoint groups of :math:`N_i` users makes :math:`T_i = N_im` steps of
@@ -131,6 +132,7 @@ class UserPhasedSgd:
         rate="upper.user.phased-sgd",
         caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> GroupsPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, check_users, user_level
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import smoothed_smoothness, smoothing_radius
 from dpsco_core.methods.user.smoothing import smoothed_user_gradients
@@ -37,7 +37,7 @@ class SmoothedPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAcceleratedNonsmooth:
+class UserAcceleratedNonsmooth(Method):
     r"""Accelerated user-level ERM on losses averaged over a small ball.
 
     :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
@@ -74,6 +74,7 @@ class UserAcceleratedNonsmooth:
         caveat="A phase needs some thousand users at epsilon = 1 for its test. The theorem's "
         "radius means thousands of passes over all items. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> SmoothedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

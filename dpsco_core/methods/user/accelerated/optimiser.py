@@ -10,20 +10,20 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
 from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, halving_layouts
-from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, check_users, user_level
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAccelerated:
+class UserAccelerated(Method):
     r"""Accelerated descent on regularised risks of halving groups of users.
 
     Phase i has users of its own, and minimises their mean loss plus
@@ -70,6 +70,7 @@ class UserAccelerated:
         "not run. Its noise falls with m; below about a thousand items per user clipped means have "
         "less. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan
@@ -27,7 +27,7 @@ from dpsco_core.methods.user.accelerated.schedule import (
     theory_radius,
     too_few,
 )
-from dpsco_core.methods.user.base import approximate_budget, check_users, user_level
+from dpsco_core.methods.user.base import FILTER_STAGE, approximate_budget, check_users, user_level
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.ledger import Ledger
@@ -39,7 +39,7 @@ MOST_STAGES = 3  # of the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAcceleratedStrong:
+class UserAcceleratedStrong(Method):
     r"""Accelerated user-level ERM in stages, for losses that are strongly convex.
 
     Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
@@ -77,6 +77,7 @@ class UserAcceleratedStrong:
         rate="upper.user.accelerated-strong",
         caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
     )
+    stage: ClassVar[Stage] = replace(FILTER_STAGE, problem="quadratic")
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
