@@ -21,6 +21,7 @@ from dpsco_app.pages.explore.figure import (
 )
 from dpsco_app.pages.explore.gallery import draw_gallery
 from dpsco_app.pages.explore.open_study import draw_open, is_present
+from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.pinning import read_pin
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
 from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, say_status
@@ -154,6 +155,7 @@ def _draw_controls(set_now: Scenario) -> None:
     with st.sidebar:
         PANEL.draw_groups(PANEL.groups[1:], set_now, {"Geometry": draw_choice})
         PANEL.draw_fine_print(set_now)
+        draw_own_numbers()
 
 
 def _put(extras: Mapping[str, str], problems: list[str]) -> None:
