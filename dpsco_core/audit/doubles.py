@@ -44,6 +44,10 @@ class WrongNoise(Ledger):
         """As `Ledger.laplace`."""
         return self._scaled(value, Ledger.laplace(self, value, **more))
 
+    def spherical_laplace(self, value: Vector, **more: Any) -> Vector:
+        """As `Ledger.spherical_laplace`."""
+        return self._scaled(value, super().spherical_laplace(value, **more))
+
     def generalized_gaussian(self, value: Vector, **more: Any) -> Vector:
         """As `Ledger.generalized_gaussian`."""
         return self._scaled(value, super().generalized_gaussian(value, **more))

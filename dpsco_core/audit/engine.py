@@ -25,7 +25,8 @@ from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
 from dpsco_core.methods.base import Release, Stage
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
-from dpsco_core.privacy.composition import Entry, compose
+from dpsco_core.privacy.composition import compose
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream

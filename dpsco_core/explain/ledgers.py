@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.budget import ApproxDP, Budget, zcdp_epsilon
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, zcdp_epsilon
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.runs.study import Cell, Outcome, canonical, run_with_ledger
 from dpsco_core.scenario import Scenario
 
@@ -156,6 +156,8 @@ def _spending(entry: Entry, share: float) -> Spending:
 
 def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
     """Return what each entry costs, in one notion: rho or epsilon."""
+    if isinstance(budget, PureDP):
+        return [entry.epsilon for entry in entries]
     if all(entry.rho for entry in entries):
         return [entry.rho for entry in entries]
     total = math.fsum(entry.rho for entry in entries)

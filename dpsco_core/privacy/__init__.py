@@ -20,9 +20,12 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.composition import Entry, compose
+from dpsco_core.privacy.choices import ExponentialChoice, GridMedians
+from dpsco_core.privacy.composition import compose
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.selection import choice_epsilon, selection_rho
 from dpsco_core.privacy.shuffled_steps import (
     ShuffledSteps,
     shuffle_steps,
@@ -37,6 +40,8 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "Entry",
+    "ExponentialChoice",
+    "GridMedians",
     "Ledger",
     "NoisyTest",
     "PureDP",
@@ -46,6 +51,7 @@ __all__ = [
     "TestedGaussian",
     "TestedSteps",
     "amplify",
+    "choice_epsilon",
     "clones_delta",
     "clones_epsilon",
     "compose",
@@ -55,6 +61,7 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_rho",
     "pure_epsilon",
+    "selection_rho",
     "shuffle_steps",
     "shuffled_steps_delta",
     "subsample",

@@ -1,11 +1,10 @@
-"""What private releases guarantee together: entries, their composition, and what fits a budget."""
+"""What private releases guarantee together: their composition, and what fits a budget."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import (
@@ -20,126 +19,12 @@ from dpsco_core.privacy.budget import (
     zcdp_epsilon,
     zcdp_rho,
 )
-from dpsco_core.privacy.mechanisms import gaussian_noise_std
-
-# What may be lost to rounding when shares such as rho/T are summed.
-ROUNDING = 1e-12
+from dpsco_core.privacy.entries import APPROXIMATE, PURE, ROUNDING, Entry
+from dpsco_core.privacy.selection import Choices, selection_delta, selection_epsilon
 
 # rho, pure epsilon, epsilon and delta of approximate releases, and rho of noise that is shaped.
 Shares = tuple[float, float, float, float, float]
 NOTHING: Shares = (0.0, 0.0, 0.0, 0.0, 0.0)
-
-
-Mechanism = Literal[
-    "gaussian",
-    "laplace",
-    "shuffled gaussian",
-    "objective perturbation",
-    "generalized gaussian",
-    "shuffled generalized gaussian",
-    "noisy test",
-    "tested gaussian",
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One private release.
-
-    Parameters
-    ----------
-    mechanism : str
-        One of `Mechanism`.
-    label : str
-        What was released, in words.
-    sensitivity : float
-        The l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the
-        noise was calibrated to.
-    proven_sensitivity : float
-        The one that is proven. Larger than `sensitivity` only where a paper's own constant is
-        too small; the release is then less private than it claims.
-    noise : float
-        Standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
-        generalized Gaussian, whose norm is sigma times a chi variable.
-    size : int
-        Number of noisy coordinates.
-    rho, epsilon, delta : float
-        The share, in the notion of the mechanism; 0 where it does not apply.
-    disjoint_blocks : int
-        More than 1 where the value is one statistic for each of so many disjoint blocks, of
-        which a neighbour changes one (parallel composition).
-    part : tuple of two int, optional
-        The number of a partition of the records, and of the block of it that the release looks
-        at: see `Ledger.disjoint`.
-    """
-
-    mechanism: Mechanism
-    label: str
-    sensitivity: float
-    proven_sensitivity: float
-    noise: float
-    size: int
-    rho: float = 0.0
-    epsilon: float = 0.0
-    delta: float = 0.0
-    disjoint_blocks: int = 1
-    part: tuple[int, int] | None = None
-
-    @property
-    def flawed(self) -> bool:
-        """Whether the noise is too small for the share that the release claims."""
-        return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
-
-    @property
-    def flaw(self) -> str:
-        """A sentence on by how much the noise is too small; for an entry that is `flawed`."""
-        return (
-            f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
-            f"{self.proven_sensitivity:.4g} is proven, so it is "
-            f"{(self.proven_sensitivity / self.sensitivity) ** 2:.3g} times less private than "
-            "claimed"
-        )
-
-
-PURE = ("laplace",)
-# (epsilon, delta)-DP as a whole. A noisy test, pure of itself, is a part of such a whole: disjoint
-# users may divide epsilon between tests and noise as they like, and the dearest whole counts.
-APPROXIMATE = (
-    "shuffled gaussian",
-    "shuffled generalized gaussian",
-    "objective perturbation",
-    "noisy test",
-    "tested gaussian",
-)
-# What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
-CONCENTRATED = {"gaussian", "generalized gaussian"}
-
-
-def gaussian_entry(
-    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
-) -> Entry:
-    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
-    return Entry(
-        mechanism="gaussian",
-        label=label,
-        sensitivity=l2_sensitivity,
-        proven_sensitivity=l2_sensitivity,
-        noise=gaussian_noise_std(l2_sensitivity, rho),
-        size=size,
-        rho=rho,
-        disjoint_blocks=disjoint_blocks,
-    )
-
-
-def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
-    """Say that `entries` do not fit into `budget`."""
-    rho, epsilon, delta = (
-        sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
-    )
-    return (
-        f"{entries[0].label}: a share of rho={rho:.6g}, epsilon={epsilon:.6g}, "
-        f"delta={delta:.6g} does not fit into what is left of {budget}"
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +32,8 @@ class Totals:
     """The shares of some entries: rho, pure epsilon, and epsilon and delta of approximate ones.
 
     `rho` is that of Gaussian noise, whose exact curve is known; `other_rho` that of other
-    concentrated releases, of which only the zCDP guarantee is.
+    concentrated releases, of which only the zCDP guarantee is. `choices` are the exponential
+    mechanisms, in their order; `choices_first`: all of them ran before anything but pure releases.
     """
 
     rho: float = 0.0
@@ -155,11 +41,26 @@ class Totals:
     approximate_epsilon: float = 0.0
     approximate_delta: float = 0.0
     other_rho: float = 0.0
+    choices: Choices = ()
+    choices_first: bool = True
+
+    @property
+    def all_pure(self) -> float:
+        """The epsilon of what is pure, exponential mechanisms included."""
+        return math.fsum((self.pure, *(epsilon * count for epsilon, count in self.choices)))
+
+    @property
+    def concentrated(self) -> float:
+        """The rho of everything that has one, pure releases included."""
+        chosen = (epsilon**2 / 8 * count for epsilon, count in self.choices)
+        return math.fsum((self.rho, self.other_rho, self.pure**2 / 2, *chosen))
 
 
 def _share(entry: Entry) -> Shares:
     approximate = entry.mechanism in APPROXIMATE
     other = entry.mechanism == "generalized gaussian"
+    if entry.mechanism == "exponential":
+        return NOTHING
     return (
         0.0 if other else entry.rho,
         entry.epsilon if entry.mechanism in PURE else 0.0,
@@ -181,12 +82,18 @@ class Tally:
         self._sums: list[_Sum] = [_Sum() for _ in NOTHING]
         self._blocks: dict[tuple[int, int], list[_Sum]] = {}
         self._dearest: dict[int, Shares] = {}
+        self._choices: Choices = ()
+        self._choices_first = True
+        self._noise_drawn = False
 
     def totals(self, *entries: Entry) -> Totals:
         """Return the totals so far, with `entries` added, which are all of the same part."""
         extra = self._growth(*entries) if entries else NOTHING
         values = [s.value(x) for s, x in zip(self._sums, extra, strict=True)]
+        choices, first, _ = self._chosen(*entries)
         return Totals(
+            choices=choices,
+            choices_first=first,
             rho=values[0],
             pure=values[1],
             approximate_epsilon=values[2],
@@ -196,6 +103,7 @@ class Tally:
 
     def add(self, entry: Entry) -> None:
         """Add `entry`."""
+        self._choices, self._choices_first, self._noise_drawn = self._chosen(entry)
         growth = self._growth(entry)
         for total, x in zip(self._sums, growth, strict=True):
             total.add(x)
@@ -206,6 +114,17 @@ class Tally:
             partition = entry.part[0]
             dearest = self._dearest.get(partition, NOTHING)
             self._dearest[partition] = _largest(dearest, tuple(t.value() for t in block))
+
+    def _chosen(self, *entries: Entry) -> tuple[Choices, bool, bool]:
+        """The choices with `entries`, whether they come first, and whether noise was drawn."""
+        choices, first, drawn = self._choices, self._choices_first, self._noise_drawn
+        for entry in entries:
+            if entry.mechanism == "exponential":
+                choices = (*choices, (entry.epsilon / entry.size, entry.size))
+                first = first and not drawn
+            else:
+                drawn = drawn or entry.mechanism not in PURE
+        return choices, first, drawn
 
     def _growth(self, *entries: Entry) -> Shares:
         """By how much `entries`, all of the same part, would raise each total."""
@@ -261,15 +180,21 @@ def fits(total: Totals, budget: Budget) -> bool:
     match budget:
         case PureDP(epsilon=epsilon):
             only_pure = not total.rho and not total.other_rho and not approximate
-            return only_pure and total.pure <= epsilon * slack
+            return only_pure and total.all_pure <= epsilon * slack
         case ZCDP(rho=limit):
-            return not approximate and _concentrated(total) <= limit * slack
+            return not approximate and total.concentrated <= limit * slack
         case ApproxDP(epsilon=epsilon, delta=delta):
-            if not total.pure and not approximate:
+            if not total.pure and not total.choices and not approximate:
                 allowed = (
                     zcdp_rho(epsilon, delta) if total.other_rho else gaussian_allowance(budget)
                 )
                 return total.rho + total.other_rho <= allowed * slack
+            if _chosen_with_gaussians(total):
+                curve = selection_delta(
+                    epsilon * slack, total.rho, total.choices, choices_first=total.choices_first
+                )
+                if curve <= delta:
+                    return True
             fits_delta = total.approximate_delta <= delta * slack
             return fits_delta and _approximate(total, delta) <= epsilon * slack
 
@@ -281,8 +206,9 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     2016, Lemma 2.3). In an (epsilon, delta) budget the latter have the exact Gaussian curve, unless
     other concentrated releases are among them, of which the rho is all that is known. Mixed
     releases of such a budget use the better of basic composition and of zCDP with
-    :math:`\varepsilon^2/2` for the pure part. Pure releases alone leave its delta unspent: together
-    they are pure.
+    :math:`\varepsilon^2/2` for the pure part. Exponential mechanisms have the rules of
+    `selection_delta` besides. Pure releases alone leave its delta unspent: together they are pure,
+    as long as the sum of their epsilons meets the budget.
 
     Raises
     ------
@@ -295,37 +221,50 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     match budget:
         case PureDP():
             require(only_pure, "entries", "pure releases under a pure budget", str(total))
-            return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
+            return PureDP(epsilon=_at_most(total.all_pure, EPSILON_MAX))
         case ZCDP():
             concentrated = not total.approximate_epsilon
             require(
                 concentrated, "entries", "concentrated releases under a zCDP budget", str(total)
             )
-            return ZCDP(rho=_at_most(_concentrated(total), RHO_MAX))
-        case ApproxDP() if no_delta and total.pure:
+            return ZCDP(rho=_at_most(total.concentrated, RHO_MAX))
+        case ApproxDP(epsilon=most) if no_delta and 0 < total.all_pure <= most * (1 + ROUNDING):
+            return PureDP(epsilon=_at_most(total.all_pure, EPSILON_MAX))
+        case ApproxDP() if no_delta and not total.choices:
             return PureDP(epsilon=_at_most(total.pure, EPSILON_MAX))
         case ApproxDP(delta=delta):
             epsilon = max(_at_most(_approximate(total, delta), EPSILON_MAX), 1e-300)
-            alone = total.approximate_delta and not total.rho and not total.other_rho
-            return ApproxDP(epsilon=epsilon, delta=total.approximate_delta if alone else delta)
+            mixed = total.rho or total.other_rho or total.choices
+            return ApproxDP(
+                epsilon=epsilon, delta=delta if mixed else total.approximate_delta or delta
+            )
 
 
-def _concentrated(total: Totals) -> float:
-    return total.rho + total.other_rho + total.pure**2 / 2
+def _chosen_with_gaussians(total: Totals) -> bool:
+    """Whether there are exponential mechanisms, and nothing else but Gaussian noise."""
+    alone = not total.pure and not total.other_rho
+    alone = alone and not (total.approximate_epsilon or total.approximate_delta)
+    return alone and bool(total.choices)
 
 
 def _approximate(total: Totals, delta: float) -> float:
     """Return the epsilon at `delta`; infinite where the approximate releases leave no delta."""
     rho = total.rho + total.other_rho
-    if not rho:
+    if not rho and not total.choices:
         return total.approximate_epsilon + total.pure
     rest = delta - total.approximate_delta
     if rest <= 0:
-        return math.inf
-    own = zcdp_epsilon(rho, rest) if total.other_rho else gaussian_epsilon(rho, rest)
-    own += total.pure
-    if total.pure:
-        own = min(own, zcdp_epsilon(_concentrated(total), rest))
+        return math.inf if rho else total.approximate_epsilon + total.all_pure
+    own = total.all_pure
+    if rho:
+        own += zcdp_epsilon(rho, rest) if total.other_rho else gaussian_epsilon(rho, rest)
+    if total.pure or total.choices:
+        own = min(own, zcdp_epsilon(total.concentrated, rest))
+    if total.choices and not total.other_rho:
+        chosen = selection_epsilon(
+            rest, total.rho, total.choices, choices_first=total.choices_first
+        )
+        own = min(own, chosen + total.pure)
     return total.approximate_epsilon + own
 
 

@@ -19,7 +19,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.composition import Entry, Mechanism
+from dpsco_core.privacy.entries import Entry, Mechanism
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     gaussian_noise_std,

@@ -16,26 +16,28 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
-from dpsco_core.privacy.budget import ApproxDP, Budget
+from dpsco_core.privacy.budget import ApproxDP, Budget, concentrated_rho, pure_epsilon
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.composition import (
+from dpsco_core.privacy.choices import Chosen, Selection
+from dpsco_core.privacy.composition import Tally, compose, fits, snap, tally
+from dpsco_core.privacy.entries import (
     CONCENTRATED,
+    PURE,
+    ROUNDING,
     Entry,
-    Tally,
-    compose,
-    fits,
+    approximate_entry,
     gaussian_entry,
+    laplace_entry,
     over_budget,
-    snap,
 )
 from dpsco_core.privacy.filter.noisy_test import TestedGaussian, TestedSteps
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     add_laplace_noise,
+    add_spherical_laplace_noise,
     gaussian_noise,
     gaussian_noise_std,
-    laplace_noise_scale,
     objective_noise_std,
 )
 from dpsco_core.privacy.shuffled_steps import ShuffledSteps
@@ -141,19 +143,11 @@ class Ledger:
         require(rows == groups, "value", f"one row for each of the {groups} groups", rows)
         noise_std = gaussian_noise_std(l2_sensitivity, amplification.rho_group)
         check_release(value, noise_std)
-        self._record(
-            Entry(
-                mechanism="shuffled gaussian",
-                label=label,
-                sensitivity=l2_sensitivity,
-                proven_sensitivity=l2_sensitivity,
-                noise=noise_std,
-                size=value.size,
-                epsilon=amplification.epsilon,
-                delta=amplification.delta,
-                disjoint_blocks=groups,
-            )
+        cost = (amplification.epsilon, amplification.delta)
+        entry = approximate_entry(
+            "shuffled gaussian", label, l2_sensitivity, noise_std, value.size, cost
         )
+        self._record(replace(entry, disjoint_blocks=groups))
         return add_gaussian_noise(value, noise_std, rng)
 
     def laplace(
@@ -172,22 +166,32 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        check_positive("l1_sensitivity", l1_sensitivity)
-        check_positive("epsilon", epsilon)
-        noise_scale = laplace_noise_scale(l1_sensitivity, epsilon)
-        check_release(value, noise_scale)
-        self._record(
-            Entry(
-                mechanism="laplace",
-                label=label,
-                sensitivity=l1_sensitivity,
-                proven_sensitivity=l1_sensitivity,
-                noise=noise_scale,
-                size=value.size,
-                epsilon=epsilon,
-            )
-        )
-        return add_laplace_noise(value, noise_scale, rng)
+        entry = laplace_entry("laplace", label, l1_sensitivity, epsilon, value.size)
+        check_release(value, entry.noise)
+        self._record(entry)
+        return add_laplace_noise(value, entry.noise, rng)
+
+    def spherical_laplace(
+        self,
+        value: NDArray[np.float64],
+        *,
+        l2_sensitivity: float,
+        epsilon: float,
+        rng: np.random.Generator,
+        label: str = "value",
+    ) -> NDArray[np.float64]:
+        """Release `value`, shape (d,), epsilon-DP; density e^(-epsilon |z|_2 / sensitivity)."""
+        entry = laplace_entry("spherical laplace", label, l2_sensitivity, epsilon, value.size)
+        check_release(value, entry.noise)
+        self._record(entry)
+        return add_spherical_laplace_noise(value, entry.noise, rng)
+
+    def select(
+        self, release: Selection[Chosen], *, rng: np.random.Generator, label: str = "choice"
+    ) -> Chosen:
+        """Release what exponential mechanisms choose: an `ExponentialChoice`, or `GridMedians`."""
+        self._record(release.entry(label))
+        return release.draw(rng)
 
     def generalized_gaussian(
         self,
@@ -333,17 +337,9 @@ class Ledger:
         require(enough, "noise_std", f"at least {needed:.6g}", std)
         check_count("size", size)
         check_noise(std)
+        cost = (epsilon + jacobian_epsilon, delta)
         self._record(
-            Entry(
-                mechanism="objective perturbation",
-                label=label,
-                sensitivity=l2_sensitivity,
-                proven_sensitivity=l2_sensitivity,
-                noise=std,
-                size=size,
-                epsilon=epsilon + jacobian_epsilon,
-                delta=delta,
-            )
+            approximate_entry("objective perturbation", label, l2_sensitivity, std, size, cost)
         )
         return gaussian_noise(size, std, rng)
 
@@ -377,15 +373,18 @@ class Ledger:
 
         ``"pure"``: it is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"``: it is zCDP at
         `concentrated_rho` of the budget. A pure run under an (epsilon, delta) budget is not the
-        latter, because its own rho, epsilon^2/2, is larger; nor is a shuffled one. An
+        latter, because its own rho, epsilon^2/2, is larger; nor is a shuffled one. Exponential
+        mechanisms, which have both notions, count by their sums. An
         (epsilon, delta) guarantee alone is bound by neither, nor is a run with `flaws`.
         """
         if not self._entries or self.flaws:
             return ()
-        used = {e.mechanism for e in self._entries}
-        pure: tuple[Privacy, ...] = ("pure",) if used == {"laplace"} else ()
-        concentrated = used <= CONCENTRATED or not isinstance(self.budget, ApproxDP)
-        return (*pure, "zcdp") if concentrated else pure
+        used = {e.mechanism for e in self._entries} - {"exponential"}
+        total, slack = tally(self._entries), 1 + ROUNDING
+        within = total.all_pure <= pure_epsilon(self.budget) * slack
+        pure: tuple[Privacy, ...] = ("pure",) if used <= set(PURE) and within else ()
+        small = used <= CONCENTRATED and total.concentrated <= concentrated_rho(self.budget) * slack
+        return (*pure, "zcdp") if small or not isinstance(self.budget, ApproxDP) else pure
 
     def _record(self, *entries: Entry) -> None:
         """Record all of `entries`, or none of them."""

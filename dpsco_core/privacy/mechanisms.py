@@ -33,6 +33,15 @@ def laplace_noise_scale(l1_sensitivity: float, epsilon: float) -> float:
     return l1_sensitivity / epsilon
 
 
+def gumbel_noise_scale(sensitivity: float, epsilon: float) -> float:
+    r"""Scale :math:`2\Delta/\varepsilon` of the noise on each score; epsilon-DP.
+
+    The largest noisy score is then the choice of the exponential mechanism (McSherry and Talwar
+    2007, Theorem 6).
+    """
+    return 2 * sensitivity / epsilon
+
+
 def generalized_gaussian_noise_scale(sensitivity: float, kappa: float, rho: float) -> float:
     r"""Scale :math:`\sigma = s\sqrt{\kappa/(2\rho)}` that gives rho-zCDP.
 
@@ -72,6 +81,34 @@ def add_gaussian_noise(value: Vector, noise_std: float, rng: np.random.Generator
 def add_laplace_noise(value: Vector, noise_scale: float, rng: np.random.Generator) -> Vector:
     """Return `value` plus independent Laplace(0, noise_scale) in every entry; any shape."""
     return real_array("value", value) + rng.laplace(scale=noise_scale, size=value.shape)
+
+
+def add_spherical_laplace_noise(
+    value: Vector, noise_scale: float, rng: np.random.Generator
+) -> Vector:
+    r"""Return `value`, shape (d,), plus noise of density :math:`\propto e^{-\|z\|_2/s}`.
+
+    Its norm has a gamma law of shape d, independent of the direction, which is uniform; the
+    absolute entry has a mean square of (d + 1) s^2.
+    """
+    direction = rng.standard_normal(len(value))
+    length = rng.gamma(len(value), noise_scale)
+    return real_array("value", value) + direction * (length / math.hypot(*direction))
+
+
+def exponential_choice(log_weights: Vector, rng: np.random.Generator) -> int:
+    """Return a place, each with a probability proportional to the exponential of its log-weight.
+
+    The largest after Gumbel noise: in doubles that lies in [-3.7, 36.8], so that a candidate which
+    trails by more than 40.5 is never drawn. The largest weight is subtracted first.
+    """
+    shifted = log_weights - log_weights.max()
+    return int(np.argmax(shifted + rng.gumbel(size=len(shifted))))
+
+
+def uniform_place(count: int, rng: np.random.Generator) -> int:
+    """Return a number from 0 to count - 1, each with the same probability."""
+    return int(rng.integers(count))
 
 
 def generalized_gaussian_noise(

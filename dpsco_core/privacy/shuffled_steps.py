@@ -33,7 +33,7 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 from dpsco_core.privacy.checks import check_noise, check_positive
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.entries import Entry
 
 Curve = Literal["gaussian", "zcdp"]
 

@@ -18,7 +18,7 @@ from scipy.stats import chi2
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.methods.user.accelerated.batches import SeparateTests
 from dpsco_core.privacy import Budget, BudgetExceeded
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from tests.trust.cases import Case
 from tests.trust.plain import plain_shares, spends

@@ -9,7 +9,7 @@ from fractions import Fraction
 from mpmath import erfc, exp, mp, mpf, sqrt
 
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.entries import Entry
 
 PURE = ("laplace",)
 CURVED = ("gaussian",)

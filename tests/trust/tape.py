@@ -22,7 +22,7 @@ from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.methods.euclidean import objective_perturbation, private_sgd
 from dpsco_core.methods.lq import mirror as lp_mirror
 from dpsco_core.privacy import Ledger
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedSteps
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.steps import Steps

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
-from dpsco_core.privacy.composition import Entry
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.mechanisms import (
     add_gaussian_noise,
     add_laplace_noise,

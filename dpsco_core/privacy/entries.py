@@ -1,0 +1,192 @@
+"""What a ledger writes down of one private release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.privacy.checks import check_positive
+from dpsco_core.privacy.mechanisms import (
+    gaussian_noise_std,
+    gumbel_noise_scale,
+    laplace_noise_scale,
+)
+
+# What may be lost to rounding when shares such as rho/T are summed.
+ROUNDING = 1e-12
+
+Mechanism = Literal[
+    "gaussian",
+    "laplace",
+    "spherical laplace",
+    "exponential",
+    "shuffled gaussian",
+    "objective perturbation",
+    "generalized gaussian",
+    "shuffled generalized gaussian",
+    "noisy test",
+    "tested gaussian",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One private release.
+
+    Parameters
+    ----------
+    mechanism : str
+        One of `Mechanism`.
+    label : str
+        What was released, in words.
+    sensitivity : float
+        The l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the
+        noise was calibrated to; of an exponential mechanism that of every candidate's score.
+    proven_sensitivity : float
+        The one that is proven. Larger than `sensitivity` only where a paper's own constant is
+        too small; the release is then less private than it claims.
+    noise : float
+        Standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
+        generalized Gaussian, whose norm is sigma times a chi variable; the scale of the Gumbel
+        noise on a score.
+    size : int
+        Number of noisy coordinates, or of choices that exponential mechanisms made.
+    rho, epsilon, delta : float
+        The share, in the notion of the mechanism; 0 where it does not apply. Exponential mechanisms
+        have both: epsilon and the smaller rho that each of them has in its own right.
+    disjoint_blocks : int
+        More than 1 where the value is one statistic for each of so many disjoint blocks, of
+        which a neighbour changes one (parallel composition).
+    part : tuple of two int, optional
+        The number of a partition of the records, and of the block of it that the release looks
+        at: see `Ledger.disjoint`.
+    """
+
+    mechanism: Mechanism
+    label: str
+    sensitivity: float
+    proven_sensitivity: float
+    noise: float
+    size: int
+    rho: float = 0.0
+    epsilon: float = 0.0
+    delta: float = 0.0
+    disjoint_blocks: int = 1
+    part: tuple[int, int] | None = None
+
+    @property
+    def flawed(self) -> bool:
+        """Whether the noise is too small for the share that the release claims."""
+        return self.proven_sensitivity > self.sensitivity * (1 + ROUNDING)
+
+    @property
+    def flaw(self) -> str:
+        """A sentence on by how much the noise is too small; for an entry that is `flawed`."""
+        return (
+            f"{self.label}: calibrated to sensitivity {self.sensitivity:.4g}, but "
+            f"{self.proven_sensitivity:.4g} is proven, so it is "
+            f"{(self.proven_sensitivity / self.sensitivity) ** 2:.3g} times less private than "
+            "claimed"
+        )
+
+
+PURE = ("laplace", "spherical laplace")
+# (epsilon, delta)-DP as a whole. A noisy test, pure of itself, is a part of such a whole: disjoint
+# users may divide epsilon between tests and noise as they like, and the dearest whole counts.
+APPROXIMATE = (
+    "shuffled gaussian",
+    "shuffled generalized gaussian",
+    "objective perturbation",
+    "noisy test",
+    "tested gaussian",
+)
+# What has a zCDP guarantee of its own; pure releases are left out, see `Ledger.bound_by`.
+CONCENTRATED = {"gaussian", "generalized gaussian"}
+
+
+def gaussian_entry(
+    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
+) -> Entry:
+    """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
+    return Entry(
+        mechanism="gaussian",
+        label=label,
+        sensitivity=l2_sensitivity,
+        proven_sensitivity=l2_sensitivity,
+        noise=gaussian_noise_std(l2_sensitivity, rho),
+        size=size,
+        rho=rho,
+        disjoint_blocks=disjoint_blocks,
+    )
+
+
+def exponential_entry(label: str, sensitivity: float, epsilon: float, size: int) -> Entry:
+    r"""Return what is recorded of `size` exponential mechanisms, each epsilon-DP.
+
+    Each is :math:`\varepsilon^2/8`-zCDP too: its log-ratios span at most epsilon, the base measure
+    cancels (Cesar and Rogers 2021, Rogers and Steinke 2021; theory/adaptive-methods.md, 1.2).
+    """
+    return Entry(
+        mechanism="exponential",
+        label=label,
+        sensitivity=sensitivity,
+        proven_sensitivity=sensitivity,
+        noise=gumbel_noise_scale(sensitivity, epsilon),
+        size=size,
+        rho=epsilon**2 / 8 * size,
+        epsilon=epsilon * size,
+    )
+
+
+def laplace_entry(
+    mechanism: Literal["laplace", "spherical laplace"],
+    label: str,
+    sensitivity: float,
+    epsilon: float,
+    size: int,
+) -> Entry:
+    """Return what is recorded of Laplace noise that makes a value of `size` entries epsilon-DP."""
+    check_positive("l1_sensitivity" if mechanism == "laplace" else "l2_sensitivity", sensitivity)
+    check_positive("epsilon", epsilon)
+    return Entry(
+        mechanism=mechanism,
+        label=label,
+        sensitivity=sensitivity,
+        proven_sensitivity=sensitivity,
+        noise=laplace_noise_scale(sensitivity, epsilon),
+        size=size,
+        epsilon=epsilon,
+    )
+
+
+def approximate_entry(
+    mechanism: Mechanism,
+    label: str,
+    sensitivity: float,
+    noise: float,
+    size: int,
+    cost: tuple[float, float],
+) -> Entry:
+    """Return what is recorded of noise whose `cost` is an (epsilon, delta), as a whole."""
+    return Entry(
+        mechanism=mechanism,
+        label=label,
+        sensitivity=sensitivity,
+        proven_sensitivity=sensitivity,
+        noise=noise,
+        size=size,
+        epsilon=cost[0],
+        delta=cost[1],
+    )
+
+
+def over_budget(entries: tuple[Entry, ...], budget: Budget) -> str:
+    """Say that `entries` do not fit into `budget`."""
+    rho, epsilon, delta = (
+        sum(getattr(entry, share) for entry in entries) for share in ("rho", "epsilon", "delta")
+    )
+    return (
+        f"{entries[0].label}: a share of rho={rho:.6g}, epsilon={epsilon:.6g}, "
+        f"delta={delta:.6g} does not fit into what is left of {budget}"
+    )

@@ -1,0 +1,308 @@
+r"""Exponential mechanisms together with Gaussian noise: their (epsilon, delta) curve.
+
+An exponential mechanism that is epsilon_1-DP is :math:`\varepsilon_1^2/8`-zCDP too. Converted as
+zCDP, a few of them would cost a release 6 to 13 % of its noise; the two rules here cost next to
+none of it (theory/adaptive-methods.md, 1.2). Both bound the curve from above, by cells.
+
+* *Recursion*: where every Gaussian runs after every exponential mechanism, whose privacy loss is in
+  :math:`[t-\varepsilon_1, t]` for some t that may depend on all earlier outputs.
+* *Fixed pairs*, in any order: one pair of laws dominates an exponential mechanism for all t.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import erfcx, ndtr
+
+from dpsco_core.base.errors import require
+from dpsco_core.privacy.budget import (
+    CURVE_ACCURACY,
+    ZCDP,
+    ApproxDP,
+    gaussian_epsilon,
+    gaussian_rho,
+    zcdp_rho,
+)
+
+Vector = NDArray[np.float64]
+# Exponential mechanisms in their order: the epsilon of one, and how many of it in a row.
+Choices = tuple[tuple[float, int], ...]
+# The share of rho that so many equal exponential mechanisms have together, in their order.
+Shares = tuple[tuple[float, int], ...]
+
+CELLS = 24
+MOST_RECURSIVE = 2  # the cost grows by a factor 48 with each
+MOST_POINTS = 1024  # of a law of privacy losses, beyond which its lattice becomes coarser
+TAIL = 1e-40  # what is cut off, and counted as if it gave everything away
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+
+
+def choice_epsilon(rho: float, count: int = 1) -> float:
+    r"""Return the epsilon of each of `count` exponential mechanisms that are rho-zCDP together.
+
+    :math:`\sqrt{8\rho/k}` (Cesar and Rogers 2021, Rogers and Steinke 2021).
+    """
+    return math.sqrt(8 * rho / count)
+
+
+def gaussian_deltas(rho: float, epsilons: Vector) -> Vector:
+    r"""Return delta at many epsilons, negative ones too, of Gaussian noise that is rho-zCDP.
+
+    As `gaussian_delta`; :math:`\delta(-x) = 1-e^{-x}+e^{-x}\delta(x)`. Nothing is released at a
+    rho of 0.
+    """
+    sizes = np.abs(epsilons)
+    deltas = np.zeros_like(sizes) if rho == 0 else _positive_deltas(rho, sizes)
+    return np.where(epsilons < 0, np.exp(-sizes) * deltas - np.expm1(-sizes), deltas)
+
+
+def _positive_deltas(rho: float, epsilons: Vector) -> Vector:
+    nu = math.sqrt(2 * rho)
+    low, high = (epsilons - rho) / nu, (epsilons + rho) / nu
+    with np.errstate(under="ignore"):
+        density = np.exp(-low * low / 2) / math.sqrt(2 * math.pi)
+    if nu < 1:
+        points = low[:, None] + nu * _NODES
+        return np.asarray(density * nu * ((1 - points * _mills(points)) @ _WEIGHTS))
+    inside = np.where(low > 0, density * _mills(np.maximum(low, 0)), ndtr(-low))
+    return np.asarray(inside - density * _mills(high))
+
+
+def _mills(x: Vector) -> Vector:
+    return math.sqrt(math.pi / 2) * erfcx(x / math.sqrt(2))
+
+
+@lru_cache(maxsize=4096)
+def selection_delta(epsilon: float, rho: float, choices: Choices, *, choices_first: bool) -> float:
+    """Return a delta at which everything together is (epsilon, delta)-DP; at most 1.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    rho : float
+        Of all Gaussian releases together, at least 0.
+    choices : tuple of (float, int)
+        The exponential mechanisms, in their order.
+    choices_first : bool
+        Whether every Gaussian release runs after every exponential mechanism; otherwise the
+        recursion is not proven, and fixed pairs are used.
+    """
+    if choices_first and sum(count for _, count in choices) <= MOST_RECURSIVE:
+        each = [own for own, count in choices for _ in range(count)]
+        return min(1.0, float(_recursion(rho, each)(np.array([epsilon]))[0]))
+    law = _Losses.of_all(choices)
+    inside = law.weights @ gaussian_deltas(rho, epsilon - law.values)
+    return min(1.0, float(inside) + law.lost)
+
+
+def _recursion(rho: float, epsilons: list[float]) -> Callable[[Vector], Vector]:
+    """Return the curve of exponential mechanisms, the first one first, before Gaussian noise.
+
+    A cell of t from t0 to t1 has the two losses t1 and t0 - epsilon_1, with the probability that
+    makes the likelihood ratio's mean 1.
+    """
+    if not epsilons:
+        return lambda at: gaussian_deltas(rho, at)
+    own, later = epsilons[0], _recursion(rho, epsilons[1:])
+    ends = np.linspace(0.0, own, CELLS + 1)
+    high, low = ends[1:], ends[:-1] - own
+    likely = np.expm1(low) / np.expm1(low - high)
+
+    def deltas(at: Vector) -> Vector:
+        points = np.concatenate([at[:, None] - high, at[:, None] - low], axis=1)
+        found = later(points.ravel()).reshape(len(at), 2, CELLS)
+        return np.asarray((likely * found[:, 0] + (1 - likely) * found[:, 1]).max(axis=1))
+
+    return deltas
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Losses:
+    """A law of privacy losses on the multiples of `spacing`, and a mass that gives everything away.
+
+    Mass is only ever moved to the two ends of a cell around it so that both the probability and the
+    mean of the likelihood ratio stay: the curve, a mean of convex functions of it, can only grow.
+    """
+
+    spacing: float
+    first: int
+    weights: Vector
+    lost: float = 0.0
+
+    @classmethod
+    def of_all(cls, choices: Choices) -> _Losses:
+        """Return the law of all exponential mechanisms together, by fixed pairs."""
+        laws = [cls.of(epsilon).repeated(count) for epsilon, count in choices]
+        spacing = min((law.spacing for law in laws), default=1.0)
+        total = cls(spacing=spacing, first=0, weights=np.ones(1))
+        for law in laws:
+            total = total.plus(law.on(spacing))
+        return total
+
+    @classmethod
+    def of(cls, epsilon: float) -> _Losses:
+        r"""Return the law of one exponential mechanism.
+
+        The dominating pair has the density :math:`e^{x/2}/(4\sinh(\varepsilon_1/2))` on
+        :math:`|x|\le\varepsilon_1` (Dong, Durfee and Rogers 2020); a cell of width w puts
+        :math:`e^{x/2}\tanh(w/4)/(2\sinh(\varepsilon_1/2))` on each of its ends x.
+        """
+        half = CELLS // 2
+        width = epsilon / half
+        places = np.arange(-half, half + 1)
+        cells = np.full(CELLS + 1, 2.0)
+        cells[[0, -1]] = 1.0
+        # e^(x/2) / (2 sinh(epsilon/2)) without overflow
+        size = np.exp((places * width - epsilon) / 2) / -math.expm1(-epsilon)
+        return cls(spacing=width, first=-half, weights=cells * size * math.tanh(width / 4))
+
+    @property
+    def values(self) -> Vector:
+        """The losses, shape (points,)."""
+        return self.spacing * (self.first + np.arange(len(self.weights), dtype=np.float64))
+
+    def repeated(self, count: int) -> _Losses:
+        """Return the law of so many independent copies."""
+        square, total = self, None
+        while count:
+            if count % 2:
+                total = square if total is None else total.plus(square)
+            count //= 2
+            square = square.plus(square) if count else square
+        assert total is not None
+        return total
+
+    def plus(self, other: _Losses) -> _Losses:
+        """Return the law of the sum with an independent one."""
+        spacing = max(self.spacing, other.spacing)
+        one, two = self.on(spacing), other.on(spacing)
+        total = _Losses(
+            spacing=spacing,
+            first=one.first + two.first,
+            weights=np.convolve(one.weights, two.weights),
+            lost=min(1.0, one.lost + two.lost),
+        ).trimmed()
+        return total.on(2 * spacing) if len(total.weights) > MOST_POINTS else total
+
+    def trimmed(self) -> _Losses:
+        """Return the law without its tails: the upper one is lost, the lower one moves up."""
+        above = np.cumsum(self.weights[::-1])[::-1]
+        below = np.cumsum(self.weights)
+        low = int(np.searchsorted(below, TAIL, side="right"))
+        high = int(np.count_nonzero(above > TAIL))
+        if (low == 0 and high == len(self.weights)) or low >= high:
+            return self
+        kept = self.weights[low:high].copy()
+        kept[0] += below[low - 1] if low else 0.0
+        lost = self.lost + (float(above[high]) if high < len(above) else 0.0)
+        return _Losses(spacing=self.spacing, first=self.first + low, weights=kept, lost=lost)
+
+    def on(self, spacing: float) -> _Losses:
+        """Return a law on another lattice whose curve is at least this one's."""
+        if spacing == self.spacing:
+            return self
+        values = self.values
+        below = np.floor(values / spacing)
+        up = np.expm1(-(values - below * spacing)) / math.expm1(-spacing)
+        up = self.weights * np.clip(up, 0.0, 1.0)
+        first = int(below[0])
+        places = (below - first).astype(np.intp)
+        weights = np.zeros(int(places[-1]) + 2)
+        np.add.at(weights, places, self.weights - up)
+        np.add.at(weights, places + 1, up)
+        return _Losses(spacing=spacing, first=first, weights=weights, lost=self.lost)
+
+
+@lru_cache(maxsize=4096)
+def selection_epsilon(delta: float, rho: float, choices: Choices, *, choices_first: bool) -> float:
+    """Smallest epsilon of everything together, at delta; rounded up.
+
+    The parameters are those of `selection_delta`.
+    """
+    safe = delta * (1 - CURVE_ACCURACY)
+
+    def excess(epsilon: float) -> float:
+        return selection_delta(epsilon, rho, choices, choices_first=choices_first) / safe - 1
+
+    plain = math.fsum(epsilon * count for epsilon, count in choices)  # basic composition
+    most = plain + (gaussian_epsilon(rho, delta) if rho else 0.0)
+    return _smallest(excess, most)
+
+
+def _smallest(excess: Callable[[float], float], most: float) -> float:
+    """Return the smallest number from 0 to `most` at which `excess` is at most 0; `most` if none.
+
+    To rounding, and on the side where it holds.
+    """
+    if excess(0.0) <= 0:
+        return 0.0
+    if excess(most) > 0:
+        return most
+    root = float(brentq(excess, 0.0, most, xtol=1e-300, rtol=1e-14))
+    step = math.ulp(root)
+    while excess(root) > 0:
+        root, step = min(root + step, most), 2 * step
+    return root
+
+
+def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: bool) -> float:
+    r"""Return the largest total rho whose shares meet a zCDP or an (epsilon, delta) budget.
+
+    A share f of it in k exponential mechanisms makes each of them
+    :math:`\sqrt{8f\rho/k}`-DP; Gaussian releases have the rest. Rounded down.
+
+    Parameters
+    ----------
+    budget : ZCDP or ApproxDP
+    shares : tuple of (float, int)
+        In the order of the exponential mechanisms; they sum to less than 1.
+    choices_first : bool
+        As in `selection_delta`.
+
+    Examples
+    --------
+    >>> from dpsco_core.privacy import ApproxDP
+    >>> budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    >>> found = selection_rho(budget, ((0.02, 1), (0.02, 1)), choices_first=True)
+    >>> round(found / gaussian_rho(1.0, 1e-6), 4) > 0.994
+    True
+    """
+    chosen = math.fsum(share for share, _ in shares)
+    require(0 <= chosen < 1, "shares", "at least 0 and below 1 in all", chosen)
+    if isinstance(budget, ZCDP):
+        return budget.rho
+    return _approximate_rho(budget, shares, choices_first)
+
+
+@lru_cache(maxsize=4096)
+def _approximate_rho(budget: ApproxDP, shares: Shares, choices_first: bool) -> float:
+    epsilon, delta = budget.epsilon, budget.delta
+    rest = 1 - math.fsum(share for share, _ in shares)
+    safe = delta * (1 - CURVE_ACCURACY)
+
+    def excess(log_rho: float) -> float:
+        rho = math.exp(log_rho)
+        choices = tuple((choice_epsilon(f * rho, count), count) for f, count in shares)
+        return selection_delta(epsilon, rest * rho, choices, choices_first=choices_first) / safe - 1
+
+    least = zcdp_rho(epsilon, delta)
+    low, high = math.log(least), math.log(gaussian_rho(epsilon, delta))
+    if excess(low) > 0:
+        return least
+    if excess(high) <= 0:
+        return math.exp(high) * (1 - 1e-15)
+    root = float(brentq(excess, low, high, xtol=1e-15))
+    step = 1e-15
+    while excess(root) > 0:
+        root, step = root - step, 2 * step
+    return math.exp(root)

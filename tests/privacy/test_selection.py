@@ -1,0 +1,353 @@
+"""Exponential mechanisms with Gaussian noise: bounds that hold, are close, and are refused in time.
+
+The second opinions: the recursion on a grid of t that is fifty times finer, and, for fixed pairs,
+dp-accounting's composition of the dominating pair, cut finely, with Gaussian noise. A fault that
+these tests would catch: the probability of a cell's other end, a Gaussian before a choice that the
+recursion does not see, a choice that is not charged.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from dp_accounting.pld import privacy_loss_distribution as pld
+from numpy.typing import NDArray
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.privacy import (
+    ZCDP,
+    ApproxDP,
+    BudgetExceeded,
+    ExponentialChoice,
+    GridMedians,
+    Ledger,
+    PureDP,
+    choice_epsilon,
+    gaussian_delta,
+    gaussian_rho,
+    selection_rho,
+    zcdp_rho,
+)
+from dpsco_core.privacy.choices import median_groups
+from dpsco_core.privacy.selection import (
+    Choices,
+    Shares,
+    gaussian_deltas,
+    selection_delta,
+    selection_epsilon,
+)
+
+BUDGETS = ((0.1, 1e-6), (1.0, 1e-6), (5.0, 1e-6), (1.0, 1e-3))
+GUARDED: Shares = ((0.02, 1), (0.02, 1))
+SINGLE: Shares = ((0.03, 1),)
+LOOKS: Shares = ((0.05, 3),)
+CENTRED: Shares = ((0.05, 20), (0.02, 1), (0.02, 1))
+
+
+def choice(
+    scores: NDArray[np.float64],
+    epsilon: float,
+    sensitivity: float = 1.0,
+    log_base: NDArray[np.float64] | None = None,
+) -> ExponentialChoice:
+    return ExponentialChoice(
+        scores=scores, sensitivity=sensitivity, epsilon=epsilon, log_base=log_base
+    )
+
+
+def choices_of(rho: float, shares: Shares) -> Choices:
+    return tuple((choice_epsilon(f * rho, count), count) for f, count in shares)
+
+
+@pytest.mark.parametrize("rho", [1e-9, 0.01, 0.49, 0.51, 5.0, 400.0])
+def test_many_deltas_are_those_of_the_gaussian_curve(rho: float) -> None:
+    epsilons = np.array([0.0, 1e-9, 0.1, 1.0, 3.0, 17.0, 300.0])
+    expected = [gaussian_delta(rho, e) for e in epsilons]
+    assert gaussian_deltas(rho, epsilons) == pytest.approx(expected, rel=1e-12, abs=1e-300)
+    # The other direction of the likelihood ratio, at negative epsilons.
+    mirrored = [
+        1 - math.exp(-e) + math.exp(-e) * d for e, d in zip(epsilons, expected, strict=True)
+    ]
+    assert gaussian_deltas(rho, -epsilons) == pytest.approx(mirrored, rel=1e-10, abs=1e-300)
+
+
+def fine_recursion(epsilon: float, rho: float, each: list[float], cells: int) -> float:
+    """The supremum over a grid of t: a lower bound that tends to the exact curve."""
+
+    def curve(at: NDArray[np.float64], left: list[float]) -> NDArray[np.float64]:
+        if not left:
+            return gaussian_deltas(rho, at)
+        own = left[0]
+        best = np.zeros_like(at)
+        for t in np.linspace(0.0, own, cells + 1):
+            p = math.expm1(own - t) / (math.exp(own - t) - math.exp(-t)) if t < own else 0.0
+            found = p * curve(at - t, left[1:]) + (1 - p) * curve(at - t + own, left[1:])
+            best = np.maximum(best, found)
+        return best
+
+    return float(curve(np.array([epsilon]), each)[0])
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("shares", [SINGLE, GUARDED])
+def test_the_recursion_is_above_a_fine_one_and_close_to_it(
+    budget: tuple[float, float], shares: Shares
+) -> None:
+    epsilon, _ = budget
+    rho = gaussian_rho(*budget)
+    choices = choices_of(rho, shares)
+    rest = rho * (1 - sum(f for f, _ in shares))
+    found = selection_delta(epsilon, rest, choices, choices_first=True)
+    fine = fine_recursion(epsilon, rest, [e for e, _ in choices], 1200 if len(shares) == 1 else 96)
+    assert fine <= found * (1 + 1e-12)
+    assert found <= 1.06 * fine
+
+
+def finely_cut_pair(epsilon: float, cells: int) -> tuple[dict[int, float], dict[int, float]]:
+    """Log-masses of the dominating pair, in cells of its privacy loss."""
+    x = np.linspace(-epsilon, epsilon, cells + 1)
+    above_p = -np.expm1((x - epsilon) / 2) / -math.expm1(-epsilon)
+    above_q = (np.exp(-(x + epsilon) / 2) - math.exp(-epsilon)) / -math.expm1(-epsilon)
+    one, two = (np.log(-np.diff(a)) for a in (above_p, above_q))
+    return dict(enumerate(one)), dict(enumerate(two))
+
+
+@pytest.mark.parametrize("budget", BUDGETS[1:])
+@pytest.mark.parametrize("shares", [SINGLE, LOOKS, ((0.05, 40), (0.04, 2))])
+def test_fixed_pairs_are_above_another_accountants_composition_and_close_to_it(
+    budget: tuple[float, float], shares: Shares
+) -> None:
+    epsilon, _ = budget
+    rho = gaussian_rho(*budget)
+    rest = rho * (1 - sum(f for f, _ in shares))
+    noise = 1 / math.sqrt(2 * rest)
+    step = 5e-5 * epsilon
+    composed = pld.from_gaussian_mechanism(
+        noise, value_discretization_interval=step, pessimistic_estimate=False
+    )
+    for own, count in choices_of(rho, shares):
+        q, p = finely_cut_pair(own, 400)
+        one = pld.from_two_probability_mass_functions(
+            q, p, value_discretization_interval=step, pessimistic_estimate=False
+        )
+        composed = composed.compose(one.self_compose(count))
+    other = composed.get_delta_for_epsilon(epsilon)
+    found = selection_delta(epsilon, rest, choices_of(rho, shares), choices_first=False)
+    assert other <= found * (1 + 1e-9)
+    assert found <= 1.15 * other
+
+
+@pytest.mark.parametrize(
+    ("shares", "first", "least", "most"),
+    [
+        (SINGLE, True, 0.994, 1.0),
+        (GUARDED, True, 0.994, 1.0),
+        (((0.1, 1),), True, 0.994, 1.0),
+        (LOOKS, False, 0.984, 0.9866),
+        (CENTRED, False, 0.971, 0.9745),
+        (((0.05, 100), (0.02, 1), (0.02, 1)), False, 0.971, 0.9745),
+        (GUARDED, False, 0.987, 0.9905),
+    ],
+)
+def test_a_choice_costs_next_to_nothing(
+    shares: Shares, first: bool, least: float, most: float
+) -> None:
+    for epsilon, delta in BUDGETS:
+        budget = ApproxDP(epsilon=epsilon, delta=delta)
+        exact = gaussian_rho(epsilon, delta)
+        ratio = selection_rho(budget, shares, choices_first=first) / exact
+        assert least <= ratio <= most, (epsilon, delta, ratio)
+        assert ratio > zcdp_rho(epsilon, delta) / exact + 0.08
+
+
+def test_any_number_of_choices_is_accounted_for() -> None:
+    budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    exact = gaussian_rho(1.0, 1e-6)
+    many = [
+        selection_rho(budget, ((0.05, count),), choices_first=False) / exact
+        for count in (1, 30, 1000, 100_000)
+    ]
+    assert min(many) > 0.982 and max(many) < 0.99
+
+
+@pytest.mark.parametrize("choices", [((0.3, 1),), ((0.3, 1), (0.2, 2)), ((0.01, 50),)])
+@pytest.mark.parametrize("rho", [0.0, 0.03, 2.0])
+@pytest.mark.parametrize("first", [True, False])
+def test_epsilon_and_delta_are_inverse_and_between_the_simple_bounds(
+    choices: Choices, rho: float, first: bool
+) -> None:
+    delta = 1e-5
+    epsilon = selection_epsilon(delta, rho, choices, choices_first=first)
+    assert selection_delta(epsilon, rho, choices, choices_first=first) <= delta
+    assert selection_delta(epsilon * (1 - 1e-9), rho, choices, choices_first=first) > delta * (
+        1 - 1e-6
+    )
+    basic = math.fsum(e * count for e, count in choices)
+    if rho:
+        alone = next(e for e in np.geomspace(1e-3, 100, 4000) if gaussian_delta(rho, e) <= delta)
+        basic += alone
+        assert epsilon >= alone * 0.99
+    assert epsilon <= basic
+
+
+@pytest.mark.parametrize(
+    "budget", [ZCDP(rho=0.5), *(ApproxDP(epsilon=e, delta=d) for e, d in BUDGETS)]
+)
+@pytest.mark.parametrize(("shares", "first"), [(SINGLE, True), (GUARDED, True), (CENTRED, False)])
+def test_a_ledger_has_spent_its_budget_when_the_shares_are_used_up(
+    budget: ZCDP | ApproxDP, shares: Shares, first: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    rho = selection_rho(budget, shares, choices_first=first)
+    ledger = Ledger(budget)
+    for f, count in shares:
+        each = choice_epsilon(f * rho, count)
+        if count > 1:
+            columns = itertools.repeat(np.zeros(5, dtype=np.int64), count)
+            medians = GridMedians(columns=columns, epsilon=each, most=3, size=count)
+            ledger.select(medians, rng=rng)
+        else:
+            ledger.select(choice(np.zeros(4), each), rng=rng)
+    rest = rho * (1 - sum(f for f, _ in shares))
+    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.1, rng=rng)
+    assert ledger.spent() != budget
+    ledger.gaussian(np.zeros(2), l2_sensitivity=1.0, rho=rest * 0.9, rng=rng)
+    assert ledger.spent() == budget
+    assert "zcdp" in ledger.bound_by() and "pure" not in ledger.bound_by()
+    with pytest.raises(BudgetExceeded):
+        ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=1e-6 * rho, rng=rng)
+    small = choice_epsilon(1e-3 * rho)
+    with pytest.raises(BudgetExceeded):
+        ledger.select(choice(np.zeros(2), small), rng=rng)
+
+
+def test_a_gaussian_before_a_choice_voids_the_recursion() -> None:
+    budget = ApproxDP(epsilon=1.0, delta=1e-6)
+    rng = np.random.default_rng(0)
+    rho = selection_rho(budget, GUARDED, choices_first=True)
+    each = choice_epsilon(0.02 * rho)
+    ledger = Ledger(budget)
+    ledger.select(choice(np.zeros(2), each), rng=rng)
+    ledger.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+    with pytest.raises(BudgetExceeded):  # in the other order it fits
+        ledger.select(choice(np.zeros(2), each), rng=rng)
+    other = Ledger(budget)
+    for _ in range(2):
+        other.select(choice(np.zeros(2), each), rng=rng)
+    other.gaussian(np.zeros(1), l2_sensitivity=1.0, rho=0.96 * rho, rng=rng)
+    assert other.spent() == budget
+
+
+def test_pure_choices_add_up_and_leave_the_delta_unspent() -> None:
+    rng = np.random.default_rng(0)
+    for budget in (PureDP(epsilon=1.0), ApproxDP(epsilon=1.0, delta=1e-6)):
+        ledger = Ledger(budget)
+        ledger.select(choice(np.zeros(2), 0.3), rng=rng)
+        ledger.spherical_laplace(np.zeros(3), l2_sensitivity=1.0, epsilon=0.7, rng=rng)
+        assert ledger.spent() == PureDP(epsilon=1.0)
+        assert ledger.bound_by() == ("pure",) or isinstance(budget, PureDP)
+        with pytest.raises(BudgetExceeded):
+            ledger.select(choice(np.zeros(2), 0.1), rng=rng)
+    alone = Ledger(ZCDP(rho=0.5))
+    alone.select(choice(np.zeros(2), 2.0), rng=rng)
+    assert alone.spent() == ZCDP(rho=0.5)
+    assert alone.bound_by() == ("zcdp",)  # 2-DP is not 1-DP, which a rho of 0.5 stands for
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_a_choice_needs_a_sensitivity_and_an_epsilon(bad: float) -> None:
+    ledger = Ledger(ZCDP(rho=1.0))
+    rng = np.random.default_rng(0)
+    for sensitivity, epsilon in ((bad, 1.0), (1.0, bad)):
+        with pytest.raises(InvalidInput):
+            ledger.select(choice(np.zeros(2), epsilon, sensitivity), rng=rng)
+    with pytest.raises(InvalidInput):
+        ledger.select(choice(np.array([0.0, bad]), math.nan), rng=rng)
+    assert ledger.entries == ()
+
+
+def chi_square(counts: NDArray[np.int64], law: NDArray[np.float64]) -> float:
+    expected = law * counts.sum()
+    return float(((counts - expected) ** 2 / expected).sum())
+
+
+# Quantiles of chi-square laws at 1 - 1e-6: 3, 6 and 12 degrees of freedom.
+CRITICAL = {3: 30.66, 6: 38.26, 12: 51.36}
+
+
+def test_a_choice_has_the_law_of_the_exponential_mechanism() -> None:
+    """A false alarm in one of 1e6 seeds; twice the noise or a forgotten base is always caught."""
+    scores, base = np.array([0.0, -1.0, 2.5, -4.0]), np.log([1.0, 2.0, 0.5, 3.0])
+    epsilon, sensitivity, draws = 1.3, 2.0, 20_000
+    law = np.exp(base + epsilon * scores / (2 * sensitivity))
+    law /= law.sum()
+    rng = np.random.default_rng(1)
+    counts = np.zeros(4, dtype=np.int64)
+    for _ in range(draws):
+        ledger = Ledger(PureDP(epsilon=epsilon))
+        place = ledger.select(choice(scores, epsilon, sensitivity, base), rng=rng)
+        counts[place] += 1
+    assert chi_square(counts, law) < CRITICAL[3]
+    assert ledger.entries[0].epsilon == epsilon and ledger.entries[0].rho == epsilon**2 / 8
+
+
+@pytest.mark.parametrize("column", [[-3, -1, -1, 2, 3, 3], [0], [-3] * 4, [7, -9, 0]])
+def test_a_median_by_groups_has_the_law_of_the_direct_one(column: list[int]) -> None:
+    places, most, epsilon = np.array(column), 3, 0.9
+    grid = np.arange(-most, most + 1)
+    cut = np.clip(places, -most, most)
+    counts = np.array([max((cut < g).sum(), (cut > g).sum()) for g in grid])
+    scores = -np.maximum(0.0, counts - len(places) / 2)
+    law = np.exp(epsilon / 2 * scores)
+    law /= law.sum()
+    starts, widths, grouped = median_groups(cut, most)
+    spread = {
+        int(s + k): v for s, w, v in zip(starts, widths, grouped, strict=True) for k in range(w)
+    }
+    assert [spread[g] for g in grid.tolist()] == scores.tolist()  # every candidate once
+    size = 20_000
+    columns = itertools.repeat(places, size)
+    medians = GridMedians(columns=columns, epsilon=epsilon, most=most, size=size)
+    drawn = medians.draw(np.random.default_rng(2))
+    assert chi_square(np.bincount(drawn + most, minlength=2 * most + 1), law) < CRITICAL[6]
+
+
+def test_no_score_of_a_median_moves_by_more_than_one() -> None:
+    grid, most = range(-2, 3), 2
+
+    def scores(data: tuple[int, ...]) -> NDArray[np.float64]:
+        starts, widths, found = median_groups(np.array(data), most)
+        full = np.empty(2 * most + 1)
+        for start, width, score in zip(starts, widths, found, strict=True):
+            full[start + most : start + most + width] = score
+        return full
+
+    largest = 0.0
+    for n in (1, 2, 3, 4):
+        known = {data: scores(data) for data in itertools.product(grid, repeat=n)}
+        for data, own in known.items():
+            for value in grid:
+                moved = float(np.abs(own - known[(value, *data[1:])]).max())
+                largest = max(largest, moved)
+    assert largest == 1.0
+
+
+def test_spherical_noise_has_a_gamma_length_and_a_uniform_direction() -> None:
+    """Mean square of an entry (d + 1) s^2, and of the length d (d + 1) s^2; 6 standard errors."""
+    d, draws, rng = 3, 20_000, np.random.default_rng(3)
+    budget = PureDP(epsilon=0.5)
+    noise = np.array(
+        [
+            Ledger(budget).spherical_laplace(np.zeros(d), l2_sensitivity=2.0, epsilon=0.5, rng=rng)
+            for _ in range(draws)
+        ]
+    )
+    scale = 4.0
+    squares = (noise**2).sum(axis=1)
+    for values, mean in ((squares, d * (d + 1) * scale**2), (noise[:, 1] ** 2, (d + 1) * scale**2)):
+        assert abs(values.mean() - mean) < 6 * values.std() / math.sqrt(draws)
+    lengths = np.sqrt(squares)
+    assert abs(lengths.mean() - d * scale) < 6 * lengths.std() / math.sqrt(draws)
