@@ -39,6 +39,7 @@ TARGETS = {
         "mean.cwme-cdp": 2.5,
         "mean.cwme-pure": 2.5,
         "mean.smoothed": 12.0,
+        "mean.adaptive": 3.2,
     },
     SAMPLING: dict.fromkeys(means.LAWS, 1 / 3),
     STEP: {logistic.CLIPPED_STEP: 1.1},

@@ -52,8 +52,11 @@ from dpsco_core.methods.lq import (
     UnconstrainedPhasedSgd,
 )
 from dpsco_core.methods.mean import (
+    AdaptiveClipping,
+    CoinPress,
     CoordinatewiseCDP,
     CoordinatewisePure,
+    InstanceOptimal,
     IterativeUpdating,
     MedianOfMeans,
     NoiseSmoothing,
@@ -83,6 +86,9 @@ ESTIMATORS: tuple[type[Method], ...] = (
     CoordinatewiseCDP,
     CoordinatewisePure,
     NoiseSmoothing,
+    AdaptiveClipping,
+    InstanceOptimal,
+    CoinPress,
 )
 OPTIMISERS: tuple[type[Method], ...] = (
     Sgd,

@@ -52,6 +52,9 @@ MEAN_METHODS = {
     "mean.cwme-cdp",
     "mean.cwme-pure",
     "mean.smoothed",
+    "mean.adaptive",
+    "mean.instance-optimal",
+    "mean.coinpress",
 }
 USER_OPTIMISERS = {
     f"user.{name}"
@@ -214,7 +217,8 @@ def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_rate_of_every_method_is_an_upper_bound_on_the_error(slug: str) -> None:
     card = method_card(slug)
-    if slug == "sco.erm":  # no theorem here covers an exact minimiser
+    # No theorem here covers an exact minimiser, nor two estimators that are there to compare with.
+    if slug in ("sco.erm", "mean.instance-optimal", "mean.coinpress"):
         assert card.rate == ""
         return
     rate = bound(card.rate).card

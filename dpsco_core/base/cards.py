@@ -49,6 +49,27 @@ FOLKLORE = Paper(
     year=0,
     venue="",
 )
+OWN = Paper(
+    key="DP-SCO Explorer",
+    title="The mathematics of this library",
+    authors="",
+    year=2026,
+    venue="docs/theory",
+)
+HUANG_2021 = Paper(
+    key="Huang-Liang-Yi 2021",
+    title="Instance-optimal Mean Estimation Under Differential Privacy",
+    authors="Ziyue Huang, Yuting Liang, Ke Yi",
+    year=2021,
+    venue="NeurIPS 2021",
+)
+BISWAS_2020 = Paper(
+    key="Biswas et al. 2020",
+    title="CoinPress: Practical Private Mean and Covariance Estimation",
+    authors="Sourav Biswas, Yihe Dong, Gautam Kamath, Jonathan Ullman",
+    year=2020,
+    venue="NeurIPS 2020",
+)
 KAMATH_SINGHAL_ULLMAN_2020 = Paper(
     key="Kamath-Singhal-Ullman 2020",
     title="Private Mean Estimation of Heavy-Tailed Distributions",

@@ -283,4 +283,6 @@ def test_where_everything_holds_nothing_fails():
         "upper.mean.iterative-amplified",
         "upper.mean.iterative-paper",
         "upper.mean.iterative-probability",
+        "upper.mean.adaptive",  # guarded mode
+        "upper.mean.adaptive-expected",
     }

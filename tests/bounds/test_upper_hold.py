@@ -27,6 +27,7 @@ from dpsco_core.data import (
     StudentT,
 )
 from dpsco_core.methods.mean import (
+    AdaptiveClipping,
     CoordinatewiseCDP,
     CoordinatewisePure,
     IterativeUpdating,
@@ -130,6 +131,7 @@ METHODS = {
     "upper.mean.clipped-probability": clipped("probability"),
     "upper.mean.clipped-expected": clipped("expected"),
     "upper.mean.clipped-expected-coordinate": clipped("coordinate"),
+    "upper.mean.adaptive-expected": lambda at: AdaptiveClipping(mode="single"),
     "upper.mean.iterative-paper": iterative("paper"),
     "upper.mean.iterative-probability": iterative("probability"),
 } | {

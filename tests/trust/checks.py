@@ -173,8 +173,10 @@ def check_scales(entries: tuple[Entry, ...]) -> None:
     for entry in entries:
         if entry.mechanism == "gaussian":
             needed = entry.sensitivity / math.sqrt(2 * entry.rho)
-        elif entry.mechanism == "laplace":
+        elif entry.mechanism in ("laplace", "spherical laplace"):
             needed = entry.sensitivity / entry.epsilon
+        elif entry.mechanism == "exponential":
+            needed = 2 * entry.sensitivity * entry.size / entry.epsilon
         else:
             continue
         assert math.isclose(entry.noise, needed, rel_tol=1e-12), f"{entry.noise}, not {needed}"

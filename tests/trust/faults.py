@@ -18,7 +18,7 @@ import pytest
 from dpsco_core.methods.euclidean import lipschitz, phased_sgd, private_sgd
 from dpsco_core.methods.lq import losses as lp_losses
 from dpsco_core.methods.lq import mirror as lp_mirror
-from dpsco_core.methods.mean import coordinatewise, iterative
+from dpsco_core.methods.mean import coordinatewise, iterative, ladder
 from dpsco_core.methods.user import chains, clipped_means, group_privacy
 from dpsco_core.methods.user import phased_sgd as user_phased_sgd
 from dpsco_core.privacy import Ledger
@@ -31,7 +31,12 @@ from tests.trust.cases import Case, rows_of
 
 Patch = pytest.MonkeyPatch
 DRAWING = {
-    "ledger": ("add_gaussian_noise", "add_laplace_noise", "gaussian_noise"),
+    "ledger": (
+        "add_gaussian_noise",
+        "add_laplace_noise",
+        "add_spherical_laplace_noise",
+        "gaussian_noise",
+    ),
     "filter.noisy_test": ("add_gaussian_noise", "add_laplace_noise"),
     "steps": ("gaussian_noise", "generalized_gaussian_noise"),
     "generalized_gaussian": ("add_gaussian_noise", "generalized_gaussian_noise"),
@@ -45,8 +50,9 @@ def no_clip(patch: Patch, case: Case) -> None:
     def keep(block: np.ndarray, radius: float) -> tuple[np.ndarray, np.ndarray]:
         return block, np.ones(len(block))
 
-    for module in (lipschitz, chains, clipped_means):
+    for module in (lipschitz, chains, clipped_means, ladder):
         patch.setattr(module, "clip_to_ball", keep)
+    patch.setattr(ladder, "ball_weights", lambda norms, radii: np.ones((len(radii), len(norms))))
     for family in (lipschitz.Losses, lp_losses.DualLosses):
         patch.setattr(family, "of", lambda self, sample: sample)
     for place in ("group_privacy", "phased_sgd", "accelerated.run", "clipped_means"):

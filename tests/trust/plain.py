@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 from mpmath import erfc, exp, mp, mpf, sqrt
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.privacy.entries import Entry
 
-PURE = ("laplace",)
+PURE = ("laplace", "spherical laplace")
+CHOICE = "exponential"
 CURVED = ("gaussian",)
 CONCENTRATED = ("generalized gaussian",)
 TOLERANCE = 1e-12
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -26,13 +32,21 @@ class Spent:
     pure: Fraction
     epsilon: Fraction
     delta: Fraction
+    choices: tuple[float, ...] = ()  # of exponential mechanisms, in their order
 
 
 def plain_shares(entries: tuple[Entry, ...]) -> Spent:
     """Add up what entries spend: all of one part, and of a partition the dearest part."""
     parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 5)
+    choices: list[float] = []
     for entry in entries:
         kind = entry.mechanism
+        if kind == CHOICE:
+            assert entry.size == 1 and entry.part is None
+            assert entry.rho == entry.epsilon**2 / 8
+            assert not parts, "the recursion needs all choices before all noise"
+            choices.append(entry.epsilon)
+            continue
         rho, epsilon, delta = map(Fraction, (entry.rho, entry.epsilon, entry.delta))
         zero = Fraction(0)
         share = [zero, zero, zero, epsilon, delta]
@@ -51,11 +65,13 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
         total = [
             t + max(column) for t, column in zip(total, zip(*blocks, strict=True), strict=True)
         ]
-    return Spent(*total)
+    return Spent(*total, choices=tuple(choices))
 
 
 def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
     """Whether the shares are the budget to 1e-12; with `whole` false, whether they fit into it."""
+    if spent.choices:
+        return _with_choices(spent, budget, whole)
     match budget:
         case PureDP(epsilon=epsilon):
             other = spent.gaussian or spent.other or spent.epsilon or spent.delta
@@ -79,6 +95,46 @@ def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
             # The curve is steep: a relative 1e-12 of rho is at most 1e-9 of delta here.
             return used <= delta * (1 + 1e-9) and (not whole or used >= delta * (1 - 1e-9))
     raise AssertionError(budget)
+
+
+def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
+    """Exponential mechanisms, then noise of one kind."""
+    chosen = sum(map(Fraction, spent.choices))
+    others = spent.other or spent.epsilon or spent.delta
+    match budget:
+        case PureDP(epsilon=epsilon):
+            pure = not others and not spent.gaussian
+            return pure and _near(spent.pure + chosen, epsilon, whole)
+        case ZCDP(rho=rho):
+            squares = sum(Fraction(e) ** 2 / 8 for e in spent.choices)
+            return not others and not spent.pure and _near(spent.gaussian + squares, rho, whole)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            found = choices_delta(float(spent.gaussian), spent.choices, np.array([epsilon]))
+            used = float(found[0])
+            # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
+            ledgers = delta * (1 + 1e-9)
+            return (
+                not others
+                and not spent.pure
+                and used <= ledgers
+                and (not whole or used >= 0.9 * delta)
+            )
+    raise AssertionError(budget)
+
+
+def choices_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
+    """Return delta of choices before Gaussian noise, the supremum over a fine grid of t."""
+    if not choices:
+        if rho == 0:
+            return np.maximum(-np.expm1(at), 0.0)
+        mu = math.sqrt(2 * rho)
+        return ndtr(mu / 2 - at / mu) - np.exp(at) * ndtr(-mu / 2 - at / mu)
+    own, best = choices[0], np.zeros_like(at)
+    for t in np.linspace(0.0, own, 101):
+        p = math.expm1(own - t) / (math.exp(own - t) - math.exp(-t))
+        one, two = (choices_delta(rho, choices[1:], at - t + up) for up in (0.0, own))
+        best = np.maximum(best, p * one + (1 - p) * two)
+    return best
 
 
 def _near(spent: Fraction, allowed: float, whole: bool) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +28,14 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.steps import Steps
 
 Array = NDArray[np.float64]
+
+SINGLE_VALUES = (
+    "gaussian",
+    "shuffled_gaussian",
+    "laplace",
+    "spherical_laplace",
+    "generalized_gaussian",
+)
 
 # Its sensitivity is between what the solver found and the minimiser, on the same records; the
 # neighbours are hidden by the linear term (tests/methods/euclidean/test_objective_distance.py).
@@ -142,7 +150,18 @@ class _Watch:
 
     def values(self, patch: pytest.MonkeyPatch) -> None:
         """Releases of one value each."""
-        for name in ("gaussian", "shuffled_gaussian", "laplace", "generalized_gaussian"):
+        selected = Ledger.select
+
+        def chosen(ledger: Ledger, release: Any, **more: Any) -> Any:
+            scores = release.scores
+            given = replace(release, scores=np.zeros_like(scores)) if self.blind else release
+            out = selected(ledger, given, **more)
+            entry = ledger.entries[-1]
+            self.tape.statistics.append(Statistic(np.array(scores), entry, norm=math.inf))
+            return self.release(out)
+
+        patch.setattr(Ledger, "select", chosen)
+        for name in SINGLE_VALUES:
             honest = getattr(Ledger, name)
 
             def watched(
@@ -152,6 +171,8 @@ class _Watch:
                 out = honest(ledger, given, **more)
                 entry = ledger.entries[-1]
                 norm, law = (1.0, 1.0) if name == "laplace" else (2.0, 2.0)
+                if name == "spherical_laplace":  # its length has a gamma law of shape d
+                    law = 1.0 if np.size(value) == 1 else math.nan
                 if entry.mechanism == "generalized gaussian":
                     norm, law = more["norm"].dual, more["norm"].smooth_exponent
                 if entry.label != SOLVER:

@@ -10,6 +10,7 @@ infinite and a hypothesis says why. The slug names the method, then the form: no
 from __future__ import annotations
 
 from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS
 from dpsco_core.bounds.mean.coordinatewise import COORDINATEWISE_BOUNDS
 from dpsco_core.bounds.mean.iterative import ITERATIVE_BOUNDS
@@ -22,4 +23,5 @@ UPPER_MEAN_BOUNDS: tuple[Bound, ...] = (
     *SMOOTHED_BOUNDS,
     *CLIPPED_BOUNDS,
     *ITERATIVE_BOUNDS,
+    *ADAPTIVE_BOUNDS,
 )

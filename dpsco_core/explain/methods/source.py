@@ -24,6 +24,7 @@ from dpsco_core.methods.lq.mirror import run_mirror, truncated_sum
 from dpsco_core.methods.lq.regularized import run_descent
 from dpsco_core.methods.mean.base import clipped_block_means, clipped_mean, clipped_sum
 from dpsco_core.methods.mean.directions import walk_to_centre
+from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
 from dpsco_core.methods.mean.smoothed import smoothed_mean, smoothed_sum
 from dpsco_core.methods.user.accelerated.run import run_phase
 from dpsco_core.methods.user.accelerated.run import run_phases as run_accelerated
@@ -37,6 +38,9 @@ _ACCELERATED: tuple[Function, ...] = (run_accelerated, run_phase)
 # What `release` hands on to, in the order in which it runs.
 HANDS_ON: dict[str, tuple[Function, ...]] = {
     "mean.clipped": (clipped_mean, clipped_sum),
+    "mean.adaptive": (norm_counts, clipped_sums),
+    "mean.instance-optimal": (norm_counts, clipped_sums),
+    "mean.coinpress": (clipped_sums,),
     "mean.iterative": (walk_to_centre,),
     "mean.cwme-cdp": (clipped_block_means,),
     "mean.cwme-pure": (clipped_block_means,),

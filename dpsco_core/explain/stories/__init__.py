@@ -2,6 +2,7 @@
 
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS
+from dpsco_core.explain.stories.adaptive import ADAPTIVE_STORIES
 from dpsco_core.explain.stories.base import Proof, Story
 from dpsco_core.explain.stories.lp import LP_STORIES
 from dpsco_core.explain.stories.mean import MEAN_STORIES
@@ -9,7 +10,14 @@ from dpsco_core.explain.stories.sco_heavy import HEAVY_STORIES
 from dpsco_core.explain.stories.sco_plain import PLAIN_STORIES
 from dpsco_core.explain.stories.user import USER_STORIES
 
-_ALL = (*MEAN_STORIES, *HEAVY_STORIES, *PLAIN_STORIES, *LP_STORIES, *USER_STORIES)
+_ALL = (
+    *MEAN_STORIES,
+    *ADAPTIVE_STORIES,
+    *HEAVY_STORIES,
+    *PLAIN_STORIES,
+    *LP_STORIES,
+    *USER_STORIES,
+)
 STORIES: dict[str, Story] = {
     slug: story for slug in METHOD_SLUGS for story in _ALL if story.slug == slug
 }

@@ -1,0 +1,116 @@
+"""Upper bounds of adaptive clipping in single mode."""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.conditions import (
+    COORDINATE_MOMENT,
+    GAUSSIAN_BUDGET,
+    MEAN_BOUND,
+    moment_scale,
+    scaled_mean_bound,
+)
+from dpsco_core.methods.mean.adaptive import GUARDED_FROM, AdaptiveClipping
+from dpsco_core.problems.base import Setting
+
+
+def _single_mode(setting: Setting) -> str:
+    if setting.d < GUARDED_FROM:
+        return ""
+    return (
+        f"From d={GUARDED_FROM} on the method runs in guarded mode, of which no bound is proven, "
+        f"and d={setting.d}."
+    )
+
+
+def _no_centre(setting: Setting) -> str:
+    bound = scaled_mean_bound(setting)
+    if bound <= 2 * math.sqrt(setting.d):
+        return ""
+    return (
+        "The bound is for a method without a centre, which is chosen from the same records where "
+        f"R > 2 sqrt(d) moment units, and R={bound:.4g}."
+    )
+
+
+def _two_records(setting: Setting) -> str:
+    return "" if setting.n >= 2 else f"The statement needs n >= 2 records, and n={setting.n}."
+
+
+SINGLE_MODE = Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_single_mode)
+NO_CENTRE = Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_no_centre)
+TWO_RECORDS = Hypothesis(text="n >= 2", check=_two_records)
+CONDITIONS = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND, SINGLE_MODE, NO_CENTRE, TWO_RECORDS)
+
+
+def _rate_terms(setting: Setting) -> Terms:
+    n, d, p = setting.n, setting.d, setting.moment_order
+    scale, rho = moment_scale(setting), setting.gaussian_rho
+    shrunk = d / (n * math.sqrt(rho)) if rho > 0 else math.inf
+    return {
+        "sampling": scale * math.sqrt(d / n),
+        "privacy": scale * math.sqrt(d) * math.pow(shrunk, 1 - 1 / p),
+    }
+
+
+def _expected_terms(setting: Setting) -> Terms:
+    r"""Return the terms of the class bound of theory/adaptive-methods.md, 1.3, at the plan's own.
+
+    With :math:`m_p = \sqrt d + B`, in single mode without a centre.
+    """
+    scale, n, d = moment_scale(setting), setting.n, setting.d
+    reach = math.sqrt(d) + scaled_mean_bound(setting)
+    if setting.gaussian_rho <= 0 or not math.isfinite(scale * reach):
+        return {"sampling": scale * math.sqrt(d / n), "clipping bias": math.inf, "noise": math.inf}
+    plan = AdaptiveClipping(mode="single").plan(setting)
+    top, p = plan.top_radius / scale, setting.moment_order
+    crowd = 2 / plan.epsilon * (2 * math.log(n) + 2.71)
+    far = min(1.0, (2 * plan.target + crowd) / n + math.pow(reach / top, p))
+    noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
+    return {
+        "sampling": scale * math.sqrt(d / n),
+        "clipping bias": scale * reach * math.pow(far, 1 - 1 / p),
+        "privacy noise": scale * noise * (reach * math.pow(n / plan.target, 1 / p) + top / n),
+    }
+
+
+_CARD = BoundCard(
+    slug="upper.mean.adaptive",
+    name="Adaptive clipping, rate",
+    paper=OWN,
+    statement="Choosing the clip radius privately, 1.3",
+    summary="The rate of a privately chosen radius in single mode; constants set to 1, and a "
+    "logarithm of n left out.",
+    kind="upper",
+    constant="rate",
+    latex=r"\sqrt{\frac dn}+\sqrt d\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}",
+    privacy="zcdp",
+    method="mean.adaptive",
+)
+ADAPTIVE_BOUNDS = (
+    Bound(card=_CARD, evaluate=_rate_terms, hypotheses=CONDITIONS),
+    Bound(
+        card=BoundCard(
+            slug="upper.mean.adaptive-expected",
+            name="Adaptive clipping, proven mean error",
+            paper=OWN,
+            statement="Choosing the clip radius privately, 1.3, class bound",
+            summary="The mean error of a privately chosen radius in single mode, without a centre "
+            "and from the radius of the practical tuning, over the lower bounds' own class, with "
+            "every constant proven. For guarded mode nothing is proven.",
+            kind="upper",
+            constant="explicit",
+            latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
+            r"\Big(\tfrac{m_p}{R_{top}}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
+            r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_{top}\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
+            r"m_p=\sqrt d+R_0",
+            privacy="zcdp",
+            method="mean.adaptive",
+        ),
+        evaluate=_expected_terms,
+        hypotheses=CONDITIONS,
+    ),
+)

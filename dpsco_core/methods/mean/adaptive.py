@@ -1,0 +1,332 @@
+"""Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from dpsco_core.base.cards import OWN, MethodCard
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning, Vector
+from dpsco_core.methods.mean.base import check_level, check_rows
+from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
+from dpsco_core.methods.mean.clipped import practical_radius
+from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, radius_choice
+from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
+from dpsco_core.privacy.choices import ExponentialChoice
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
+from dpsco_core.problems.base import Setting
+
+Mode = Literal["single", "guarded"]
+
+GUARDED_FROM = 16  # dimensions
+CENTRE_SHARE = 0.05
+GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptivePlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    setting : Setting
+    mode : {"single", "guarded"}
+    top_radius : float
+        The largest radius of the ladder.
+    epsilon : float
+        Of each choice of a radius.
+    target : float
+        k: about so many norms are to be above the radius.
+    wide_target : float
+        That of the second choice of guarded mode, which is smaller; the same in single mode.
+    capped : bool
+        Whether k was cut to n/2: too few records.
+    rho, release_rho, test_rho, choice_rho, centre_rho : float
+        Of everything, of the release, of the test, of all choices, of the centre. 0 if pure.
+    release_epsilon : float
+        Of the release of a pure run; otherwise 0.
+    centre : CentrePlan or None
+    """
+
+    setting: Setting
+    mode: Mode
+    top_radius: float
+    epsilon: float
+    target: float
+    wide_target: float
+    capped: bool
+    rho: float = 0.0
+    release_rho: float = 0.0
+    test_rho: float = 0.0
+    choice_rho: float = 0.0
+    centre_rho: float = 0.0
+    release_epsilon: float = 0.0
+    centre: CentrePlan | None = None
+
+    @property
+    def radii(self) -> Vector:
+        """The ladder, falling."""
+        return ladder(self.top_radius, self.setting.n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaptiveClipping:
+    r"""Choose the clip radius by the exponential mechanism, then clip, average and add noise.
+
+    The choice is among public radii, by the number N(R) of records that are longer, which is to be
+    about k: with fewer the noise could be smaller, with more too much would be cut off. Guarded
+    mode chooses two radii and tests, privately, whether what lies between them carries the mean.
+    Where the public bound on the mean is large, a private centre is subtracted first. A record
+    with a NaN or an infinite entry counts as 0 (theory/adaptive-methods.md, 1.1 and 1.2).
+
+    Parameters
+    ----------
+    radius : float, optional
+        The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the
+        data. If None that of simple clipping.
+    mode : {"single", "guarded"}, optional
+        If None guarded from 16 dimensions on. Single under a pure budget, whatever is asked for.
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise,
+        or Bun and Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"theory"``: single mode without a centre, from the radius whose error bound has the rate
+        of the class.
+    """
+
+    radius: float | None = None
+    mode: Mode | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    reads: ClassVar[Reads] = "summed"
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="mean.adaptive",
+        name="Adaptive clipping",
+        paper=OWN,
+        statement="Choosing the clip radius privately, 1",
+        summary="Looks at the lengths of the records, privately, to choose the radius that it "
+        "clips them to, then averages and adds noise.",
+        privacy="zcdp",
+        rate="upper.mean.adaptive",
+        caveat="From 16 dimensions on it runs in guarded mode, whose error no bound is proven for. "
+        "Below, it errs up to 15 times as much as simple clipping where a few records, all far out "
+        "in one direction, carry the mean.",
+    )
+
+    def plan(self, setting: Setting) -> AdaptivePlan:
+        """Return the parameters at `setting`; raises `NotApplicable` with too few records."""
+        if isinstance(setting.budget, PureDP):
+            plan = self._pure_plan(setting, setting.budget.epsilon)
+        else:
+            plan = self._gaussian_plan(setting)
+        for name, radius in (("radius", plan.top_radius), ("least radius", plan.radii[-1])):
+            check_level(name, float(radius))
+        return plan
+
+    def _gaussian_plan(self, setting: Setting) -> AdaptivePlan:
+        n, d = setting.n, setting.d
+        theory = self.tuning == "theory"
+        mode = self.mode or ("single" if theory or d < GUARDED_FROM else "guarded")
+        scale, bound = _scaled_bound(setting)
+        centred = bound > 2 * math.sqrt(d) and not theory
+        choice = GUARDED_SHARE if mode == "guarded" else single_share(d)
+        shares: Shares = ((choice, 1),) * (2 if mode == "guarded" else 1)
+        rho = total_rho(setting, shares, centred, self.calibration)
+        epsilon = choice_epsilon(choice * rho)
+        noise = math.sqrt(2 / rho)
+        factor = 2.0 if mode == "guarded" else 1.5
+        wanted = factor * d * noise + 4 / epsilon
+        fewer = math.sqrt(d) * noise + 4 / epsilon if mode == "guarded" else wanted
+        test = GUARDED_SHARE * rho if mode == "guarded" else 0.0
+        spent = CENTRE_SHARE * rho if centred else 0.0
+        chosen = choice * rho * len(shares)
+        return AdaptivePlan(
+            setting=setting,
+            mode=mode,
+            top_radius=self._top(setting, rho),
+            epsilon=epsilon,
+            target=min(wanted, n / 2),
+            wide_target=min(fewer, n / 2),
+            capped=wanted > n / 2,
+            rho=rho,
+            release_rho=rho - (chosen + test + spent),
+            test_rho=test,
+            choice_rho=chosen,
+            centre_rho=spent,
+            centre=plan_centre(n, bound, scale, choice_epsilon(spent, d)) if centred else None,
+        )
+
+    def _pure_plan(self, setting: Setting, epsilon: float) -> AdaptivePlan:
+        n, d = setting.n, setting.d
+        own = min(0.15, max(0.05, 0.6 / d)) * epsilon
+        wanted = 3 * d * math.sqrt(d + 1) / epsilon + 4 / own
+        if wanted > n / 2:
+            least = math.ceil(2 * wanted)
+            raise NotApplicable(
+                f"Under pure DP about {wanted:,.0f} records must lie beyond the radius, which is "
+                f"more than half of n={n}.",
+                nearest=f"set n={least}",
+                changes=(("n", least),),
+            )
+        return AdaptivePlan(
+            setting=setting,
+            mode="single",
+            # the rho at which Gaussian noise is as large
+            top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
+            epsilon=own,
+            target=wanted,
+            wide_target=wanted,
+            capped=False,
+            release_epsilon=epsilon - own,
+        )
+
+    def _top(self, setting: Setting, rho: float) -> float:
+        if self.radius is not None:
+            return self.radius
+        return (
+            theory_top(setting, rho) if self.tuning == "theory" else practical_radius(setting, rho)
+        )
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run the algorithm of theory/adaptive-methods.md, 1.1."""
+        check_rows(rows, setting)
+        plan = self.plan(setting)
+        n, centre = rows.n, None
+        if plan.centre is not None:  # step 2
+            places = ledger.select(plan.centre.medians(rows), rng=rng, label="medians")
+            centre = plan.centre.point(places)
+        radii = plan.radii  # step 3
+        counts = norm_counts(rows, radii, centre)
+        choice = radius_choice(radii, counts, plan.target, plan.epsilon)  # step 4
+        narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
+        rest = plan.release_rho
+        difference, fired = 0.0, False
+        if plan.mode == "guarded":
+            second = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
+            place = ledger.select(second, rng=rng, label="radius for few far records")
+            wide = max(narrow, float(radii[place]))
+            rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
+        if wide > narrow:  # step 5
+            means = clipped_sums(rows, (narrow, wide), centre) / n
+            difference, fired = _guard(plan, means, narrow, wide, ledger, rng)
+            average = means[int(fired)]
+        else:
+            average = clipped_sums(rows, (narrow,), centre)[0] / n
+        radius = wide if fired else narrow
+        sensitivity = 2 * radius / n
+        if plan.release_epsilon:  # step 6
+            value = ledger.spherical_laplace(
+                average,
+                l2_sensitivity=sensitivity,
+                epsilon=plan.release_epsilon,
+                rng=rng,
+                label="mean of clipped records",
+            )
+            noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
+        else:
+            value = ledger.gaussian(
+                average,
+                l2_sensitivity=sensitivity,
+                rho=rest,
+                rng=rng,
+                label="mean of clipped records",
+            )
+            noise = gaussian_noise_std(sensitivity, rest)
+        return Release(
+            value=value if centre is None else centre + value,
+            ledger=ledger,
+            # What is private, and public numbers: a count of norms is neither.
+            diagnostics={
+                "clip_radius": radius,
+                "noise_std": noise,
+                "top_radius": plan.top_radius,
+                "narrow_radius": narrow,
+                "wide_radius": wide,
+                "guard_difference": difference,
+                "guard_fired": float(fired),
+                "target_count": plan.target,
+                "target_capped": float(plan.capped),
+                "centre_norm": 0.0 if centre is None else float(np.linalg.norm(centre)),
+            },
+        )
+
+
+def single_share(d: int) -> float:
+    """Return the share of rho of the choice in single mode.
+
+    Examples
+    --------
+    >>> [single_share(d) for d in (1, 10, 100)]
+    [0.1, 0.06, 0.03]
+    """
+    return min(0.1, max(0.03, 0.6 / d))
+
+
+def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Calibration) -> float:
+    """Return the rho of everything: of the choices with these shares, of a centre, of the noise."""
+    budget = setting.budget
+    assert not isinstance(budget, PureDP)
+    if calibration == "paper" and isinstance(budget, ApproxDP):
+        return zcdp_rho(budget.epsilon, budget.delta, "paper")
+    every = ((CENTRE_SHARE, setting.d), *shares) if centred else shares
+    return selection_rho(budget, every, choices_first=True)
+
+
+def theory_top(setting: Setting, rho: float) -> float:
+    r"""Return :math:`R_{top} = m_p(n/\sqrt{2d/\rho})^{1/p}`, :math:`m_p = \sqrt d + B`.
+
+    At which the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
+    1.3).
+    """
+    scale, bound = _scaled_bound(setting)
+    ratio = setting.n / math.sqrt(2 * setting.d / rho)
+    return scale * (math.sqrt(setting.d) + bound) * math.pow(ratio, 1 / setting.moment_order)
+
+
+def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> ExponentialChoice:
+    r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
+    scores = -np.maximum(counts - target, (target - counts) / 3)
+    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+
+
+def _guard(
+    plan: AdaptivePlan,
+    means: Vector,
+    narrow: float,
+    wide: float,
+    ledger: Ledger,
+    rng: np.random.Generator,
+) -> tuple[float, bool]:
+    """Return q, and whether what lies between the radii carries more of the mean than noise costs.
+
+    `means` are those of the records at both radii, shape (2, d).
+    """
+    n, d, gap = plan.setting.n, plan.setting.d, wide - narrow
+    noisy = ledger.gaussian(
+        np.array([float(np.linalg.norm(means[1] - means[0]))]),
+        l2_sensitivity=2 * gap / n,
+        rho=plan.test_rho,
+        rng=rng,
+        label="what lies between the radii",
+    )
+    found = max(0.0, float(noisy[0]))
+    # In units of gap/n: squares of radii may be beyond the doubles.
+    between = plan.wide_target + (plan.target - plan.wide_target) / 3
+    excess = (found / (gap / n)) ** 2 - 2 / plan.test_rho - 2 * between
+    return found, excess > 2 * d / plan.release_rho * ((wide + narrow) / gap)
+
+
+def _scaled_bound(setting: Setting) -> tuple[float, float]:
+    """Return the moment scale, and the public bound on the mean in its units."""
+    scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
+    return scale, setting.constants.mean_gradient_bound / scale

@@ -1,0 +1,165 @@
+"""CoinPress: Biswas, Dong, Kamath and Ullman (2020), as a reference."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from dpsco_core.base.cards import BISWAS_2020, MethodCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest
+from dpsco_core.data.rows import Rows
+from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.mean.base import (
+    FAILURE_PROBABILITY,
+    check_level,
+    check_rows,
+    gaussian_share,
+)
+from dpsco_core.methods.mean.ladder import clipped_sums
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
+from dpsco_core.problems.base import Setting
+
+MOST_STEPS = 10
+EARLY_SHARE = 0.25  # of all steps but the last
+PRACTICAL_TAIL = 0.01
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoinPressPlan:
+    """The parameters of one run; none of them depends on the data.
+
+    Parameters
+    ----------
+    setting : Setting
+    radii, rhos : tuple of float
+        Of each step: of the ball that records are projected on, and its share.
+    """
+
+    setting: Setting
+    radii: tuple[float, ...]
+    rhos: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoinPress:
+    """Clip to a ball around the last estimate, average, add noise; each ball is smaller.
+
+    It is told that the covariance is at most the square of a scale and that tails are those of a
+    normal law. Then a noisy mean says where the next, smaller ball must be. Records are projected
+    on the ball in every step, so that privacy needs no assumption. A record with a NaN or an
+    infinite entry counts as the centre of the ball (theory/adaptive-methods.md, 2).
+
+    Parameters
+    ----------
+    covariance_scale : float, optional
+        The largest standard deviation in any direction, which must not be estimated from the data.
+        If None the moment scale of a coordinate, as if coordinates were uncorrelated.
+    calibration : {"tight", "paper"}
+        Under an (epsilon, delta) budget: the exact Gaussian curve, or Bun and Steinke's conversion.
+    tuning : {"practical", "theory"}
+        ``"theory"``: balls that hold all records of a normal law with probability 0.95;
+        ``"practical"``: that each holds 99 % of them.
+    """
+
+    covariance_scale: float | None = None
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+    reads: ClassVar[Reads] = "summed"
+    card: ClassVar[MethodCard] = MethodCard(
+        slug="mean.coinpress",
+        name="CoinPress",
+        paper=BISWAS_2020,
+        statement="Algorithms 2 and 3, known covariance",
+        summary="Averages the records in a ball, with noise, and moves a smaller ball there, again "
+        "and again; it is told the covariance.",
+        privacy="zcdp",
+        caveat="Made for normal laws: it is told a bound on the covariance, here the moment scale "
+        "of a coordinate, and its accuracy under heavy tails is not proven.",
+    )
+
+    def __post_init__(self) -> None:
+        scale = self.covariance_scale
+        ok = scale is None or (math.isfinite(scale) and scale > 0)
+        require(ok, "covariance_scale", "a positive number", scale)
+
+    def plan(self, setting: Setting) -> CoinPressPlan:
+        """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
+        rho = gaussian_share(setting, self.calibration)
+        scale = self.covariance_scale
+        if scale is None:
+            scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
+        plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]
+        radii, rhos = smallest(plans, _last_noise, of="number of steps")
+        for radius in radii:
+            check_level("radius", radius)
+        return CoinPressPlan(setting=setting, radii=radii, rhos=rhos)
+
+    def _steps(
+        self, setting: Setting, rho: float, scale: float, steps: int
+    ) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return the radii and the shares of so many steps; the radii of the proof."""
+        n, d = setting.n, setting.d
+        early = EARLY_SHARE * rho / (steps - 1) if steps > 1 else 0.0
+        rhos = (*(early,) * (steps - 1), rho - early * (steps - 1))
+        far, radii = setting.constants.mean_gradient_bound, []
+        for i, own in enumerate(rhos):
+            if self.tuning == "theory":
+                beta = FAILURE_PROBABILITY / 4 / (1 if i == steps - 1 else steps - 1)
+                one, two = tail(d, beta / n), tail(d, beta)
+            else:
+                one = two = tail(d, PRACTICAL_TAIL)
+            radius = far + scale * one
+            radii.append(radius)
+            far = two * math.sqrt(scale**2 / n + 2 * radius**2 / (n**2 * own))
+        return tuple(radii), rhos
+
+    def release(
+        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Run Algorithm 3."""
+        check_rows(rows, setting)
+        plan = self.plan(setting)
+        centre = np.zeros(rows.d)
+        for radius, rho in zip(plan.radii, plan.rhos, strict=True):
+            centre = centre + ledger.gaussian(
+                clipped_sums(rows, (radius,), centre)[0] / rows.n,
+                l2_sensitivity=2 * radius / rows.n,
+                rho=rho,
+                rng=rng,
+                label="mean of clipped records",
+            )
+        return Release(
+            value=centre,
+            ledger=ledger,
+            diagnostics={
+                "clip_radius": plan.radii[-1],
+                "noise_std": gaussian_noise_std(2 * plan.radii[-1] / rows.n, plan.rhos[-1]),
+                "steps": float(len(plan.radii)),
+            },
+        )
+
+
+def _last_noise(plan: tuple[tuple[float, ...], tuple[float, ...]]) -> float:
+    """Return what the noise of the last step is proportional to."""
+    radii, rhos = plan
+    return radii[-1] / math.sqrt(rhos[-1])
+
+
+def tail(d: int, probability: float) -> float:
+    r"""Return :math:`\sqrt{d+2\sqrt{d\ln(1/\beta)}+2\ln(1/\beta)}`.
+
+    The norm of a standard normal vector exceeds it with probability at most beta.
+
+    Examples
+    --------
+    >>> round(tail(10, 0.01), 4)
+    5.7189
+    """
+    log = -math.log(probability)
+    return math.sqrt(d + 2 * math.sqrt(d * log) + 2 * log)
