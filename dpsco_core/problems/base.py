@@ -63,6 +63,9 @@ class Constants:
         vectors u: the root (Zhao et al. 2024, Assumption 1(c)).
     variance_trace : float
         Bound on the trace of Cov(g).
+    minimum_variance : float
+        Bound on it at the minimiser, where it grows from there like the square of the distance
+        (see `variance_growth`); infinite where that is not certified.
     mean_gradient_bound : float
         Public bound on :math:`\|E g\|_2` (the papers' R), which methods may use.
     diameter : float
@@ -94,6 +97,7 @@ class Constants:
     directional_moment: float
     variance_trace: float
     mean_gradient_bound: float
+    minimum_variance: float = math.inf
     diameter: float = math.inf
     smoothness: float = math.inf
     sample_smoothness: float = math.inf
@@ -105,6 +109,18 @@ class Constants:
     twice_differentiable: bool = False
     linear_model: LinearModel | None = None
     structure: Literal["mean", "linear-model", "linear", "other"] = "other"
+
+    @property
+    def variance_growth(self) -> float:
+        r"""The K of :math:`\mathrm{tr\,Cov}(g) \le V_* + K\|w-w^*\|^2`; 0 if none is certified.
+
+        :math:`V_*` is `minimum_variance`. `variance_trace` is reached at the largest distance from
+        the minimiser, `mean_gradient_bound` over `smoothness`.
+        """
+        added = self.variance_trace - self.minimum_variance
+        if not 0 < added < math.inf:
+            return 0.0
+        return added * (self.smoothness / self.mean_gradient_bound) ** 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ class LeastSquares(LinearModelProblem):
     multiplies :math:`\|A_j\|_p^p` alone, by `centring_factor`, since B has mean 0.
 
     The excess :math:`\frac12 v^\top E XX^\top v` is exact, the trace of the covariance is exact at
-    the worst w (`_worst_trace`), :math:`\nabla F = E XX^\top v`, and smoothness and strong
+    the worst w (`_trace`), :math:`\nabla F = E XX^\top v`, and smoothness and strong
     convexity are the extreme eigenvalues of :math:`E XX^\top`.
     """
 
@@ -125,7 +125,8 @@ class LeastSquares(LinearModelProblem):
             directional_moment=_with_noise(
                 reach * direction * direction, noise * raw_direction(law, p), p
             ),
-            variance_trace=self._worst_trace(reach),
+            variance_trace=self._trace(reach),
+            minimum_variance=self._trace(0.0),
             mean_gradient_bound=smoothness * reach,
             diameter=2 * self.l2_radius,
             smoothness=smoothness,
@@ -155,8 +156,8 @@ class LeastSquares(LinearModelProblem):
         b = math.pow(law.moment(p), 1 / p) * raw_direction(law, p)
         return min(bound, math.hypot(a, b), max(a, math.sqrt(p - 1) * b))
 
-    def _worst_trace(self, reach: float) -> float:
-        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v, exactly.
+    def _trace(self, reach: float) -> float:
+        r"""Return :math:`\mathrm{tr\,Cov}(A) + E N^2\,E\|X\|^2` at the worst v so far, exactly.
 
         From `fourth_moment_trace`, :math:`\|E XX^\top v\|^2` is subtracted; both are worst for
         the same v.

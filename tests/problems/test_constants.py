@@ -137,6 +137,23 @@ def test_constants_hold_in_one_dimension_and_at_other_orders(problem: Any, law: 
     assert violations(made, made.constants) == set()
 
 
+@pytest.mark.parametrize("law", ORDINARY)
+def test_the_spread_of_least_squares_grows_as_certified(law: Any) -> None:
+    """The trace at every distance, within six standard errors."""
+    made = make(LeastSquares, law)
+    constants = made.constants
+    sample = made.sample(MANY, np.random.default_rng(6))
+    for w in (made.minimiser, *points(made, np.random.default_rng(7))):
+        g = dense(sample.gradients(w))
+        squares = np.square(g - g.mean(axis=0)).sum(axis=1)
+        trace, error = mean_and_error(squares[:, None])
+        length = float(np.linalg.norm(w - made.minimiser))
+        stated = constants.minimum_variance + constants.variance_growth * length**2
+        assert trace[0] - SIGMAS * error[0] <= stated * (1 + 1e-9) <= constants.variance_trace * 1.1
+        if law in (Gaussian, StudentT):
+            assert stated <= trace[0] + SIGMAS * error[0]
+
+
 # How much smaller a constant is seen to be wrong, at these points: what the certificate gives away.
 TOO_SMALL = [
     ("coordinate_moment", 0.9, (Quadratic,)),

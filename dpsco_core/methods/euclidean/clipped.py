@@ -75,14 +75,14 @@ class ClippedDescent(Method):
         elif self.tuning == "theory":
             radius = theorem_radius(setting, rho, self.calibration)
         else:
-            radius = practical_clipping(setting, unit).radius
+            radius = practical_clipping(setting, unit, growing=True).radius
         check_level("radius", radius)
         if self.descent is not None:
             descent = self.descent
         elif self.tuning == "theory":
             descent = theorem_descent(setting, rho, radius, self.calibration)
         else:
-            descent = practical_descent(setting, unit * radius**2, radius)
+            descent = practical_descent(setting, unit * radius**2, radius, growing=True)
         rho_step = rho / descent.steps
         return FrameworkPlan(
             descent=descent,

@@ -13,6 +13,14 @@ with :math:`c_s` the weight of step s's noise in that average. T, :math:`\eta` a
 largest of it over h; then the fewest steps that come within 1.6 % of it and the sampling error
 :math:`V/(2\lambda n)` are taken, V the trace of Cov(g).
 
+Where gradients are certified to spread more the farther from the minimiser, as those of the
+squared loss do, the curvature differs from record to record: that of the average of n by
+:math:`\sigma = \sqrt{K/n}`, K the `Constants.variance_growth`. One step of size 1/h is then short
+of the minimiser by :math:`\sigma D/h`, and a second one of what is left by as much again: the first
+sum is that of the curvature :math:`h-\sigma`. Only `practical_clipping` is asked for that
+(``growing``), for coordinates are clipped to limits that more steps do not suit; and only where
+:math:`\sigma\le\lambda/4`, as else there are too few records for any model of curvatures.
+
 Where no strong convexity is certified, :math:`\lambda = \beta/3` is assumed; where no smoothness
 is, :math:`\beta` is the bound on the mean gradient over D. Both are assumptions of accuracy:
 privacy holds for all steps and sizes.
@@ -129,8 +137,25 @@ def start_distance(setting: Setting) -> float:
     return distance
 
 
+def curvature_spread(setting: Setting) -> float:
+    r"""Return the :math:`\sigma` of the module, and 0 where it is not certified or too large."""
+    spread = math.sqrt(setting.constants.variance_growth / setting.n)
+    return spread if 4 * spread <= setting.constants.strong_convexity else 0.0
+
+
+def _variance(setting: Setting, distance: float, growing: bool) -> float:
+    """Return the model's trace of Cov(g) so far from the minimiser."""
+    constants = setting.constants
+    if not growing or curvature_spread(setting) == 0:
+        return constants.variance_trace
+    near = constants.minimum_variance + constants.variance_growth * distance**2
+    return min(near, constants.variance_trace)
+
+
 @lru_cache(maxsize=4096)
-def practical_descent(setting: Setting, noise_energy: float, reach: float = math.inf) -> Descent:
+def practical_descent(
+    setting: Setting, noise_energy: float, reach: float = math.inf, *, growing: bool = False
+) -> Descent:
     r"""Return the T, step size and average that the model recommends.
 
     Parameters
@@ -148,24 +173,24 @@ def practical_descent(setting: Setting, noise_energy: float, reach: float = math
         If the set is unbounded, or no candidate has a finite predicted risk.
     """
     low, largest = curvatures(setting)
-    norm = math.hypot(
-        math.sqrt(setting.constants.variance_trace), setting.constants.mean_gradient_bound
-    )
+    distance = start_distance(setting)
+    spread = curvature_spread(setting) if growing else 0.0
+    variance = _variance(setting, distance, growing)
+    norm = math.hypot(math.sqrt(variance), setting.constants.mean_gradient_bound)
     if math.isfinite(norm):
         low /= max(1.0, norm / reach)
-    distance = start_distance(setting)
     sizes = GRID_SIZES / largest
     with np.errstate(over="ignore", invalid="ignore"):
         risks = np.maximum.reduce(
             [
-                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy)
+                modelled_risk(h, GRID_STEPS, sizes, GRID_AVERAGED, distance, noise_energy, spread)
                 for h in (low, math.sqrt(low * largest), largest)
             ]
         )
     best = int(smallest_index(risks))
     if best < 0:
         raise nothing_finite("number of steps")
-    sampling = setting.constants.variance_trace / (2 * low * setting.n)
+    sampling = _variance(setting, 0.0, growing) / (2 * low * setting.n)
     least = float(risks[best])
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))
     # The fewest steps that are good enough, and the best of the candidates with so many.
@@ -186,10 +211,12 @@ def modelled_risk(
     averaged: int | Counts,
     distance: float,
     noise_energy: float,
+    spread: float = 0.0,
 ) -> Vector:
     r"""Return the model's excess risk on a quadratic of one curvature; see the module.
 
-    Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`.
+    Steps, sizes and averages may be arrays of one shape; :math:`0 < \eta h \le 1`. The spread
+    :math:`\sigma` counts as half of the curvature at most.
 
     Examples
     --------
@@ -199,7 +226,8 @@ def modelled_risk(
     a = 1 - np.multiply(step_size, curvature)
     t, m = np.asarray(steps, dtype=np.float64), np.asarray(averaged, dtype=np.float64)
     rest, square = 1 - a, a * a
-    bias = a ** (t - m + 1) * (1 - a**m) / rest / m
+    left = a + np.multiply(step_size, min(spread, curvature / 2))
+    bias = left ** (t - m + 1) * (1 - left**m) / (1 - left) / m
     # Noise of step s enters iterate t > s with weight a^(t-s-1); the average runs over the last m.
     early = square * (1 - square ** (t - m)) / (1 - square) * (1 - a**m) ** 2
     late = m - 2 * a * (1 - a**m) / rest + square * (1 - square**m) / (1 - square)
@@ -217,7 +245,7 @@ class Clipping:
 
 
 @lru_cache(maxsize=4096)
-def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
+def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = False) -> Clipping:
     r"""Return the clip radius and the descent that the model recommends together.
 
     To the model's risk the bias of clipping is added, :math:`b^2/(2\lambda)`. Clipping is biased as
@@ -233,8 +261,10 @@ def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
     ----------
     unit_energy : float
         The expected squared norm of the noise of one step with the whole budget at R = 1.
+    growing : bool
+        See `practical_descent`.
     """
-    typical = typical_norm(setting)
+    typical = typical_norm(setting, growing=growing)
     curvature, _ = curvatures(setting)
     radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
 
@@ -243,16 +273,21 @@ def practical_clipping(setting: Setting, unit_energy: float) -> Clipping:
         return one.descent.modelled_risk + bias**2 / (2 * curvature)
 
     candidates = (
-        Clipping(radius=r, descent=practical_descent(setting, unit_energy * r**2, r)) for r in radii
+        Clipping(
+            radius=r,
+            descent=practical_descent(setting, unit_energy * r**2, r, growing=growing),
+        )
+        for r in radii
     )
     return smallest(candidates, risk, of="clip radius", gain=1e-9)
 
 
-def typical_norm(setting: Setting) -> float:
+def typical_norm(setting: Setting, *, growing: bool = False) -> float:
     """Return the root mean square norm of a gradient that is certified.
 
     For a generalised linear loss the largest slope times that of the features, otherwise the root
-    of the trace of Cov(g); at most L for an L-Lipschitz loss.
+    of the trace of Cov(g), at the model's start if it is `growing` and else at the worst point; at
+    most L for an L-Lipschitz loss.
 
     Raises
     ------
@@ -264,7 +299,7 @@ def typical_norm(setting: Setting) -> float:
     if model is not None and math.isfinite(model.slope):
         typical = model.slope * model.feature_norm
     else:
-        typical = math.sqrt(constants.variance_trace)
+        typical = math.sqrt(_variance(setting, constants.diameter / 2, growing))
     typical = min(typical, constants.lipschitz)
     if not 0 < typical < math.inf:
         raise NotApplicable(

@@ -24,6 +24,7 @@ from dpsco_core.methods.euclidean.tuning import (
     practical_radius,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP
+from dpsco_core.scenario import Scenario
 from tests.methods.euclidean.framework.helpers import (
     APPROXIMATE,
     CONCENTRATED,
@@ -69,6 +70,19 @@ def test_the_model_has_its_limits() -> None:
     start = modelled_risk(1.0, 1, 1e-6, 1, 2.0, 0.5)  # hardly a step: the start alone
     assert start == pytest.approx(2.0, rel=1e-5)
     assert modelled_risk(2.0, 1000, 0.25, 1, 5.0, 0.0) < 1e-200
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7])
+def test_a_spread_of_curvatures_slows_the_approach_and_leaves_the_noise(steps: int) -> None:
+    h, size, spread = 2.0, 0.4, 0.3
+    for averaged in {1, steps}:
+        slow = modelled_risk(h - spread, steps, size, averaged, 3.0, 0.0) * h / (h - spread)
+        noise = modelled_risk(h, steps, size, averaged, 0.0, 0.7)
+        found = modelled_risk(h, steps, size, averaged, 3.0, 0.7, spread)
+        assert found == pytest.approx(slow + noise, rel=1e-9)
+    assert modelled_risk(h, 1, 1 / h, 1, 3.0, 0.0, spread) == pytest.approx(
+        h / 2 * (spread / h * 3.0) ** 2
+    ), "what one Newton step leaves"
 
 
 def test_the_model_predicts_a_simulated_run() -> None:
@@ -200,3 +214,68 @@ def test_without_smoothness_and_without_a_bound_there_is_no_step_size() -> None:
         changed = replace(where.constants, smoothness=math.inf, mean_gradient_bound=bound)
         with pytest.raises(NotApplicable, match=match):
             curvatures(replace(where, constants=changed))
+
+
+def least_squares(distribution: str, n: int, d: int, rho: float) -> Scenario:
+    return Scenario(
+        problem="least-squares",
+        distribution=distribution,
+        methods=("sco.clipped",),
+        n=n,
+        d=d,
+        rho=rho,
+        epsilon=None,
+        delta=None,
+    )
+
+
+def test_gradients_that_spread_with_the_distance_take_more_than_one_step() -> None:
+    """One Newton step would be enough if all records had the curvature of their mean."""
+    where = least_squares("student-t", 20_000, 10, 0.5).setting
+    blind = replace(where, constants=replace(where.constants, minimum_variance=math.inf))
+    new, old = (ClippedDescent().plan(at) for at in (where, blind))
+    assert old.descent.steps == 1 < new.descent.steps
+    assert new.diagnostics["clip_radius"] < old.diagnostics["clip_radius"]
+
+
+@pytest.mark.parametrize(("distribution", "n"), [("student-t", 200), ("hypercube", 20_000)])
+def test_a_spread_that_is_too_large_for_a_model_or_not_certified_changes_nothing(
+    distribution: str, n: int
+) -> None:
+    """Too few records, and a law whose curvature is not certified in every direction."""
+    where = least_squares(distribution, n, 30, 0.1).setting
+    blind = replace(where, constants=replace(where.constants, minimum_variance=math.inf))
+    assert where.constants.variance_growth > 0
+    assert ClippedDescent().plan(where).diagnostics == ClippedDescent().plan(blind).diagnostics
+
+
+# On least squares one step with a radius for the worst point erred 4 to 9 times the best radius.
+LEAST_SQUARES = (
+    pytest.param("student-t", 20_000, 10, 0.5, marks=pytest.mark.slow),
+    pytest.param("skewed-pareto", 100_000, 20, 0.05, marks=pytest.mark.slow),
+    ("log-normal", 5000, 10, 1.0),
+)
+
+
+@pytest.mark.parametrize(("distribution", "n", "d", "rho"), LEAST_SQUARES)
+def test_on_least_squares_the_radius_is_nearly_as_good_as_the_best_in_hindsight(
+    distribution: str, n: int, d: int, rho: float
+) -> None:
+    """Median excess risk over that of the best of 11 radii, each with its own steps, on one seed.
+
+    On other seeds the ratio is 1.15, 1.31 and 1.35; it was 2.9, 8.5 and 9.0.
+    """
+    at = least_squares(distribution, n, d, rho)
+    plan = ClippedDescent().plan(at.setting)
+    radius = plan.diagnostics["clip_radius"]
+    methods = [ClippedDescent(radius=radius * 2 ** (k / 2)) for k in range(-7, 4)]
+    methods.append(ClippedDescent())
+    problem = at.instance.problem
+    errors = np.empty((20, len(methods)))
+    for trial in range(len(errors)):
+        sample = problem.sample(n, np.random.default_rng([trial, 5]))
+        for k, method in enumerate(methods):
+            released, _ = run(method, at.setting, sample, seed=trial)
+            errors[trial, k] = problem.excess_risk(released.value).value
+    medians = np.median(errors, axis=0)
+    assert medians[-1] <= 1.5 * medians[:-1].min()
