@@ -23,6 +23,7 @@ from dpsco_core.cli.budget import add_budget, run_budget
 from dpsco_core.cli.errata import add_errata, run_errata
 from dpsco_core.cli.experiment import add_experiment, run_experiment
 from dpsco_core.cli.fano import add_fano, run_fano
+from dpsco_core.cli.need import add_need, run_need
 from dpsco_core.cli.study import (
     add_export,
     add_study,
@@ -63,6 +64,7 @@ FURTHER = {
     "errata": (add_errata, run_errata),
     "experiment": (add_experiment, run_experiment),
     "fano": (add_fano, run_fano),
+    "need": (add_need, run_need),
     "study": (add_study, run_study_command),
     "export": (add_export, run_export),
 }

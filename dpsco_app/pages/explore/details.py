@@ -15,6 +15,7 @@ from dpsco_app.pages.explore.figure import Shown, side_by_side, together
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.pages.explore.reading import how_to_read
+from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.result_tables import bounds_table, numbers
 from dpsco_app.pages.explore.sources import draw_sources
 from dpsco_app.pages.privacy.state import privacy_query
@@ -69,6 +70,8 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
         _what_to_look_at(scenario, start)
     fold("Numbers", lambda: _numbers(result), "fold_numbers")
     fold("Bounds at the chosen point", lambda: _bounds(scenario), "fold_bounds")
+    whom = "users" if scenario.m > 1 else "records"
+    fold(f"How many {whom} do I need?", lambda: draw_need(result), "fold_need")
     fold("Where the curves come from", lambda: draw_sources(result), "fold_sources")
     # Its symbols open their control, elsewhere on the page.
     fold_in_page("Formulas", lambda: draw_formulas(now or scenario), "fold_formulas")

@@ -1,0 +1,60 @@
+"""The command `dpsco need`: how many records, or which privacy budget, a target error takes."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import Any, cast
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import shorten
+from dpsco_core.cli.tools import add_fields, given_fields, print_json
+from dpsco_core.explain.need import Need, in_words, need
+from dpsco_core.explain.need.runs import Unknown
+from dpsco_core.results.report import plain
+from dpsco_core.scenario import Scenario
+
+UNKNOWNS = ("n", "epsilon", "rho")
+
+
+def add_need(commands: Any) -> None:
+    """Add the command to argparse's sub-commands."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "need",
+        help="how many records, or which privacy budget, a target error takes",
+        description="Run each method at a few sizes, and print how many records (or which privacy "
+        "budget) its median error takes to reach the target, with a 95 % interval.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--error", metavar="VALUE", required=True, help="the target error")
+    parser.add_argument(
+        "--find",
+        metavar="NAME",
+        default="n",
+        help="what is asked for: n, epsilon or rho (default n); the search starts at its value",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_fields(parser)
+
+
+def run_need(chosen: argparse.Namespace) -> None:
+    """Run the command; raises `InvalidInput`, and `NotApplicable` where a method cannot run."""
+    scenario = Scenario.from_dict(given_fields(chosen)).validate(sampling=False)
+    if chosen.find not in UNKNOWNS:
+        raise InvalidInput(f"find must be one of {', '.join(UNKNOWNS)}, got find={chosen.find}.")
+    unknown = cast(Unknown, chosen.find)
+    try:
+        target = float(chosen.error)
+    except ValueError:
+        raise InvalidInput(f"error must be a number, got error={shorten(chosen.error)}.") from None
+    rows = [need(scenario, method, target, unknown) for method in scenario.methods]
+    if chosen.json:
+        print_json({"scenario": scenario.to_dict(), "needs": [need_json(row) for row in rows]})
+        return
+    for row in rows:
+        print("\n".join(in_words(row, users=scenario.m > 1)))
+
+
+def need_json(found: Need) -> dict[str, Any]:
+    """Return an answer as a plain object."""
+    return {k: plain(v) if isinstance(v, float) else v for k, v in asdict(found).items()}

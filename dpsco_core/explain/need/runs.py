@@ -1,0 +1,107 @@
+"""Runs of one method along an unknown, with common random numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.blas import one_blas_thread
+from dpsco_core.base.cards import Privacy
+from dpsco_core.catalogue import make_method, method_card
+from dpsco_core.data.blocks import stream_rows
+from dpsco_core.data.rows import DenseRows
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
+from dpsco_core.runs.study import canonical, own_setting, stream, users_of
+from dpsco_core.scenario import Scenario
+
+Unknown = Literal["n", "epsilon", "rho"]
+Vector = NDArray[np.float64]
+Progress = Callable[[int], None]
+
+
+class Runs:
+    """Runs of one method along the unknown, with common random numbers."""
+
+    def __init__(self, base: Scenario, unknown: Unknown, progress: Progress | None) -> None:
+        self.base, self.unknown, self.progress = base, unknown, progress
+        (self.method,) = base.methods
+        self.made = make_method(self.method, base.calibration, base.tuning)
+        self.count = 0
+        self.binding: tuple[Privacy, ...] = ()
+        # Neither n nor the budget is in the labels of the streams.
+        plain = {"n": 1, "epsilon": 1.0, "delta": 1e-6, "rho": None}
+        self.label = f"{replace(canonical(base), **plain).to_query()}"  # type: ignore[arg-type]
+
+    def log_errors(self, place: float, trials: int) -> Vector:
+        """Return the logarithms of the errors of the first trials at a place, shape (trials,)."""
+        point = at(self.base, self.unknown, unscaled(place, self.unknown))
+        with one_blas_thread():
+            errors = [self._error(point, trial) for trial in range(trials)]
+        self.count += trials
+        if self.progress is not None:
+            self.progress(self.count)
+        return np.log(np.maximum(errors, 1e-300))
+
+    def _error(self, point: Scenario, trial: int) -> float:
+        setting = own_setting(point, self.method)
+        self.made.plan(setting)
+        ledger = Ledger(point.budget)
+        data = stream(point.seed, f"need data {self.label}", trial)
+        noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
+        problem = point.instance.problem.draw(data)
+        if isinstance(problem, MeanEstimation):
+            release = self.made.release(first_rows(problem, point.n, data), setting, ledger, noise)
+            error = problem.error(problem.restrict(release.value))
+        else:
+            drawn = first_users(problem, point.n, point.m, data)
+            user_level = method_card(self.method).level == "user"
+            records = users_of(drawn) if user_level else pooled(drawn)
+            release = self.made.release(records, setting, ledger, noise)
+            error = problem.excess_risk(release.value).value
+        self.binding = ledger.bound_by()
+        return error
+
+
+def first_rows(problem: MeanEstimation, n: int, rng: np.random.Generator) -> DenseRows:
+    """Return the first n rows of a stream: the same ones whatever n is."""
+    return DenseRows(problem.sample(_whole_blocks(n, problem.distribution.d), rng).x[:n])
+
+
+def first_users(
+    problem: OptimisationProblem, n: int, m: int, rng: np.random.Generator
+) -> Sample | ItemSample | MeanSample:
+    """Return the first n users of a stream, with m items each: those of one item are records.
+
+    They are the same ones whatever n is, but for users whose means alone are drawn.
+    """
+    d = problem.constraint.d
+    if not fits(n, m, d):
+        return sample_users(problem, n, m, rng)
+    records = problem.sample(_whole_blocks(n * m, d), rng).part(0, n * m)
+    return records if m == 1 else ItemSample(records=records, items=m)
+
+
+def _whole_blocks(n: int, d: int) -> int:
+    """Round n up to whole blocks: a law fills a block at once, and its part in another way."""
+    size = stream_rows(d)
+    return -(-n // size) * size
+
+
+def at(base: Scenario, unknown: Unknown, value: float) -> Scenario:
+    """Return the scenario with another value of the unknown."""
+    changes: dict[str, Any] = {unknown: int(value) if unknown == "n" else value}
+    return replace(base, **changes)
+
+
+def unscaled(place: float, unknown: Unknown) -> float:
+    """Return the value at a place: of ln n, ln epsilon, or half of ln rho, rounded for n."""
+    if unknown == "n":
+        return max(1, round(math.exp(place)))
+    return math.exp(place if unknown == "epsilon" else 2 * place)

@@ -1,0 +1,304 @@
+r"""How many records, or how large a privacy budget, a target error takes.
+
+The error is a power of n, or of epsilon, over a short range. A few pilot medians walk towards the
+target; two sets of trials on either side of where they end give the answer by interpolation, and
+resampling the trials gives its interval. Where the error hardly changes there is no answer.
+
+Trials share their random numbers along the way: trial t at n is the first n records of its own
+stream, and its noise is the same multiple of the noise's scale at every n and budget.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import Privacy
+from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
+from dpsco_core.base.parsing import one_of
+from dpsco_core.catalogue import bounds_for, method_card, problem_card
+from dpsco_core.explain.need.runs import Progress, Runs, Unknown, at, unscaled
+from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.results.report import bound_setting
+from dpsco_core.results.tables import fit_slope
+from dpsco_core.runs.study import stream
+from dpsco_core.scenario import Scenario
+
+Vector = NDArray[np.float64]
+
+PILOTS, PILOT_TRIALS = 6, 16
+FIRST_SLOPE, SLOPES = -0.6, (-1.2, -0.2)
+LONGEST_STEP, CLOSE = 1.5, 0.1
+APART = 0.3  # in ln n, from the middle of the last two points to either
+WIDE = 1.0  # the same, before a plateau is believed: chance may flatten a short slope
+FLATTEST = -0.15  # a slope above it is a plateau
+FINAL_TRIALS, FEW_TRIALS = 64, 16
+CHEAP = 100_000  # n times d up to which the last two points have many trials
+MOVES = 3  # of these two points, where the answer is not near them
+RESAMPLES = 1000
+MOST_ELEMENTS = 20_000_000  # n d m of the largest sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """What a target error takes.
+
+    Parameters
+    ----------
+    method : str
+        Slug.
+    unknown : {"n", "epsilon", "rho"}
+        What was asked for.
+    target : float
+        The median error over data and noise that is to be reached.
+    side : {"inside", "below", "above", "plateau"}
+        Where the answer is: in the range that was searched, below it, or above it; or that there
+        is none, because the error hardly changes near where the search ended.
+    value : float
+        The answer, of records rounded up; NaN unless it is inside.
+    low, high : float
+        A 95 % interval of the answer from resampled trials.
+    limit : float
+        The end of the range that the answer is beyond; NaN if it is beyond none.
+    near : float
+        Where the last trials were.
+    slope : float
+        Of log error against the log of the unknown there; for rho of its root.
+    trials : int
+        At each of the last two points.
+    floor : float or None
+        The value that no algorithm can do with less of, in the worst case over the class of data:
+        below it the largest lower bound with proven constants is above the target. None where no
+        lower bound binds the method; infinite where no value is enough.
+    floor_bound : str
+        Slug of that bound.
+    """
+
+    method: str
+    unknown: Unknown
+    target: float
+    side: Literal["inside", "below", "above", "plateau"] = "plateau"
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    limit: float = math.nan
+    near: float
+    slope: float
+    trials: int
+    floor: float | None
+    floor_bound: str
+
+
+def need(
+    scenario: Scenario,
+    method: str,
+    target: float,
+    unknown: Unknown = "n",
+    *,
+    elements: int = MOST_ELEMENTS,
+    progress: Progress | None = None,
+) -> Need:
+    """Return how large `unknown` must be for a median error of `target`.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        All but the unknown; its value there is where the search starts. Axis and trials do not
+        count.
+    method : str
+        Slug of one of the problem's methods.
+    target : float
+        l2 error of a mean, or excess population risk.
+    unknown : {"n", "epsilon", "rho"}
+        A budget only in the kind that the scenario has.
+    elements : int
+        The largest n times d times m of a sample.
+    progress : callable, optional
+        Told after every point how many runs there have been.
+
+    Raises
+    ------
+    InvalidInput
+        If an argument is not allowed.
+    NotApplicable
+        If the method cannot run where the search starts.
+    """
+    base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
+    require(0 < target < math.inf, "error", "finite and above 0", target)
+    own = "rho" if base.rho is not None else "epsilon"
+    one_of("unknown", unknown, ("n", own))
+    card = method_card(method)
+    if unknown != "n":
+        require(card.privacy != "none", "method", "a private one for a budget", method)
+    runs = Runs(base, unknown, progress)
+    ends = _ends(base, unknown, elements)
+    goal = math.log(target)
+    start = min(max(_scale(_value_in(base, unknown), unknown), ends[0]), ends[1])
+    middle = _pilot(runs, start, goal, ends)
+    for _ in range(MOVES):
+        last = _last(runs, middle, APART, ends)
+        if last.slope > FLATTEST:
+            last = _last(runs, middle, WIDE, ends)
+        if last.slope > FLATTEST or abs(last.answer(goal) - last.middle) <= 2 * last.apart:
+            break
+        middle = last.answer(goal)
+    floor, name = _floor(base, unknown, target, runs.binding)
+    found = Need(
+        method=method,
+        unknown=unknown,
+        target=target,
+        slope=last.slope,
+        trials=len(last.left),
+        near=unscaled(last.middle, unknown),
+        floor=floor,
+        floor_bound=name,
+    )
+    if last.slope > FLATTEST:
+        return found
+    answer = last.answer(goal)
+    if answer < ends[0]:
+        return replace(found, side="below", limit=unscaled(ends[0], unknown))
+    if answer > ends[1]:
+        return replace(found, side="above", limit=unscaled(ends[1], unknown))
+    low, high = (_given(x, unknown) for x in last.interval(goal, base.seed))
+    return replace(found, side="inside", value=_given(answer, unknown), low=low, high=high)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Last:
+    """Log errors of the same trials at two points, on either side of a middle."""
+
+    middle: float
+    apart: float
+    left: Vector
+    right: Vector
+
+    @property
+    def slope(self) -> float:
+        return float(np.median(self.right) - np.median(self.left)) / (2 * self.apart)
+
+    def answer(self, goal: float) -> float:
+        """Return where the line through both medians is at the goal."""
+        between = 0.5 * float(np.median(self.right) + np.median(self.left))
+        return self.middle + (goal - between) / self.slope
+
+    def interval(self, goal: float, seed: int) -> tuple[float, float]:
+        """Resample the trials, both errors of one together, for they share their numbers."""
+        rng = stream(seed, "need resample", 0)
+        count = len(self.left)
+        chosen = rng.integers(0, count, size=(RESAMPLES, count))
+        left, right = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
+        slope = (right - left) / (2 * self.apart)
+        # A flatter resample is chance: a plateau would have been refused.
+        centre = goal - 0.5 * (left + right)
+        ends = self.middle + centre / np.minimum(slope, FLATTEST)
+        low, high = np.quantile(ends, (0.025, 0.975))
+        return float(low), float(high)
+
+
+def _pilot(runs: Runs, start: float, goal: float, ends: tuple[float, float]) -> float:
+    """Walk towards the goal on medians of few trials; return where it seems to be."""
+    places: list[float] = []
+    levels: list[float] = []
+    place = start
+    for _ in range(PILOTS):
+        try:
+            level = float(np.median(runs.log_errors(place, PILOT_TRIALS)))
+        except NotApplicable:
+            if not places:
+                raise
+            place = 0.5 * (place + places[-1])
+            continue
+        places.append(place)
+        levels.append(level)
+        step = (goal - level) / _pilot_slope(places, levels)
+        step = min(max(step, -LONGEST_STEP), LONGEST_STEP)
+        place = min(max(place + step, ends[0]), ends[1])
+        if abs(place - places[-1]) < CLOSE:
+            break
+    return place
+
+
+def _pilot_slope(places: list[float], levels: list[float]) -> float:
+    """Return the slope of all points, kept within what an error of a mean has."""
+    if len(places) < 2:
+        return FIRST_SLOPE
+    if len(places) == 2:
+        slope = (levels[1] - levels[0]) / (places[1] - places[0])
+    else:
+        slope = fit_slope(np.exp(places), np.exp(levels))[0]
+    return min(max(slope, SLOPES[0]), SLOPES[1])
+
+
+def _last(runs: Runs, middle: float, apart: float, ends: tuple[float, float]) -> _Last:
+    """Run the trials on either side of the middle: fewer where records are many."""
+    apart = min(apart, 0.5 * (ends[1] - ends[0]))
+    middle = min(max(middle, ends[0] + apart), ends[1] - apart)
+    point = at(runs.base, runs.unknown, unscaled(middle, runs.unknown))
+    cheap = point.n * point.d * point.m <= CHEAP
+    trials = FINAL_TRIALS if cheap else FEW_TRIALS
+    left, right = (runs.log_errors(middle + x, trials) for x in (-apart, apart))
+    return _Last(middle=middle, apart=apart, left=left, right=right)
+
+
+def _given(place: float, unknown: Unknown) -> float:
+    """Return the value at a place as an answer: whole records, rounded up."""
+    return max(1, math.ceil(math.exp(place))) if unknown == "n" else unscaled(place, unknown)
+
+
+def _scale(value: float, unknown: Unknown) -> float:
+    return math.log(value) / (2 if unknown == "rho" else 1)
+
+
+def _value_in(base: Scenario, unknown: Unknown) -> float:
+    return float(getattr(base, unknown))
+
+
+def _ends(base: Scenario, unknown: Unknown, elements: int) -> tuple[float, float]:
+    """Return the first and the last place that may be tried."""
+    if unknown == "n":
+        most = min(LIBRARY.n, elements // (base.d * base.m))
+        require(most >= 4, "n times d times m", f"at most {elements:,}", base.d * base.m)
+        return 0.0, math.log(most)
+    low, high = (EPSILON_MIN, EPSILON_MAX) if unknown == "epsilon" else (RHO_MIN, RHO_MAX)
+    return _scale(low, unknown), _scale(high, unknown)
+
+
+def _floor(
+    base: Scenario, unknown: Unknown, target: float, binding: tuple[Privacy, ...]
+) -> tuple[float | None, str]:
+    """Return the least value at which no proven lower bound is above the target, and the bound."""
+    own = problem_card(base.problem).loss_class
+    quantity = "l2 error" if base.problem == MeanEstimation.card.slug else "excess risk"
+    binds = ("none", *binding)
+    bounds = [
+        b
+        for b in bounds_for(base.problem, base.level)
+        if (b.card.kind, b.card.constant, b.card.quantity) == ("lower", "explicit", quantity)
+        and b.card.applies_to(own)
+        and b.card.privacy in binds
+    ]
+    if not bounds:
+        return None, ""
+
+    def largest(place: float) -> tuple[float, str]:
+        point = at(base, unknown, unscaled(place, unknown))
+        known = [(b, bound_setting(point, b)) for b in bounds]
+        values = [(b.value(s), b.card.slug) for b, s in known if not b.failures(s)]
+        return max(values, default=(0.0, ""))
+
+    low, high = (0.0, math.log(LIBRARY.n)) if unknown == "n" else _ends(base, unknown, 1)
+    if largest(low)[0] <= target:
+        return None, ""
+    if largest(high)[0] > target:
+        return math.inf, largest(high)[1]
+    while high - low > 1e-3:
+        half = 0.5 * (low + high)
+        low, high = (half, high) if largest(half)[0] > target else (low, half)
+    return _given(high, unknown), largest(low)[1]

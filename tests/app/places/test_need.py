@@ -1,0 +1,38 @@
+"""How many records do I need: asked on Explore, worked out on the button only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dpsco_app.pages.explore import records_needed
+from tests.app.pages import open_page, texts
+
+SMALL = {"methods": "mean.sample,mean.clipped", "trials": "3", "d": "2", "n": "500"}
+
+
+def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[Any, ...]] = []
+    solve = records_needed.need
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(arguments)
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(records_needed, "need", counted)
+    page = open_page(**SMALL)
+    assert not calls
+    page.selectbox(key="need_method").set_value("mean.clipped").run()
+    page.number_input(key="need_error").set_value(0.2).run()
+    assert not calls
+    page.button(key="need_run").click().run()
+    assert not page.exception
+    assert len(calls) == 1
+    assert "Simple clipping needs about" in texts(page)
+    assert "95 % interval" in texts(page)
+    page.number_input(key="need_error").set_value(0.3).run()
+    assert len(calls) == 1
+    assert "needs about" not in texts(page), "an answer to another question"
