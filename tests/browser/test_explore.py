@@ -35,6 +35,7 @@ requestAnimationFrame(look)
 EXPANDERS = (
     "Numbers",
     "Bounds at the chosen point",
+    "How many records do I need?",
     "Where the curves come from",
     "Formulas",
     "How to read this figure",

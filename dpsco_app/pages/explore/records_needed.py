@@ -7,7 +7,6 @@ from typing import cast
 
 import streamlit as st
 
-from dpsco_app.parts.options import SYMBOL
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result
 from dpsco_core.base.errors import InvalidInput, NotApplicable
@@ -20,6 +19,7 @@ from dpsco_core.scenario import Scenario
 
 RUNS = 160  # about as many as an answer takes
 ANSWER = "need_answer"
+GREEK = {"epsilon": "ε", "rho": "ρ"}
 
 
 def draw_need(result: Result) -> None:
@@ -28,7 +28,7 @@ def draw_need(result: Result) -> None:
     words = words_for(point.problem)
     whom = "users" if point.m > 1 else "records"
     budget: Unknown = "epsilon" if point.rho is None else "rho"
-    names = {f"Number of {whom}": "n", f"Privacy budget {SYMBOL[budget]}": budget}
+    names = {f"Number of {whom}": "n", f"Privacy budget {GREEK[budget]}": budget}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         method = st.selectbox(
             words.method.capitalize(),

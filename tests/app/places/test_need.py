@@ -36,3 +36,9 @@ def test_a_target_is_answered_in_sentences_on_the_button_and_not_before(
     page.number_input(key="need_error").set_value(0.3).run()
     assert len(calls) == 1
     assert "needs about" not in texts(page), "an answer to another question"
+
+
+def test_a_budget_is_found_in_the_kind_that_the_scenario_has() -> None:
+    page = open_page(**SMALL, rho="0.5", epsilon=None)
+    choices = page.selectbox(key="need_unknown").options
+    assert choices == ["Number of records", "Privacy budget ρ"]
