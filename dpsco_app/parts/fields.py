@@ -10,9 +10,7 @@ from dpsco_app.parts.problem_words import has_offset, words_for
 from dpsco_core.catalogue import HARD_INSTANCES
 from dpsco_core.scenario import Scenario
 
-Kind = Literal[
-    "slider", "select", "geometry", "choice", "problem", "method", "methods", "grid", "integer"
-]
+Kind = Literal["slider", "select", "geometry", "choice", "problem", "methods", "grid", "integer"]
 Text = str | Callable[[Scenario], str]
 
 
@@ -221,11 +219,5 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "tuning": ("practical", "theory"),
     "calibration": ("tight", "paper"),
 }
-
-
-def single_items(controls: tuple[Control, ...]) -> tuple[Control, ...]:
-    """Return the controls of a page on which every record is its own user."""
-    return tuple(c for c in controls if c.field != "m")
-
 
 ALL_CONTROLS = tuple(c for _, group in GROUPS for c in group) + DETAILS

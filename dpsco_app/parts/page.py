@@ -8,9 +8,11 @@ from typing import Any
 
 import streamlit as st
 
+from dpsco_app.parts import controls
+from dpsco_app.parts.differences import differences
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import VIEWS, number_text
-from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.parts.options import AGAINST, NO_SET, SHOW, VIEWS, number_text
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.errors import InvalidInput
@@ -31,6 +33,36 @@ def opened(state: PageState[V]) -> tuple[V, list[str]]:
     """Restore the page from its address; return what it shows and what was wrong there."""
     wrong = state.restore()
     return state.current(), wrong
+
+
+def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
+    """Draw the scenario's controls; return it, or why the page cannot show it."""
+    use = state.use or visit.Use()
+    with st.sidebar:
+        controls.draw(controls.read(), use.without, use.problems)
+    try:
+        return controls.read().validate(DASHBOARD, sampling=use.sampling), ""
+    except InvalidInput as problem:
+        return None, str(problem)
+
+
+def draw_apart(state: PageState[V], scenario: Scenario) -> None:
+    """Say in which values the page differs from the visit's scenario, and offer the ways back."""
+    assert state.use is not None
+    here = differences(scenario, visit.mine())
+    if not here:
+        return
+    values = ", ".join(f"{d.name} {d.here} (yours: {d.there})" for d in here)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
+        st.markdown(f":small[**Here:** {values}. {state.use.why}]")
+        st.button(
+            "Use it everywhere",
+            key=f"{state.name}_use_everywhere",
+            on_click=visit.take,
+            args=(scenario, state.name),
+        )
+        if visit.is_apart(state.name):
+            st.button("Back to mine", key=f"{state.name}_back_to_mine", on_click=state.back_to_mine)
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:
@@ -62,7 +94,9 @@ def slider(
     st.select_slider(label, offered, key=state.key(name), **({"format_func": number_text} | more))
 
 
-def explore_query(scenario: Scenario, views: Sequence[str] = VIEWS[:1]) -> dict[str, str]:
+def explore_query(
+    scenario: Scenario, views: Sequence[str] = VIEWS[:1], against: str = NO_SET
+) -> dict[str, str]:
     """Return Explore's address at a scenario.
 
     Raises
@@ -70,7 +104,10 @@ def explore_query(scenario: Scenario, views: Sequence[str] = VIEWS[:1]) -> dict[
     InvalidInput
         If the dashboard does not allow the scenario.
     """
-    return EXPLORE.query(scenario.validate(DASHBOARD), views_text(list(views)))
+    query = visit.query(scenario.validate(DASHBOARD))
+    if tuple(views) != VIEWS[:1]:
+        query[SHOW] = ",".join(views) or "none"
+    return query | ({AGAINST: against} if against != NO_SET else {})
 
 
 def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> None:
@@ -83,9 +120,9 @@ def to_explore(scenario: Scenario, label: str, *, help: str | None = None) -> No
     link_to("explore", label, query, help=help)
 
 
-def link(state: PageState[V], view: V) -> None:
+def link(state: PageState[V], view: V, scenario: Scenario | None = None) -> None:
     """Draw the address of the page, to be copied."""
-    fold_address(state.address(view), f"{state.name}_link")
+    fold_address(state.address(view, scenario), f"{state.name}_link")
 
 
 def fold_address(address: str, key: str) -> None:

@@ -1,11 +1,9 @@
-"""What a page's controls and address hold: a frozen view, the widgets' state, the query string.
-
-For the pages that are not about one scenario; those have `dpsco_app.shell.link` and `restore`.
-"""
+"""What a page's controls and address hold: its own view, and the scenario of the visit."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -13,9 +11,17 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.shell.visits import came_back, just_came_back
+from dpsco_app.parts import controls
+from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten, to_text
+from dpsco_core.scenario import Scenario
+
+NONE = "none"  # an empty list, in the address
+PRESENT = "visit_page"  # the page whose state the widgets hold, once it is whole
+# The address that a page writes when it is opened is known to the browser a moment later. Who
+# clicks again before that asks for the page at the address it had.
+UNHEARD_SECONDS = 3.0
 
 
 class PageView(Protocol):
@@ -43,16 +49,17 @@ class PageState(Generic[V]):
         the fields.
     lists : tuple of str
         Texts that hold several values separated by commas, as their widgets hold lists.
+    prefix : str or None
+        What the keys of the widgets begin with; by default it is made of the page's name.
+    use : Use or None
+        What the page makes of the visit's scenario, which then stands in its address.
     """
 
     name: str
     default: V
     lists: tuple[str, ...] = ()
-
-    @property
-    def prefix(self) -> str:
-        """What the keys of the page's widgets begin with."""
-        return f"{self.name}_field_"
+    prefix: str | None = None
+    use: visit.Use | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +68,12 @@ class PageState(Generic[V]):
 
     def key(self, field: str) -> str:
         """Return the key of a field's widget."""
-        return self.prefix + field
+        return (f"{self.name}_field_" if self.prefix is None else self.prefix) + field
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The parameters that the page reads."""
+        return self.names if self.use is None else (*self.names, *visit.FIELDS)
 
     # -- the address ------------------------------------------------------------------------
 
@@ -77,23 +89,24 @@ class PageState(Generic[V]):
                 problems.append(str(problem))
         return view, problems
 
-    def to_query(self, view: V) -> dict[str, str]:
-        """Return the view as parameters; what is at its default is left out."""
-        return {
-            name: self._written(getattr(view, name))
+    def to_query(self, view: V, scenario: Scenario | None = None) -> dict[str, str]:
+        """Return the state as parameters; what is at its default is left out."""
+        own = {
+            name: self._written(name, getattr(view, name))
             for name in self.names
             if getattr(view, name) != getattr(self.default, name)
         }
+        return own if scenario is None else scenario.to_query(visit.BASE) | own
 
-    def address(self, view: V) -> str:
-        """Return the whole address of a view, to be copied."""
-        page, query = (st.context.url or "").split("?")[0], urlencode(self.to_query(view))
+    def address(self, view: V, scenario: Scenario | None = None) -> str:
+        """Return the whole address, to be copied."""
+        page, query = (st.context.url or "").split("?")[0], urlencode(self.to_query(view, scenario))
         return f"{page}?{query}" if query else page
 
     def _parsed(self, name: str, text: str) -> str | int | float | bool:
         kind = type(getattr(self.default, name))
         if kind is str:
-            return text
+            return "" if text == NONE and name in self.lists else text
         if kind is bool:
             require(text in ("yes", "no"), name, "yes or no", shorten(text))
             return text == "yes"
@@ -109,8 +122,9 @@ class PageState(Generic[V]):
         require(math.isfinite(value) and value == int(value), name, wanted, shorten(text))
         return int(value)
 
-    @staticmethod
-    def _written(value: Any) -> str:
+    def _written(self, name: str, value: Any) -> str:
+        if name in self.lists and not value:
+            return NONE
         return ("yes" if value else "no") if isinstance(value, bool) else to_text(value)
 
     # -- the widgets ------------------------------------------------------------------------
@@ -136,41 +150,91 @@ class PageState(Generic[V]):
         """Put the address into the widgets' state if it is new; return what is wrong with it.
 
         While another page is shown the state of the widgets is lost: an empty address brings the
-        page back as it was left. A run of a page may be stopped wherever it reads or writes the
-        session: what it has not finished, the next begins anew.
+        page back as it was left, and one without a scenario shows the visit's. A run of a page may
+        be stopped wherever it reads or writes the session: what it has not finished, the next
+        begins anew.
         """
         state = st.session_state
-        whole = state.get(f"{self.name}_whole", False)
-        here = whole and all(self.key(name) in state for name in self.names)
-        query = {k: v for k, v in st.query_params.to_dict().items() if k in self.names}
-        left, written = f"{self.name}_left", f"{self.name}_written"
-        if not query and left in state and (not here or self._unheard(state[left])):
-            if not here:
-                came_back(self.name)
-            self._put(state[left], [])
-        elif not here or query != state.get(written):
-            self._put(*self.from_query(query))
+        query = {k: v for k, v in st.query_params.to_dict().items() if k in self.known}
+        here = state.get(PRESENT) == self.name and all(
+            self.key(name) in state for name in self.names
+        )
+        if not here or (self.use is not None and not controls.loaded()):
+            self._open(query)
+        elif query != state[f"{self.name}_written"] and not self._unheard(query):
+            view, problems = self.from_query(query)
+            self._put(query, view, problems, self._read(query, problems))
         for name in self.names:  # keeps what no widget shows at the moment
             state[self.key(name)] = state[self.key(name)]
         return list(state[f"{self.name}_wrong"])
 
-    def _put(self, view: V, problems: list[str]) -> None:
-        """Put a view into the widgets' state, and keep what is wrong with the address."""
-        st.session_state[f"{self.name}_whole"] = False
+    def fresh(self) -> bool:
+        """Whether the widgets have been filled since this was last asked."""
+        return bool(st.session_state.pop(f"{self.name}_fresh", False))
+
+    def back_to_mine(self) -> None:
+        """Show the visit's scenario again; a callback of a button."""
+        assert self.use is not None
+        visit.back_to_mine(self.name)
+        controls.load(visit.shown(self.name, self.use))
+
+    def forgive(self) -> None:
+        """Forget what was wrong with the address."""
+        st.session_state[f"{self.name}_wrong"] = []
+
+    def _open(self, query: dict[str, str]) -> None:
+        """Fill the widgets of a page that comes from elsewhere."""
+        left: V | None = st.session_state.get(f"{self.name}_left")
+        view, problems = (left, []) if left is not None and not query else self.from_query(query)
+        scenario = None
+        if any(name in query for name in visit.FIELDS):
+            scenario = self._read(query, problems)
+        self._put(query, view, problems, scenario)
+        st.session_state[f"{self.name}_opened"] = (time.monotonic(), query)
+
+    def _read(self, query: dict[str, str], problems: list[str]) -> Scenario | None:
+        """Return the scenario of an address, if the page has any; say what is wrong there."""
+        if self.use is None:
+            return None
+        scenario, wrong = visit.read(query, sampling=self.use.sampling)
+        problems[:0] = wrong
+        return scenario
+
+    def _put(
+        self, query: dict[str, str], view: V, problems: list[str], scenario: Scenario | None
+    ) -> None:
+        """Put a view into the widgets' state, and a scenario, by default the visit's."""
+        state = st.session_state
+        state[PRESENT] = ""
+        if scenario is not None:
+            visit.take(scenario, self.name)
         self.load(view)
-        st.session_state[f"{self.name}_wrong"] = problems
-        st.session_state[f"{self.name}_whole"] = True
+        if self.use is not None:
+            controls.load(visit.shown(self.name, self.use))
+        state[f"{self.name}_wrong"] = problems
+        state[f"{self.name}_written"] = query
+        state[f"{self.name}_fresh"] = True
+        state[PRESENT] = self.name
 
-    def _unheard(self, left: V) -> bool:
-        """Whether the browser may not know yet what the page wrote when it came back."""
-        return just_came_back(self.name) and bool(self.to_query(left))
+    def _unheard(self, query: dict[str, str]) -> bool:
+        """Whether the browser may not know yet what the page wrote when it was opened."""
+        then, at_first = st.session_state.get(f"{self.name}_opened", (-math.inf, {}))
+        return bool(query == at_first and time.monotonic() - then < UNHEARD_SECONDS)
 
-    def remember(self, view: V) -> None:
-        """Write the view into the address, leaving other parameters alone, and keep it."""
-        query = self.to_query(view)
+    def remember(self, view: V, scenario: Scenario | None = None) -> None:
+        """Write the state into the address, leaving other parameters alone, and keep it.
+
+        What has been changed in `scenario` is changed for the visit.
+        """
+        if scenario is not None and self.use is not None:
+            visit.follow(scenario, self.name, self.use)
+        self.write(self.to_query(view, scenario))
+        st.session_state[f"{self.name}_left"] = view
+
+    def write(self, query: dict[str, str]) -> None:
+        """Put parameters into the address, leaving those of others alone."""
         every = st.query_params.to_dict()
-        if query != {k: v for k, v in every.items() if k in self.names}:
-            others = {k: v for k, v in every.items() if k not in self.names}
+        if query != {k: v for k, v in every.items() if k in self.known}:
+            others = {k: v for k, v in every.items() if k not in self.known}
             st.query_params.from_dict({**others, **query})
         st.session_state[f"{self.name}_written"] = query
-        st.session_state[f"{self.name}_left"] = view

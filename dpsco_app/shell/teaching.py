@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import plotly.graph_objects as go
 import streamlit as st
 
+from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
 from dpsco_app.shell.places import PLACES
 from dpsco_core.base.parsing import shorten
@@ -41,11 +42,9 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
 FIELDS = tuple(f.name for f in fields(Scenario))
-NOTION = "notion"
-# What the keys of the widgets of a field begin with: the panels, then pages with a `PageState`.
-PANELS = ("field_", "anatomy_", "regimes_")
+# What the keys of the widgets of a field begin with: those of the scenario, and pages' own.
 PREFIXES = (
-    *PANELS,
+    PREFIX,
     *(f"{slug.split('-')[0]}_field_" for slug in PLACES),
 )
 
@@ -136,7 +135,7 @@ def hidden(given: Sequence[str]) -> list[str]:
     for name in given:
         selectors += PARTS.get(name, ())
         if name in GROUP_FIELDS:
-            selectors += [f".st-key-{prefix}group_{name}" for prefix in PANELS]
+            selectors.append(f".st-key-{PREFIX}group_{name}")
         inside = GROUP_FIELDS.get(name, ())
         if name == "privacy":
             inside = (*inside, NOTION)
@@ -148,7 +147,7 @@ def hidden(given: Sequence[str]) -> list[str]:
 def keys(field: str) -> list[str]:
     """Return the keys of a field's widgets on all pages."""
     if field == NOTION:
-        return [NOTION, *(prefix + NOTION for prefix in PREFIXES)]
+        return [NOTION]
     drawn = field in {c.field for c in ALL_CONTROLS}
     return [prefix + field for prefix in PREFIXES] if drawn else []
 

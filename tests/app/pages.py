@@ -9,9 +9,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.options import SHOW
 from dpsco_app.parts.running import Result
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
@@ -48,8 +47,8 @@ def result(page: AppTest) -> Result:
 
 def chosen(page: AppTest) -> Scenario:
     """Return the scenario of the page's address."""
-    query = {k: v for k, v in page.query_params.items() if k != SHOW}
-    return Scenario.from_query(query, link.BASE)
+    query = {k: v for k, v in page.query_params.items() if k in visit.FIELDS}
+    return Scenario.from_query(query, visit.BASE)
 
 
 def figure(page: AppTest) -> dict[str, Any]:

@@ -16,11 +16,8 @@ from dpsco_core.runs.memory import bytes_held
 from dpsco_core.runs.study import Cell, Outcome
 from tests.attack.nasty import LIKELY, NASTY, picked, queries
 from tests.attack.test_readers import (
-    ADDRESSES,
     DASHBOARD_BYTES,
-    EXTRAS,
     LONGEST_SHOWN,
-    STATES,
     hunt,
     texts_for,
 )
@@ -114,10 +111,12 @@ def test_an_address_that_is_known_to_be_nasty(
 
 def parameters(slug: str) -> dict[str, Any]:
     """Return what the parameters of a page may well be."""
-    own = texts_for(slug) if slug in STATES else LIKELY
-    extras = ADDRESSES[slug].extras if slug in ADDRESSES else ()
-    more = {name: EXTRAS.get(name, picked(NASTY)) for name in extras}
-    return {**own, **more, "hide": picked(["run", "x"]), "type": picked(["large", "x"])}
+    return {
+        **LIKELY,
+        **texts_for(slug),
+        "hide": picked(["run", "x"]),
+        "type": picked(["large", "x"]),
+    }
 
 
 @pytest.mark.slow

@@ -11,9 +11,8 @@ import tomllib
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -21,8 +20,8 @@ from hypothesis import strategies as st
 
 from dpsco_app.pages.algorithms import state as algorithm_state
 from dpsco_app.pages.anatomy import state as anatomy_state
-from dpsco_app.pages.explore.comparison import read_against
-from dpsco_app.pages.explore.pinning import pinned, read_pin
+from dpsco_app.pages.explore import state as explore_state
+from dpsco_app.pages.explore.pinning import pinned
 from dpsco_app.pages.geometry import state as geometry_state
 from dpsco_app.pages.learn import state as learn_state
 from dpsco_app.pages.lower_bounds import state as lower_state
@@ -30,7 +29,7 @@ from dpsco_app.pages.privacy import state as privacy_state
 from dpsco_app.pages.regimes import state as regime_state
 from dpsco_app.pages.theory import state as theory_state
 from dpsco_app.pages.users import state as users_state
-from dpsco_app.shell import link, teaching
+from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.base.limits import DASHBOARD, LIBRARY, Limits
@@ -55,13 +54,11 @@ FEW, MANY = 40, 10_000
 QUIET = list(HealthCheck)
 LONGEST_SHOWN = 700  # characters of a warning on a page
 DASHBOARD_BYTES = 400e6  # of one sample there, at most
-ADDRESSES = {
-    "explore": link.EXPLORE,
-    "regimes": regime_state.ADDRESS,
-    "theory": theory_state.ADDRESS,
-    "anatomy": anatomy_state.ADDRESS,
-}
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
+    "anatomy": (anatomy_state.STATE, anatomy_state),
+    "explore": (explore_state.STATE, explore_state),
+    "regimes": (regime_state.STATE, regime_state),
+    "theory": (theory_state.STATE, theory_state),
     "algorithms": (algorithm_state.STATE, algorithm_state),
     "geometry": (geometry_state.STATE, geometry_state),
     "learn": (learn_state.STATE, learn_state),
@@ -206,41 +203,20 @@ def test_much_of_the_toml_that_is_tried_is_read() -> None:
 # -- addresses --------------------------------------------------------------------------------
 
 
-def opened(address: link.Address, query: dict[str, str]) -> link.Found:
-    """Read an address as a page that is opened there does."""
-    given_query = SimpleNamespace(to_dict=lambda: dict(query))
-    page = SimpleNamespace(query_params=given_query, session_state={})
-    with patch.object(link, "st", page):
-        found = address.read(again=True)
-    assert found is not None
-    return found
-
-
 @both
-@pytest.mark.parametrize("name", ADDRESSES)
-def test_a_page_about_a_scenario_opens_at_any_address(name: str, count: int) -> None:
-    address = ADDRESSES[name]
-    values = LIKELY | {extra: EXTRAS.get(extra, ANY_TEXT) for extra in address.extras}
-
+@pytest.mark.parametrize("sampling", [True, False])
+def test_the_scenario_of_any_address_is_one_that_a_page_shows(count: int, sampling: bool) -> None:
     def check(query: dict[str, str]) -> None:
-        found = opened(address, query)
-        within(found.scenario, DASHBOARD, sampling=address.sampling)
-        said = list(found.problems)
-        if name == "explore":
-            link.read_views(found.extras["show"], said)
-            link.read_side(found.extras["side"], said)
-            read_against(found.extras["against"], said)
-            text = read_pin(found.extras["pin"], said)
-            beside = pinned(text)
-            if beside is not None:
-                within(beside, DASHBOARD)
-        elif name == "anatomy":
-            assert found.scenario.methods
-            anatomy_state.nearest_factor(found.extras[anatomy_state.RADIUS], said)
+        scenario, said = visit.read(query, sampling=sampling)
+        within(scenario, DASHBOARD, sampling=sampling)
         assert len(said) <= len(query) + 1
         assert all(is_sentence(sentence) for sentence in said), said
+        for state, _ in STATES.values():
+            if state.use is not None:
+                within(state.use.fit(scenario), LIBRARY, sampling=False)
+                assert state.use.fit(state.use.fit(scenario)) == state.use.fit(scenario)
 
-    hunt(count, queries(values), check)
+    hunt(count, queries(LIKELY), check)
 
 
 def is_sentence(text: str) -> bool:
@@ -258,6 +234,9 @@ def texts_for(name: str) -> dict[str, st.SearchStrategy[str]]:
             offered += [x for x in value if isinstance(x, str | int | float)]
     texts = {}
     for field in state.names:
+        if field in EXTRAS:
+            texts[field] = EXTRAS[field] | ANY_TEXT
+            continue
         default = getattr(state.default, field)
         if isinstance(default, bool):
             texts[field] = picked(["yes", "no"])
@@ -285,6 +264,9 @@ def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
             if scenario is not None:
                 within(scenario, DASHBOARD)
             read(lambda: view.audit().point)
+        beside = pinned(view.pin) if name == "explore" else None
+        if beside is not None:
+            within(beside, DASHBOARD)
 
     hunt(count, queries(texts_for(name)), check)
 
@@ -320,7 +302,7 @@ def test_no_work_above_the_caps_is_let_through(count: int, monkeypatch: pytest.M
     monkeypatch.setattr(costing, "machine_speed", lambda: 1.0)
 
     def check(query: dict[str, str]) -> None:
-        scenario = opened(link.EXPLORE, query).scenario
+        scenario = visit.read(query)[0]
         said = too_large(scenario, DASHBOARD)
         seconds = costing.cost(scenario, exact=True).seconds
         assert bool(said) == (seconds > DASHBOARD.seconds)

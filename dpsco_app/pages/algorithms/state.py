@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.pages.anatomy.state import ADDRESS as ANATOMY
-from dpsco_app.pages.anatomy.state import BASE as ANATOMY_BASE
+from dpsco_app.pages.anatomy.state import anatomy_query
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card
@@ -83,9 +82,5 @@ def method_anatomy_query(story: Story) -> dict[str, str] | None:
     card = method_card(story.slug)
     if card.level == "user" or card.problems == (MEAN,):
         return None
-    point = replace(
-        story.point,
-        n=min(story.point.n, ANATOMY_RECORDS),
-        trials=ANATOMY_BASE.trials,
-    )
-    return ANATOMY.query(point, ANATOMY.extras)
+    point = replace(story.point, n=min(story.point.n, ANATOMY_RECORDS))
+    return anatomy_query(point, story.slug)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,19 +18,19 @@ from dpsco_app.pages.anatomy.charts import (
     path_figure,
     radius_text,
 )
-from dpsco_app.pages.anatomy.state import ADDRESS, PANEL, RADIUS, nearest_factor
+from dpsco_app.pages.anatomy.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.pages.anatomy.tables import norms_table, parts_table, path_table
 from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.look import COLOURS, GREY
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.scripts import anatomy_script
-from dpsco_app.shell.restore import remember, restore
-from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.explain.anatomy import (
     FACTORS,
@@ -56,18 +56,17 @@ HASHED = {Scenario: lambda s: str(s.to_query())}
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
-    problems = restore(ADDRESS, PANEL, _put)
-    with st.sidebar:
-        PANEL.draw(PANEL.read())
-    scenario, wrong = _checked(PANEL.read())
+    view, problems = opened(STATE)
+    scenario, refused = draw_controls(STATE)
     st.title("Anatomy: what clipping and noise do to one run")
-    for sentence in problems:
-        st.warning(f"In the address: {sentence} The default is used instead.")
+    draw_wrong(problems)
     if scenario is None:
-        st.error(wrong)
+        st.error(refused)
         return
-    remember(ADDRESS, scenario, {RADIUS: f"{st.session_state[RADIUS]:g}"})
+    STATE.remember(tidy(scenario, view), scenario)
     st.markdown(INTRODUCTION)
+    draw_apart(STATE, scenario)
+    scenario = _single(scenario, view)
     runs = _path(scenario)
     parts = _radius_part(scenario)
     if runs:
@@ -75,16 +74,20 @@ def page() -> None:
     fold_words("How to read these figures", HOW_TO_READ, "anatomy_fold_reading")
 
 
-def _put(extras: Mapping[str, str], problems: list[str]) -> None:
-    st.session_state[RADIUS] = nearest_factor(extras[RADIUS], problems)
-
-
-def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
-    try:
-        scenario = scenario.validate(DASHBOARD)
-    except InvalidInput as problem:
-        return None, str(problem)
-    return scenario, ""
+def _single(scenario: Scenario, view: View) -> Scenario:
+    """Return the scenario with the method that is shown alone, and few trials; draw its control."""
+    shown, known = chosen(scenario, view), offered(scenario)
+    if len(known) > 1:
+        key = STATE.key("method")
+        st.session_state[key] = shown
+        st.selectbox(
+            "Optimiser whose run is taken apart",
+            known,
+            format_func=lambda slug: method_card(slug).name,
+            key=key,
+            help="The two figures below the path are about clipped gradients.",
+        )
+    return replace(scenario, methods=(shown,), trials=min(scenario.trials, MOST_TRIALS))
 
 
 def _point(scenario: Scenario) -> Scenario:
@@ -158,10 +161,12 @@ def _refuse(scenario: Scenario, method: str, refused: NotApplicable, key: str) -
 
 
 def _change(refusal: Refusal) -> None:
-    before = PANEL.read()
+    before = controls.read()
     made = changed(before, refusal)
-    methods = [m for m in made.methods if m not in before.methods] or list(made.methods)
-    PANEL.load(replace(made, methods=tuple(methods[:1])))
+    controls.load(made)
+    new = [m for m in made.methods if m not in before.methods]
+    if new:
+        STATE.change({"method": new[0]})
 
 
 # -- the radius ---------------------------------------------------------------------------------
@@ -179,15 +184,15 @@ def _radius_part(scenario: Scenario) -> bool:
     st.select_slider(
         "Clip radius R",
         list(FACTORS),
-        st.session_state[RADIUS],
+        st.session_state[STATE.key("radius")],
         format_func=lambda factor: (
             radius_text(factor * chosen) + (" (chosen)" if factor == 1 else "")
         ),
-        key=RADIUS,
+        key=STATE.key("radius"),
         help="Gradients that are longer are shrunk to this length. The noise grows with it. The "
         "chosen radius follows from the setting, never from the data.",
     )
-    radius = st.session_state[RADIUS] * chosen
+    radius = st.session_state[STATE.key("radius")] * chosen
     with st.container(key="anatomy_sentence"):
         sentence = st.empty()
     norms = _norms(point)

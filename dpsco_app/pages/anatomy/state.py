@@ -1,97 +1,84 @@
-"""What Anatomy's controls and address hold."""
+"""What Anatomy's controls and address hold beside the scenario."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from dpsco_app.parts.controls import Panel
-from dpsco_app.parts.fields import DETAILS, GROUPS, Control, single_items
-from dpsco_app.shell.link import Address
+from dpsco_app.shell import visit
+from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.cards import SCO_PROBLEMS
-from dpsco_core.base.parsing import shorten
-from dpsco_core.catalogue import method_card
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, to_text
+from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.anatomy import FACTORS
 from dpsco_core.scenario import Scenario
 
-RADIUS = "radius"  # the widget's key and the address's parameter: times the chosen radius
-BASE = Scenario(
-    problem="huber",
-    methods=("sco.clipped",),
-    n=2000,
-    p=2.0,
-    trials=3,
-)
-ADDRESS = Address(
-    name="anatomy",
-    base=BASE,
-    extras={RADIUS: "1"},
-    problems=SCO_PROBLEMS,
-    single_items=True,
-    some_method=True,
-)
-
-_ALGORITHM = (
-    Control(
-        field="methods",
-        kind="method",
-        label="Optimiser",
-        help="Whose path is drawn. The two figures below the path are about clipped gradients.",
-    ),
-)
-_REPETITION = (
-    Control(
-        field="trials",
-        kind="slider",
-        label="Trials",
-        help="Repetitions over which the parts of the error are averaged.",
-    ),
-    Control(
-        field="seed",
-        kind="integer",
-        label="Seed",
-        help="Which run is shown: another seed draws other data and other noise.",
-    ),
-)
-_SHARED = tuple(
-    (title, single_items(group))
-    for title, group in GROUPS
-    if title in ("Problem", "Data", "Geometry", "Size")
-)
-_PRIVACY = tuple((title, group) for title, group in GROUPS if title == "Privacy")
-
-PANEL = Panel(
-    name="anatomy",
-    prefix="anatomy_",
-    groups=(*_SHARED, *_PRIVACY, ("Algorithm", _ALGORITHM), ("Repetition", _REPETITION)),
-    details=DETAILS,
-    problems=SCO_PROBLEMS,
-)
+CLIPPED = "sco.clipped"
+PROBLEM = "huber"
+MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 
-def nearest_factor(text: str, problems: list[str]) -> float:
-    """Return the factor that `text` names, the nearest one that is offered; 1 if it names none."""
-    try:
-        wanted = float(text)
-    except ValueError:
-        wanted = -1.0
-    if not 0 < wanted < 1e6:
-        problems.append(
-            f"{RADIUS} must be a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}, "
-            f"got {RADIUS}={shorten(text)}."
-        )
-        return 1.0
-    return min(FACTORS, key=lambda factor: abs(factor - wanted))
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
 
-
-def anatomy_query(scenario: Scenario) -> dict[str, str]:
-    """Return the parameters of the page for one run at the chosen point of `scenario`.
-
-    Of clipped gradients if they are among its methods, otherwise of the first private method.
+    Parameters
+    ----------
+    method : str
+        Whose run it is; empty for clipped gradients, or the first private one without them.
+    radius : float
+        The clip radius, times the chosen one; the nearest of `FACTORS` is shown.
     """
+
+    method: str = ""
+    radius: float = 1.0
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        if self.method:
+            one_of("method", self.method, METHOD_SLUGS)
+        must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"
+        require(0 < self.radius < 1e6, "radius", must, to_text(self.radius))
+        return replace(self, radius=min(FACTORS, key=lambda factor: abs(factor - self.radius)))
+
+
+def fit(scenario: Scenario) -> Scenario:
+    """Return the nearest scenario of which one run can be taken apart."""
+    found = visit.item_level(visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS))
+    return found if offered(found) else replace(found, methods=default_methods(found.problem))
+
+
+def offered(scenario: Scenario) -> tuple[str, ...]:
+    """Return the methods of a scenario of which one run can be taken apart."""
     cards = (method_card(m) for m in scenario.methods)
-    private = [c.slug for c in cards if c.privacy != "none" and c.level == "item"]
-    clipped = BASE.methods[0]
-    method = private[0] if private and clipped not in private else clipped
-    axis, grid = BASE.axis, BASE.grid
-    point = replace(scenario, m=1, methods=(method,), axis=axis, grid=grid, trials=BASE.trials)
-    return ADDRESS.query(point, ADDRESS.extras)
+    return tuple(c.slug for c in cards if c.privacy != "none" and c.level == "item")
+
+
+def chosen(scenario: Scenario, view: View) -> str:
+    """Return the method whose run is shown."""
+    known = offered(scenario)
+    first = CLIPPED if CLIPPED in known or not known else known[0]
+    return view.method if view.method in known else first
+
+
+def tidy(scenario: Scenario, view: View) -> View:
+    """Return the view without a method that is shown anyway."""
+    first = chosen(scenario, View())
+    return replace(view, method="") if chosen(scenario, view) == first else view
+
+
+STATE = PageState(
+    name="anatomy",
+    default=View(),
+    use=visit.Use(
+        fit=fit,
+        why="A run is taken apart where an optimiser sees one item per user.",
+        without=("m", "axis", "grid", "trials"),
+        problems=SCO_PROBLEMS,
+    ),
+)
+
+
+def anatomy_query(scenario: Scenario, method: str = "") -> dict[str, str]:
+    """Return the parameters of the page for one run of a method at a scenario."""
+    return visit.query(scenario) | STATE.to_query(View(method=method))

@@ -11,7 +11,6 @@ from dpsco_app.parts.charts import Curves
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, number_text
 from dpsco_app.parts.problem_words import MEAN, geometry_name
 from dpsco_app.parts.running import Result
-from dpsco_core.base.parsing import shorten
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.scenario import Scenario
 
@@ -88,14 +87,6 @@ def draw_choice(scenario: Scenario) -> None:
 def set_name(kind: str) -> str:
     """Return the name of a set, or that of no set."""
     return "no other set" if kind == NO_SET else geometry_name(kind)
-
-
-def read_against(text: str, problems: list[str]) -> str:
-    """Return the set that `text` names; a name that is not known is said and left out."""
-    if text in SETS:
-        return text
-    problems.append(f"{AGAINST} must be one of {', '.join(SETS)}, got {AGAINST}={shorten(text)}.")
-    return NO_SET
 
 
 def in_words(result: Result, method: str, here: float, there: float) -> str:

@@ -18,6 +18,7 @@ from dpsco_app.pages.explore.reading import how_to_read
 from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.result_tables import bounds_table, numbers
 from dpsco_app.pages.explore.sources import draw_sources
+from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import draw_run_files
 from dpsco_app.parts.figure_export import figure_page, picture_buttons, show_table
@@ -34,7 +35,6 @@ from dpsco_app.parts.refusals import (
 )
 from dpsco_app.parts.running import Result
 from dpsco_app.parts.shown_bounds import lower_cards
-from dpsco_app.shell.link import EXPLORE, explore_extras
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import InvalidInput
@@ -59,7 +59,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
             kind="popover",
             icon=":material/download:",
         )
-        fold_address(EXPLORE.text(scenario, explore_extras()), "explore_link")
+        fold_address(STATE.address(STATE.current(), scenario), "explore_link")
         _take_apart(scenario)
         _to_ledger(scenario)
     _refusals(result, start)

@@ -11,10 +11,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.explore.comparison import curves, in_words, label
-from dpsco_app.pages.explore.pinning import differences, overlays, same_quantity
+from dpsco_app.pages.explore.pinning import overlays, same_quantity
 from dpsco_app.pages.explore.point_chart import point_figure, point_range
 from dpsco_app.parts import words
 from dpsco_app.parts.charts import error_figure, error_range
+from dpsco_app.parts.differences import differences
 from dpsco_app.parts.figures import Place, Places, figure_place, show
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import PIN, SHOW, SIDE

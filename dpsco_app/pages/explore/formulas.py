@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpsco_app.parts import controls
 from dpsco_app.parts.bound_traces import bound_name
-from dpsco_app.parts.controls import EXPLORE as PANEL
 from dpsco_app.parts.fields import ALL_CONTROLS, Control, text
 from dpsco_app.parts.glossary_terms import GLOSSARY
 from dpsco_app.parts.options import OPTIONS, SHOW, number_text, short_text
@@ -140,7 +140,7 @@ def _chip(field: str, scenario: Scenario) -> None:
     value = getattr(scenario, field)
     with st.popover(f"{NAMES.get(field, field)} = {number_text(value)}"):
         key = CHIP + field
-        st.session_state[key] = st.session_state[PANEL.prefix + field]
+        st.session_state[key] = st.session_state[controls.PREFIX + field]
         st.select_slider(
             text(control.label, scenario),
             sorted({*OPTIONS[field], st.session_state[key]}),
@@ -154,9 +154,9 @@ def _chip(field: str, scenario: Scenario) -> None:
 
 def _set(control: Control) -> None:
     """Put the value of a chip into the control itself."""
-    st.session_state[PANEL.prefix + control.field] = st.session_state[CHIP + control.field]
+    st.session_state[controls.PREFIX + control.field] = st.session_state[CHIP + control.field]
     if control.field == "m":
-        PANEL.set_problem()
+        controls.set_problem()
 
 
 def _about(scenario: Scenario) -> str:

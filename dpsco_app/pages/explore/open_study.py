@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.explore.stored import MEGABYTES, Shelf, require_showable, served
-from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.parts import controls
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.running import Result
-from dpsco_app.shell.link import EXPLORE as ADDRESS
-from dpsco_app.shell.link import explore_extras
-from dpsco_app.shell.restore import forgive, leave
+from dpsco_app.shell import visit
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import shorten
@@ -47,7 +46,7 @@ def read_only(result: Result | None) -> bool:
     """Whether a result is a stored study that the controls hold, and that is too large to run."""
     if result is None or st.session_state.get(OPENED) != result.scenario:
         return False
-    return PANEL.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
+    return controls.read() == result.scenario and bool(refusal(result.scenario, DASHBOARD))
 
 
 def is_present(result: Result, now: Scenario | None, other: Scenario | None) -> bool:
@@ -127,13 +126,13 @@ def _open(shelf: Shelf, scenario: Scenario) -> None:
     state[PROBLEM] = ""
     state[PIN], state[AGAINST] = "", NO_SET
     state["running"] = False
-    forgive(ADDRESS)
+    STATE.forgive()
     state["result"] = Result(scenario, outcomes, done=len(outcomes) == scenario.cells)
     state[OPENED] = scenario
-    PANEL.load(scenario)
+    controls.load(scenario)
     if refusal(scenario, DASHBOARD):  # no address leads to it: the page comes back as it was left
-        ADDRESS.write(ADDRESS.base, ADDRESS.extras)
-        leave(ADDRESS, scenario, explore_extras())
+        visit.take(scenario, STATE.name)
+        STATE.write({})
 
 
 def in_one_line(scenario: Scenario) -> str:

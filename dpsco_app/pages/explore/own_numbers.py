@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.parts import controls
 from dpsco_app.parts.options import OPTIONS, number_text
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import distribution_card
@@ -47,11 +47,11 @@ def _dialog() -> None:
     except InvalidInput as problem:
         st.error(str(problem))
         return
-    now = PANEL.read()
+    now = controls.read()
     matching = fitting(found, now)
     st.markdown(in_words(found, matching, central_moment(values, matching.p)))
     if st.button("Set this scenario", type="secondary", key="own_numbers_set"):
-        PANEL.load(matching)
+        controls.load(matching)
         st.rerun()
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import beside, draw_choice, others, read_against
+from dpsco_app.pages.explore.comparison import beside, draw_choice, others
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.figure import (
     DRAWN,
@@ -22,12 +21,13 @@ from dpsco_app.pages.explore.figure import (
 from dpsco_app.pages.explore.gallery import draw_gallery
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
-from dpsco_app.pages.explore.pinning import read_pin
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
 from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, say_status
-from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts import controls
+from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, SIDE
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN
 from dpsco_app.parts.problem_words import MEAN, words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
@@ -40,9 +40,6 @@ from dpsco_app.parts.running import (
     so_far,
 )
 from dpsco_app.shell.arrival import arrive, arrived, when_there
-from dpsco_app.shell.link import EXPLORE as ADDRESS
-from dpsco_app.shell.link import explore_extras, read_side, read_views
-from dpsco_app.shell.restore import remember, restore
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
@@ -73,14 +70,14 @@ def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     st.session_state[DRAWN] = 0
-    problems = restore(ADDRESS, PANEL, _put)
-    PANEL.settle()
-    set_now = PANEL.read()
+    problems = STATE.restore()
+    controls.settle()
+    set_now = controls.read()
     with st.sidebar:
-        PANEL.draw_groups(PANEL.groups[:1], set_now)
+        controls.draw_groups(GROUPS[:1], set_now)
     scenario, problem = _checked(set_now)
     if scenario is not None:
-        remember(ADDRESS, scenario, explore_extras())
+        STATE.remember(STATE.current(), scenario)
     result = _result(scenario)
     if result is not None and st.session_state["running"]:
         result = st.session_state["result"] = result.own()
@@ -153,21 +150,9 @@ def _draw_head(
 def _draw_controls(set_now: Scenario) -> None:
     """Draw all controls but the first group, which is there from the start."""
     with st.sidebar:
-        PANEL.draw_groups(PANEL.groups[1:], set_now, {"Geometry": draw_choice})
-        PANEL.draw_fine_print(set_now)
+        controls.draw_groups(GROUPS[1:], set_now, {"Geometry": draw_choice})
+        controls.draw_fine_print(set_now)
         draw_own_numbers()
-
-
-def _put(extras: Mapping[str, str], problems: list[str]) -> None:
-    state = st.session_state
-    state[SHOW] = read_views(extras[SHOW], problems)
-    state[AGAINST] = read_against(extras[AGAINST], problems)
-    state[PIN] = read_pin(extras[PIN], problems)
-    state[SIDE] = read_side(extras[SIDE], problems)
-    if state[PIN] and state[AGAINST] != NO_SET:
-        problems.append(f"{AGAINST} must be left out beside {PIN}.")
-        state[AGAINST] = NO_SET
-    state["start"] = True
 
 
 def _result(scenario: Scenario | None) -> Result | None:
@@ -177,7 +162,7 @@ def _result(scenario: Scenario | None) -> Result | None:
     What an earlier result holds of either scenario is kept.
     """
     result: Result | None = st.session_state.get("result")
-    asked = st.session_state.pop("start", False)
+    asked = st.session_state.pop("start", False) or STATE.fresh()
     other = None if scenario is None else beside(scenario)
     same = scenario is not None and result is not None and result.shows(scenario, other)
     if asked and scenario is not None and not same:
@@ -234,7 +219,7 @@ def _start_preset(preset: Preset) -> None:
 
 
 def _start(scenario: Scenario) -> None:
-    PANEL.load(scenario)
+    controls.load(scenario)
     press_run()
 
 

@@ -11,13 +11,12 @@ from dpsco_app.pages.explore.comparison import beside, others
 from dpsco_app.pages.explore.figure import Shown
 from dpsco_app.pages.explore.open_study import read_only
 from dpsco_app.pages.explore.pinning import in_short, overlays, pin_text, pinned
-from dpsco_app.parts.controls import EXPLORE as PANEL
+from dpsco_app.pages.explore.state import STATE
+from dpsco_app.parts import controls
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, number_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result, estimate
 from dpsco_app.shell.arrival import arrive
-from dpsco_app.shell.link import EXPLORE as ADDRESS
-from dpsco_app.shell.restore import forgive
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.scenario import Scenario
@@ -26,7 +25,7 @@ from dpsco_core.scenario import Scenario
 def press_run() -> None:
     arrive()
     st.session_state["start"] = True
-    forgive(ADDRESS)
+    STATE.forgive()
 
 
 def _press_cancel() -> None:
@@ -50,7 +49,7 @@ def _press_unpin() -> None:
 
 def _change(field: str, value: object) -> None:
     """Set one field to a value."""
-    PANEL.load(replace(PANEL.read(), **{field: value}))
+    controls.load(replace(controls.read(), **{field: value}))
 
 
 def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str) -> DeltaGenerator:
@@ -88,7 +87,7 @@ def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str)
 
 def _offer_nearest() -> None:
     """Draw a button that sets the nearest value which is allowed, if one change is enough."""
-    found = nearest_allowed(PANEL.read(), DASHBOARD, others)
+    found = nearest_allowed(controls.read(), DASHBOARD, others)
     if found is not None:
         field, value = found
         st.button(

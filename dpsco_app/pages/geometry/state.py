@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from dpsco_app.parts.options import VIEWS
+from dpsco_app.parts import page
 from dpsco_app.parts.page import Scene
-from dpsco_app.shell.link import BASE as EXPLORE_BASE
-from dpsco_app.shell.link import EXPLORE, views_text
 from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput, require
-from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import real, shorten, to_text
 from dpsco_core.catalogue import default_methods
 from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, Shape
@@ -147,7 +145,7 @@ def explore_query(view: View) -> dict[str, str] | None:
     if view.geometry not in GEOMETRIES:
         return None
     scenario = replace(
-        EXPLORE_BASE,
+        BASE,
         problem=EXPLORE_PROBLEM,
         methods=default_methods(EXPLORE_PROBLEM),
         d=EXPLORE_D,
@@ -155,6 +153,6 @@ def explore_query(view: View) -> dict[str, str] | None:
         q=view.q if view.geometry == "lq" else None,
     )
     try:
-        return EXPLORE.query(scenario.validate(DASHBOARD), views_text(list(VIEWS[:1])))
+        return page.explore_query(scenario)
     except InvalidInput:
         return None

@@ -12,11 +12,9 @@ from dpsco_app.pages.learn.state import STATE
 from dpsco_app.pages.learn.teachers import for_teachers
 from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.options import VIEWS
-from dpsco_app.parts.page import draw_wrong, opened
+from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.touch.picture import draw_picture
-from dpsco_app.shell.link import EXPLORE, views_text
 from dpsco_app.shell.places import link_to
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
@@ -202,7 +200,7 @@ def _go_on(lesson: Lesson) -> None:
             "That was the path. Go on in **Explore**, where all that was fixed here can be moved."
         )
     with st.container(horizontal=True, key="learn_elsewhere"):
-        query = EXPLORE.query(lesson.scenario, views_text([VIEWS[0]], lesson.against))
+        query = explore_query(lesson.scenario, against=lesson.against)
         link_to("explore", "Open this in Explore", query)
         for slug, label in lesson.elsewhere:
             link_to(slug, label)

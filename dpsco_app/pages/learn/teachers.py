@@ -9,8 +9,7 @@ import streamlit as st
 from dpsco_app.pages.learn.lessons import BY_SLUG, SLUGS, number
 from dpsco_app.pages.learn.state import STATE, View
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import VIEWS
-from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.parts.page import explore_query
 from dpsco_app.shell.teaching import GROUP_FIELDS, PARTS, Teaching
 
 PLACES = ("Learn", "Explore")
@@ -76,6 +75,6 @@ def link(slug: str, where: str, teaching: Teaching) -> str:
     else:
         page = page.removesuffix("/").removesuffix("learn")
         lesson = BY_SLUG[slug]
-        query = EXPLORE.query(lesson.scenario, views_text([VIEWS[0]], lesson.against))
+        query = explore_query(lesson.scenario, against=lesson.against)
     query |= teaching.to_query()
     return f"{page}?{urlencode(query, safe=',')}" if query else page

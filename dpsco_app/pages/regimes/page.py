@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,55 +10,50 @@ import streamlit as st
 from dpsco_app.pages.anatomy.tables import smallest_table, terms_table
 from dpsco_app.pages.regimes.charts import holding, smallest_figure, terms_figure
 from dpsco_app.pages.regimes.state import (
-    ADDRESS,
-    FIRST,
-    PANEL,
-    PLANE,
     PLANES,
-    TERMS,
+    STATE,
     bounds_with_terms,
     explore_query,
     first_terms,
-    known_or_first,
     plane,
     planes_for,
 )
 from dpsco_app.pages.regimes.words import smallest_title, terms_title, where
+from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.parts.shown_bounds import rates
 from dpsco_app.shell.places import link_to
-from dpsco_app.shell.restore import remember, restore
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.regimes import Regimes, regimes
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
+PLANE, TERMS = STATE.key("plane"), STATE.key("terms")
+
 
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
-    problems = restore(ADDRESS, PANEL, _put)
-    with st.sidebar:
-        PANEL.draw(PANEL.read())
-    scenario, wrong = _checked(PANEL.read())
+    view, problems = opened(STATE)
+    scenario, refused = draw_controls(STATE)
     st.title("Regimes: which algorithm's rate wins where, and what it is made of")
-    for sentence in problems:
-        st.warning(f"In the address: {sentence} The default is used instead.")
+    draw_wrong(problems)
     if scenario is None:
-        st.error(wrong)
+        st.error(refused)
         return
     st.markdown(INTRODUCTION)
     name = _plane_control(scenario)
+    STATE.remember(replace(view, plane=name), scenario)
+    draw_apart(STATE, scenario)
     private = replace(scenario, methods=_private(scenario))
     slugs = rates(private)
-    remember(ADDRESS, scenario, {PLANE: name, TERMS: st.session_state[TERMS] or FIRST})
     if not slugs:
         st.info(
             f"The catalogue has no rate for a chosen private {words_for(scenario.problem).method} "
@@ -88,20 +82,6 @@ def _formulas(slugs: tuple[str, ...]) -> None:
     for slug in dict.fromkeys(slugs):
         card = bound(slug).card
         st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
-
-
-def _put(extras: Mapping[str, str], problems: list[str]) -> None:
-    known = tuple(PLANES)
-    st.session_state[PLANE] = known_or_first(PLANE, extras[PLANE], known, problems)
-    offered = (FIRST, *bounds_with_terms(PANEL.read()))
-    st.session_state[TERMS] = known_or_first(TERMS, extras[TERMS], offered, problems)
-
-
-def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
-    try:
-        return scenario.validate(DASHBOARD, sampling=False), ""
-    except InvalidInput as problem:
-        return None, str(problem)
 
 
 def _private(scenario: Scenario) -> tuple[str, ...]:
@@ -179,7 +159,7 @@ def _move(found: Regimes, values: list[float]) -> None:
     axes = (found.plane.x_axis, found.plane.y_axis)
     for axis, value in zip(axes, values, strict=True):
         rounded = float(f"{value:.2g}")
-        st.session_state[PANEL.prefix + axis] = int(rounded) if axis in INTEGERS else rounded
+        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
 
 
 def _conditions(found: Regimes) -> str:

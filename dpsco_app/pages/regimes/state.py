@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from dpsco_app.pages.regimes.charts import CLIPPING
-from dpsco_app.parts.controls import Panel
-from dpsco_app.parts.fields import DETAILS, GROUPS, single_items
+from dpsco_app.parts import page
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import cards, lower_cards, rates
-from dpsco_app.shell.link import BASE as EXPLORE_BASE
-from dpsco_app.shell.link import EXPLORE, Address, views_text
+from dpsco_app.shell import visit
+from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.base.parsing import shorten
-from dpsco_core.catalogue import bound
+from dpsco_core.base.parsing import one_of
+from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.explain.regimes import Plane, axis_values
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
-PLANE = "plane"  # the widgets' keys and the address's parameters
-TERMS = "terms"
 PLANES = {
     "n-epsilon": "n and ε",
     "d-epsilon": "d and ε",
@@ -30,23 +26,38 @@ ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 2
 COLUMNS, ROWS = 36, 30
 FIRST = "first"  # see `first_terms`
 
-BASE = Scenario(
-    problem="quadratic",
-    methods=("sco.cwme", "sco.smoothed", "sco.cwme-strong", "sco.clipped", "sco.iterative"),
-    p=2.0,
-)
-ADDRESS = Address(
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
+
+    Parameters
+    ----------
+    plane : str
+        The axes of the maps: one of `PLANES`.
+    terms : str
+        The bound whose terms are shown; `FIRST` for that of simple clipping.
+    """
+
+    plane: str = "n-epsilon"
+    terms: str = FIRST
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        one_of("plane", self.plane, tuple(PLANES))
+        one_of("terms", self.terms, (FIRST, *(b.card.slug for b in BOUNDS)))
+        return self
+
+
+STATE = PageState(
     name="regimes",
-    base=BASE,
-    extras={PLANE: "n-epsilon", TERMS: FIRST},
-    sampling=False,
-    single_items=True,
-)
-PANEL = Panel(
-    name="regimes",
-    prefix="regimes_",
-    groups=tuple((title, single_items(group)) for title, group in GROUPS if title != "Study"),
-    details=tuple(c for c in DETAILS if c.field == "margin"),
+    default=View(),
+    use=visit.Use(
+        fit=visit.item_level,
+        why="The rates are compared for one item per user.",
+        sampling=False,
+        without=("m", "axis", "grid", "trials", "seed", "tuning", "calibration"),
+    ),
 )
 
 
@@ -92,14 +103,6 @@ def first_terms(slugs: tuple[str, ...]) -> str:
     return next(clipped, slugs[0])
 
 
-def known_or_first(name: str, text: str, known: tuple[str, ...], problems: list[str]) -> str:
-    """Return `text` if it is known, otherwise the first one, with a sentence."""
-    if text in known:
-        return text
-    problems.append(f"{name} must be one of {', '.join(known)}, got {name}={shorten(text)}.")
-    return known[0]
-
-
 def explore_query(point: Scenario, axis: str) -> dict[str, str]:
     """Return Explore's address at a point, with a sweep along `axis` where that is allowed.
 
@@ -108,12 +111,9 @@ def explore_query(point: Scenario, axis: str) -> dict[str, str]:
     InvalidInput
         If even the single point is too large for the dashboard.
     """
-    start = replace(EXPLORE_BASE, axis=None, grid=())
-    single = replace(point, trials=start.trials, axis=None, grid=())
-    grid = DEFAULT_GRIDS[axis]
-    swept = replace(single, axis=axis, grid=grid)
+    single = replace(point, axis=None, grid=())
+    views = (VIEWS[0], VIEWS[1])
     try:
-        chosen = swept.validate(DASHBOARD)
+        return page.explore_query(replace(single, axis=axis, grid=DEFAULT_GRIDS[axis]), views)
     except InvalidInput:  # too large at an end of the grid: the single point is enough
-        chosen = single.validate(DASHBOARD)
-    return EXPLORE.query(chosen, views_text([VIEWS[0], VIEWS[1]]))
+        return page.explore_query(single, views)

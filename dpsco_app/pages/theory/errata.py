@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.theory import words
-from dpsco_app.pages.theory.state import ALL, CHOICES, key, listed
+from dpsco_app.pages.theory.state import ALL, CHOICES, View, key, listed
 from dpsco_app.shell.places import link_to
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.errata import ERRATA, Erratum, Finding, erratum, methods_of
@@ -18,17 +18,17 @@ RAN = "theory_ran"  # slugs whose experiment has been run in this session
 HEIGHT = 360
 
 
-def errata_part(extras: Mapping[str, str]) -> None:
+def errata_part(view: View) -> None:
     """Draw the errata."""
     st.markdown(words.ERRATA_INTRODUCTION)
     _filters()
-    slugs = listed(extras)
+    slugs = listed(view)
     with st.container(key="theory_errata_said"):
         st.markdown(_said(slugs))
     if not slugs:
         st.info("No entry passes these filters.")
         return
-    chosen = extras["erratum"] if extras["erratum"] in slugs else slugs[0]
+    chosen = view.erratum if view.erratum in slugs else slugs[0]
     _table(slugs)
     _one(erratum(chosen), slugs)
 

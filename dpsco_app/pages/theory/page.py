@@ -5,15 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.pages.theory.errata import errata_part
-from dpsco_app.pages.theory.state import ADDRESS, PANEL, PARTS, chosen, keep, key, load, read
+from dpsco_app.pages.theory.state import PARTS, STATE, key, with_fitting_methods
 from dpsco_app.pages.theory.tables import tables_part
 from dpsco_app.pages.theory.words import PART_NAMES
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.page import fold_address
-from dpsco_app.shell.restore import remember, restore
-from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.scenario import Scenario
+from dpsco_app.parts.page import draw_controls, draw_wrong, link, opened
 
 STYLE = """<style>
 .st-key-theory_filters { gap: 0.7rem; }
@@ -27,18 +23,10 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    wrong = restore(ADDRESS, PANEL, load)
-    keep()
-    part = str(st.session_state[key("part")])
-    if part == "tables":
-        with st.sidebar:
-            PANEL.draw(PANEL.read())
-    scenario, refusal = _checked(read())
+    view, wrong = opened(STATE)
+    scenario, refusal = draw_controls(STATE)
     st.title("Theory: every bound at your scenario, and what was wrong in print")
-    for sentence in wrong:
-        st.warning(
-            f"In the address: {sentence} The default is used instead.", icon=":material/link:"
-        )
+    draw_wrong(wrong)
     st.segmented_control(
         "Show",
         PARTS,
@@ -47,20 +35,12 @@ def page() -> None:
         required=True,
         label_visibility="collapsed",
     )
-    extras = chosen()
     if scenario is None:
         st.error(refusal)
         return
-    remember(ADDRESS, scenario, extras)
-    if part == "tables":
-        tables_part(scenario, extras)
+    STATE.remember(view, scenario)
+    if view.part == "tables":
+        tables_part(with_fitting_methods(scenario), view)
     else:
-        errata_part(extras)
-    fold_address(ADDRESS.text(scenario, extras), "theory_link")
-
-
-def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
-    try:
-        return scenario.validate(DASHBOARD, sampling=False), ""
-    except InvalidInput as problem:
-        return None, str(problem)
+        errata_part(view)
+    link(STATE, view, scenario)

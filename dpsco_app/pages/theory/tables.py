@@ -11,7 +11,7 @@ import streamlit as st
 
 from dpsco_app.pages.theory import words
 from dpsco_app.pages.theory.charts import dots_figure
-from dpsco_app.pages.theory.state import Drawing, drawing, fits, has_line, key
+from dpsco_app.pages.theory.state import Drawing, View, drawing, fits, has_line, key
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.problem_words import words_for
@@ -39,16 +39,16 @@ LIMITS = {  # of the columns, in pixels
 }
 
 
-def tables_part(scenario: Scenario, extras: Mapping[str, str]) -> None:
+def tables_part(scenario: Scenario, view: View) -> None:
     """Draw the tables."""
     st.markdown(words.INTRODUCTION)
     _filters()
-    table = paper_table(extras["table"])
+    table = paper_table(view.table)
     point = canonical_point(scenario)
-    found = _rows(point, table, extras)
+    found = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(found, quantity)
-    chosen = _chosen(found, drawn, extras["bound"])
+    chosen = _chosen(found, drawn, view.bound)
     with st.container(key="theory_said"):
         st.markdown(words.sentence(found, drawn, table))
     if not found:
@@ -92,10 +92,10 @@ def _filters() -> None:
             )
 
 
-def _rows(point: Scenario, table: PaperTable, extras: Mapping[str, str]) -> tuple[Row, ...]:
-    slugs = tuple(s for s in table.slugs if fits(bound(s).card, extras))
+def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
+    slugs = tuple(s for s in table.slugs if fits(bound(s).card, view))
     found = rows(point, slugs)
-    if extras["scope"] == "here" and any(r.here for r in found):
+    if view.scope == "here" and any(r.here for r in found):
         return tuple(r for r in found if r.here)
     return found
 

@@ -21,9 +21,8 @@ from dpsco_app.pages.algorithms.words import (
     method_label,
     parts,
 )
-from dpsco_app.pages.anatomy.state import ADDRESS as ANATOMY
 from dpsco_app.parts.page import explore_query
-from dpsco_app.shell.link import EXPLORE
+from dpsco_app.shell import visit
 from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, PROBLEM_SLUGS, method_card
 from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Questions, fitting
@@ -80,21 +79,21 @@ def test_the_buttons_turn_the_pages() -> None:
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
     found = story(slug)
     query = explore_query(found.example)
-    kept = {name: text for name, text in query.items() if name not in EXPLORE.extras}
-    assert Scenario.from_query(kept, EXPLORE.base) == found.example
+    kept = {name: text for name, text in query.items() if name in visit.FIELDS}
+    assert Scenario.from_query(kept, visit.BASE) == found.example
     anatomy = method_anatomy_query(found)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
     if anatomy is not None:
-        point = ANATOMY._allowed(anatomy)
-        assert point.methods == (slug,) and point.n <= 2000
+        point, wrong = visit.read(anatomy)
+        assert anatomy.get("method", point.methods[0]) == slug and point.n <= 2000 and not wrong
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
 def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
     query = method_anatomy_query(story(slug))
     assert query is not None
-    assert risk_path(replace(ANATOMY._allowed(query), n=500), slug).final >= 0
+    assert risk_path(replace(visit.read(query)[0], n=500), slug).final >= 0
 
 
 def test_the_cost_is_said_in_words() -> None:

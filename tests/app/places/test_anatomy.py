@@ -11,9 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.anatomy.charts import PART_NAMES, norms_figure, parts_figure, percent
-from dpsco_app.pages.anatomy.state import BASE, nearest_factor
+from dpsco_app.pages.anatomy.state import STATE
 from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts.look import Look
+from dpsco_app.shell.old_addresses import BASES, at_present
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
@@ -31,6 +32,7 @@ from dpsco_core.explain.anatomy import (
 from tests.app.pages import annotations, checked, trace_names
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
+BASE = BASES["anatomy"]
 POINT = replace(BASE, problem="quadratic", n=500, d=3, trials=1)
 SCRIPT = """
 import streamlit as st
@@ -43,7 +45,7 @@ page.page()
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
-    for key, value in query.items():
+    for key, value in at_present(name, query).items():
         page.query_params[key] = value
     return checked(page.run())
 
@@ -103,7 +105,7 @@ def test_the_slider_moves_the_lines_the_titles_and_the_sentence() -> None:
     norms = gradient_norms(POINT)
     seen = []
     for factor in (1.0, FACTORS[2], FACTORS[-3]):
-        page.get_by_key("radius").set_value(factor)
+        page.get_by_key(STATE.key("radius")).set_value(factor)
         checked(page.run())
         radius = factor * chosen
         for figure in specs(page)[1:]:
@@ -206,9 +208,10 @@ def test_a_link_restores_the_whole_page() -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"radius": "x"}, "radius must be a factor between"),
+        ({"radius": "x"}, "radius must be a number, got radius=x."),
+        ({"radius": "0"}, "radius must be a factor between"),
         ({"n": "abc"}, "n must be an integer"),
-        ({"problem": "mean"}, "problem must be one of quadratic,"),
+        ({"problem": "x"}, "problem must be one of mean, quadratic,"),
     ],
 )
 def test_a_bad_address_costs_one_sentence(query: dict[str, str], words: str) -> None:
@@ -218,9 +221,9 @@ def test_a_bad_address_costs_one_sentence(query: dict[str, str], words: str) -> 
 
 
 def test_a_factor_between_two_is_taken_to_the_nearest() -> None:
-    problems: list[str] = []
-    assert nearest_factor("1.1", problems) == 1.0 and not problems
-    assert nearest_factor("nan", problems) == 1.0 and len(problems) == 1
+    assert STATE.from_query({"radius": "1.1"}) == (STATE.default, [])
+    view, problems = STATE.from_query({"radius": "nan"})
+    assert view.radius == 1.0 and len(problems) == 1
 
 
 def test_work_that_is_too_heavy_is_refused_in_one_sentence(

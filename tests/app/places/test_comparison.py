@@ -9,8 +9,9 @@ import json
 import pytest
 
 from dpsco_app.pages.explore import comparison as comparison_module
-from dpsco_app.pages.explore.comparison import SETS, comparison, in_words, read_against
+from dpsco_app.pages.explore.comparison import SETS, comparison, in_words
 from dpsco_app.pages.explore.presets import PRESETS
+from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import export
 from dpsco_app.parts.options import AGAINST, PIN
 from dpsco_app.parts.running import Result
@@ -70,8 +71,7 @@ def test_a_bad_set_in_the_address_costs_one_sentence() -> None:
         for w in page.warning
     )
     assert result(page).done and result(page).beside is None
-    problems: list[str] = []
-    assert read_against("l1", problems) == "l1" and not problems
+    assert STATE.from_query({"against": "l1"})[0].against == "l1"
 
 
 def test_files_hold_both_sets() -> None:

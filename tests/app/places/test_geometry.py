@@ -33,7 +33,7 @@ from dpsco_app.pages.geometry.words import (
     width_title,
 )
 from dpsco_app.parts.look import Look
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
 from dpsco_core.explain.geometry import (
     COMPARED,
     KINDS,
@@ -292,7 +292,7 @@ def test_the_set_opens_in_explore_where_a_scenario_knows_it() -> None:
         query = explore_query(View(geometry=kind, q=1.25))
         assert (query is not None) == (kind in GEOMETRIES)
         if query is not None:
-            scenario = Scenario.from_query(query, link.BASE)
+            scenario = Scenario.from_query(query, visit.BASE)
             assert scenario.geometry == kind
             assert scenario.q == (1.25 if kind == "lq" else None)
 

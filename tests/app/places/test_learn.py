@@ -14,8 +14,8 @@ from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, numbe
 from dpsco_app.pages.learn.state import RUNNING, RUNS, STATE, View, prediction_key
 from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.look import Look
-from dpsco_app.shell.link import BASE
 from dpsco_app.shell.teaching import Teaching
+from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.scenario import Scenario

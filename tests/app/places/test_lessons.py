@@ -12,7 +12,8 @@ from dpsco_app.pages.learn import findings as find
 from dpsco_app.pages.learn.findings import Evidence, Finding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
 from dpsco_app.pages.learn.words import WORDS
-from dpsco_app.shell.link import EXPLORE, views_text
+from dpsco_app.parts.page import explore_query
+from dpsco_app.shell import visit
 from dpsco_app.shell.places import PLACES
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import method_card
@@ -235,10 +236,10 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     assert lesson.experiment is not None or lesson.given
     assert scenario.cells <= 400  # a few seconds; the times are measured by the slow tests
     assert {slug for slug, _ in lesson.elsewhere} <= set(PLACES)
-    query = EXPLORE.query(scenario, views_text([], lesson.against))
+    query = explore_query(scenario, (), lesson.against)
     assert (
         Scenario.from_query(
-            {k: v for k, v in query.items() if k not in ("show", "against")}, (EXPLORE.base)
+            {k: v for k, v in query.items() if k not in ("show", "against")}, visit.BASE
         )
         == scenario
     )

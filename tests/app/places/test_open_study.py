@@ -19,8 +19,8 @@ from dpsco_app.pages.explore import stored
 from dpsco_app.pages.explore.open_study import in_one_line
 from dpsco_app.pages.explore.stored import ENVIRONMENT, Shelf, require_showable, served
 from dpsco_app.parts.running import Pace
-from dpsco_app.shell.link import BASE
 from dpsco_app.shell.serve import offer
+from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.runs.store import Store, outcome_text

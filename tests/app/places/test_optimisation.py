@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.pages.anatomy.state import ADDRESS, anatomy_query
+from dpsco_app.pages.anatomy.state import View, fit
+from dpsco_app.pages.anatomy.state import chosen as shown_run
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.problem_words import baseline, hard_problem, words_for, worst_case
 from dpsco_app.parts.refusals import changed, measured_refusals, other_refusals, refusal
@@ -250,13 +251,12 @@ def test_a_change_of_problem_keeps_methods_that_serve_it_and_a_delta_ends_zcdp()
 
 def test_anatomy_is_offered_the_chosen_point_and_a_private_method() -> None:
     swept = replace(QUADRATIC, n=3000, methods=("sco.erm", "sco.cwme"), axis="n", grid=(500, 1000))
-    found = ADDRESS._allowed(anatomy_query(swept))
-    assert (found.problem, found.n, found.methods) == ("quadratic", 3000, ("sco.cwme",))
-    assert found.axis is None and found.seed == swept.seed and found.p == swept.p
+    assert fit(swept) == swept and shown_run(swept, View()) == "sco.cwme"
     with_clipped = replace(swept, methods=("sco.cwme", "sco.clipped"))
-    assert ADDRESS._allowed(anatomy_query(with_clipped)).methods == ("sco.clipped",)
+    assert shown_run(with_clipped, View()) == "sco.clipped"
+    assert shown_run(with_clipped, View(method="sco.cwme")) == "sco.cwme"
     without_private = replace(swept, methods=("sco.erm",))
-    assert ADDRESS._allowed(anatomy_query(without_private)).methods == ("sco.clipped",)
+    assert shown_run(fit(without_private), View()) == "sco.clipped"
 
 
 def test_bounds_are_chosen_by_their_cards() -> None:

@@ -10,16 +10,17 @@ from urllib.parse import parse_qsl
 import pytest
 
 from dpsco_app.pages.explore.pinning import (
+    checked_pin,
     differences,
     in_short,
     overlays,
     pin_text,
     pinned,
-    read_pin,
 )
+from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts.options import PIN, SIDE
 from dpsco_app.parts.running import estimate
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
@@ -39,7 +40,7 @@ from tests.app.pages import (
 
 TWO = {"methods": "mean.sample,mean.clipped", "trials": "3"}
 KEPT = replace(
-    link.BASE,
+    visit.BASE,
     methods=("mean.sample", "mean.clipped"),
     epsilon=0.2,
     grid=(1000, 5000),
@@ -113,9 +114,8 @@ BAD = {
 
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad[:12])
 def test_a_bad_pin_costs_one_sentence_and_nothing_else(bad: str) -> None:
-    problems: list[str] = []
-    assert read_pin(bad, problems) == ""
-    (said,) = problems
+    view, (said,) = STATE.from_query({"pin": bad})
+    assert view.pin == ""
     assert said.startswith("pin holds no scenario that can be run. ") and BAD[bad] in said
     assert len(said) < 400
 
@@ -131,7 +131,7 @@ def test_a_bad_pin_in_the_address_leaves_the_run_as_it_is() -> None:
 def test_a_pin_and_a_set_are_one_too_many() -> None:
     page = open_page(**TWO, pin=pin_text(KEPT), against="l1")
     (warning,) = page.warning
-    assert "against must be left out beside pin." in warning.value
+    assert "against must be left out beside pin, got against=l1." in warning.value
     beside = result(page).beside
     assert beside is not None and beside.scenario == KEPT
 
@@ -244,14 +244,13 @@ def test_the_nearest_value_that_is_allowed_is_one_click_away() -> None:
 def test_a_pinned_scenario_survives_its_text() -> None:
     swept = Scenario(problem="quadratic", methods=("sco.erm",))
     for scenario in (
-        link.BASE,
+        visit.BASE,
         KEPT,
         replace(KEPT, epsilon=None, delta=None, rho=0.5),
         replace(swept, geometry="lq", q=1.1, axis="q", grid=(1.0, 1.5)),
     ):
-        problems: list[str] = []
-        text = read_pin(pin_text(scenario), problems)
-        assert not problems and text and pinned(text) == scenario
+        text = checked_pin(pin_text(scenario))
+        assert text and pinned(text) == scenario
     assert pinned("") is None
 
 

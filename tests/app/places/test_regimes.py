@@ -12,17 +12,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.regimes.charts import holding, smallest_figure, terms_figure
-from dpsco_app.pages.regimes.state import BASE, PLANES, explore_query, plane, planes_for
+from dpsco_app.pages.regimes.state import PLANES, STATE, explore_query, plane, planes_for
 from dpsco_app.pages.regimes.words import cell, smallest_title, terms_title
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.shown_bounds import rates
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
+from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card, methods_for
 from dpsco_core.explain.regimes import Regimes, regimes
 from dpsco_core.scenario import Scenario
 from tests.app.pages import annotations, open_page, result, texts
 from tests.app.places.test_anatomy import open_at
+
+BASE = BASES["regimes"]
 
 
 def open_regimes(**query: str) -> AppTest:
@@ -146,12 +149,13 @@ def test_the_plane_and_the_bound_of_the_terms_are_in_the_address() -> None:
     }
     page = open_regimes(**query)
     written = dict(page.query_params.items())
+    del query["problem"]  # the one that the address may leave out
     assert query.items() <= written.items()
     assert "Tail index p" in specs(page)[0]["layout"]["yaxis"]["title"]["text"]
-    page.get_by_key("plane").set_value("d-epsilon")
+    page.get_by_key(STATE.key("plane")).set_value("d-epsilon")
     page.run()
     assert page.query_params["plane"] == "d-epsilon"
-    again = open_regimes(**written)
+    again = open_regimes(**({"problem": "mean"} | written))
     assert dict(again.query_params.items()) == written
 
 
@@ -175,10 +179,10 @@ def test_no_private_method_is_said() -> None:
 
 def test_the_point_opens_in_explore_with_a_sweep_where_that_is_allowed() -> None:
     query = explore_query(BASE, "n")
-    swept = Scenario.from_query(query, link.BASE)
+    swept = Scenario.from_query(query, visit.BASE)
     assert (swept.problem, swept.axis, swept.methods) == (BASE.problem, "n", BASE.methods)
     large = replace(BASE, n=500_000, d=4)
-    assert Scenario.from_query(explore_query(large, "d"), link.BASE).axis is None
+    assert Scenario.from_query(explore_query(large, "d"), visit.BASE).axis is None
     with pytest.raises(InvalidInput):
         explore_query(replace(BASE, n=1_000_000, d=1000), "n")
     page = open_page(**(query | {"trials": "1", "grid": "500,1000"}))

@@ -11,10 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.theory import words
 from dpsco_app.pages.theory.charts import MOST, dots_figure, ordered, symbol_of
-from dpsco_app.pages.theory.state import BASE, CHOICES, PANEL, drawing, fits, has_line, listed
+from dpsco_app.pages.theory.state import View, drawing, fits, has_line, listed
+from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
+from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import shown
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
+from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import BOUNDS, bound, method_card
 from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
 from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
@@ -22,6 +25,7 @@ from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_anatomy import open_at
 
+BASE = BASES["theory"]
 MEAN = Scenario(methods=("mean.sample",))
 
 
@@ -155,8 +159,8 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
         made = drawing(point, which.card)
         assert made.query, which.card.slug
         query = {k: v for k, v in made.query.items() if k not in ("show", "against")}
-        scenario = Scenario.from_query(query, link.BASE)
-        views = link.read_views(made.query.get("show", link.EXPLORE.extras["show"]), [])
+        scenario = Scenario.from_query(query, visit.BASE)
+        views = made.query.get("show", VIEWS[0]).split(",")
         assert made.drawn == (which.card.slug in shown(scenario, views))
         drawn += made.drawn
     assert drawn >= 40
@@ -198,8 +202,8 @@ def test_filters_leave_what_they_say() -> None:
     assert set(frame["Kind"]) == {"lower"}
     about_others = frame["What fails"].str.startswith("It is about")
     assert about_others.any() and not about_others.all()
-    extras = {name: values[0] for name, values in CHOICES.items()} | {"space": "lq"}
-    assert [b.card.slug for b in BOUNDS if fits(b.card, extras)] == [
+    lq = View(space="lq")
+    assert [b.card.slug for b in BOUNDS if fits(b.card, lq)] == [
         b.card.slug for b in BOUNDS if ".lp." in b.card.slug
     ]
 
@@ -207,7 +211,7 @@ def test_filters_leave_what_they_say() -> None:
 def test_users_have_their_own_rows() -> None:
     page = open_theory(problem="geometric-median", m="100", table="lowy")
     assert "are hidden at once" in said(page)
-    page.select_slider(key=PANEL.prefix + "m").set_value(1000)
+    page.select_slider(key=controls.PREFIX + "m").set_value(1000)
     checked(page.run())
     assert page.query_params["m"] == "1000"
     wide = specs(page)[0]
@@ -220,9 +224,9 @@ def test_users_have_their_own_rows() -> None:
 def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
     page = open_theory()
     for problem in ("mean", "linear", "least-squares"):
-        page.selectbox(key=PANEL.prefix + "problem").set_value(problem)
+        page.selectbox(key=controls.PREFIX + "problem").set_value(problem)
         checked(page.run())
-        assert page.query_params["problem"] == problem
+        assert page.query_params.get("problem", "mean") == problem
         assert specs(page)
 
 
@@ -231,7 +235,7 @@ def test_what_the_address_should_not_say_is_said() -> None:
     warnings = " ".join(w.value for w in page.warning)
     assert "table must be one of" in warnings
     assert "epsilon must be" in warnings
-    assert "erratum must be one that the page lists, got erratum=x" in warnings
+    assert "erratum must be one of" in warnings
     assert specs(page)
 
 
@@ -257,9 +261,8 @@ def test_errata_are_filtered() -> None:
     grave = [e for e in ERRATA if e.severity == "not private as printed" and e.experiment]
     assert f"**{len(grave)} of {len(ERRATA)} entries**" in said(page, "theory_errata_said")
     assert len(page.dataframe[0].value) == len(grave)
-    extras = {name: values[0] for name, values in CHOICES.items()}
-    assert listed(extras) == SLUGS
-    assert all(s.startswith("su.") for s in listed(extras | {"paper": "su"}))
+    assert listed(View()) == SLUGS
+    assert all(s.startswith("su.") for s in listed(View(paper="su")))
 
 
 def test_the_scenario_survives_a_look_at_the_errata() -> None:

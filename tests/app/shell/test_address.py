@@ -7,8 +7,9 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dpsco_app.pages.explore.state import STATE, View
 from dpsco_app.parts.options import VIEWS
-from dpsco_app.shell import link
+from dpsco_app.shell import visit
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.scenario import Scenario
 from tests.app.pages import (
@@ -63,7 +64,7 @@ def test_a_bad_value_costs_one_sentence_and_its_own_field(bad: str) -> None:
     scenario = chosen(page)
     assert (scenario.seed, scenario.margin, scenario.trials) == (5, 1, 10 if "trials" in bad else 5)
     if name != "show":
-        assert getattr(scenario, name) == getattr(link.BASE, name)
+        assert getattr(scenario, name) == getattr(visit.BASE, name)
     assert result(page).done and numbers_in(sentence(page))
     assert not is_stale(page)
     press(page, "Run")
@@ -147,8 +148,8 @@ def test_a_new_address_in_an_open_page_is_loaded_and_run() -> None:
 
 
 def test_the_default_page_has_an_empty_address() -> None:
-    assert link.EXPLORE.query(link.BASE, link.views_text([VIEWS[0]])) == {}
-    assert link.EXPLORE.query(Scenario(), link.views_text([]))["show"] == "none"
+    assert STATE.to_query(View(), visit.BASE) == {}
+    assert STATE.to_query(View(show=""), Scenario())["show"] == "none"
 
 
 def test_the_ledger_of_a_run_is_a_link_away() -> None:
@@ -166,8 +167,8 @@ def test_a_default_grid_is_cut_where_the_address_asks_for_larger_records() -> No
     assert not page.warning
     scenario = chosen(page)
     assert scenario.d == 50 and result(page).scenario == scenario
-    kept = [n for n in link.BASE.grid if n * 50 <= DASHBOARD.elements]
-    assert list(scenario.grid) == kept and len(kept) == len(link.BASE.grid) - 1
+    kept = [n for n in visit.BASE.grid if n * 50 <= DASHBOARD.elements]
+    assert list(scenario.grid) == kept and len(kept) == len(visit.BASE.grid) - 1
 
 
 def test_the_default_grid_of_an_axis_is_cut_as_well() -> None:

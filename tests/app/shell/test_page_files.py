@@ -14,15 +14,14 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.anatomy.state import BASE as ANATOMY
 from dpsco_app.pages.anatomy.tables import norms_table
 from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.regimes.state import BASE as REGIMES
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.parts.figure_export import figure_page
 from dpsco_app.parts.look import Look, lay_out
 from dpsco_app.parts.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.parts.shown_bounds import rates
+from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
@@ -54,7 +53,7 @@ def expect_files(page: AppTest) -> None:
 def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
     page = open_anatomy()
     expect_files(page)
-    scenario = Scenario.from_query(SMALL, ANATOMY)
+    scenario = Scenario.from_query(SMALL, BASES["anatomy"])
     point, method = canonical(scenario), scenario.methods[0]
     runs = ("private", "clipped", "exact")
     tables = printed(anatomy_script(point, method, runs, scenario.trials, parts=True))
@@ -81,9 +80,9 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
     page = open_at("regimes")
     expect_files(page)
-    slugs = rates(REGIMES)
+    slugs = rates(BASES["regimes"])
     one = "upper.sco.clipped"
-    tables = printed(regimes_script(canonical(REGIMES), "n-epsilon", slugs, one))
+    tables = printed(regimes_script(canonical(BASES["regimes"]), "n-epsilon", slugs, one))
     table, values = shown(page, "Smallest"), tables["rates over the plane, row by row"]
     assert len(table) == len(values) == 36 * 30
     names = [c for c in table.columns if c.endswith(", holds")]

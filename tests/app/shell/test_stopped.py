@@ -10,8 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.parts.controls import Panel
-from dpsco_app.shell import visits
+from dpsco_app.parts import controls
+from dpsco_app.shell import page_state
 from dpsco_app.shell.page_state import PageState
 from tests.app.pages import checked
 
@@ -91,18 +91,25 @@ def test_what_a_stopped_run_has_not_put_into_the_controls_the_next_one_does(
     whole = held(checked(at(name).run()))
     page = at(name)
     with monkeypatch.context() as patch:
-        owner, load = (Panel, Panel.load) if name in PANELS else (PageState, PageState.load)
+        load, set_scenario = PageState.load, controls.load
 
-        def stopped(self: Any, given: Any) -> None:
-            """Put some of the values."""
+        def some(self: Any, given: Any) -> None:
+            """Put some of the values of the page's own controls, and stop there."""
             load(self, given)
-            names = [key for key in st.session_state if "_field_" in str(key) or name in str(key)]
+            names = [self.key(name) for name in self.names]
             for key in names[after:]:
-                if not str(key).endswith(("_whole", "_written", "_address")):
-                    del st.session_state[key]
+                del st.session_state[key]
+            if self.use is None or after < len(names):
+                st.stop()
+
+        def some_of_the_scenario(given: Any) -> None:
+            set_scenario(given)
+            for key in [key for key in st.session_state if "field_" in str(key)][after:]:
+                del st.session_state[key]
             st.stop()
 
-        patch.setattr(owner, "load", stopped)
+        patch.setattr(PageState, "load", some)
+        patch.setattr(controls, "load", some_of_the_scenario)
         page.run()
         assert held(page) == {}
     assert held(checked(page.run())) == whole
@@ -132,8 +139,8 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     whole = held(page)
     leave(page)
     page = checked(page.run())
-    now = time.monotonic
-    monkeypatch.setattr(visits.time, "monotonic", lambda: now() + 1 + visits.UNHEARD_SECONDS)
+    now, later = time.monotonic, 1 + page_state.UNHEARD_SECONDS
+    monkeypatch.setattr(page_state.time, "monotonic", lambda: now() + later)
     page.query_params.clear()  # the back button
     page = checked(page.run())
     assert held(page) != whole

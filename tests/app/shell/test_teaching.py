@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.fields import ALL_CONTROLS
-from dpsco_app.shell.link import BASE
 from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
+from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, press
 
@@ -50,7 +50,7 @@ def test_every_name_hides_something() -> None:
     for name in names():
         selectors = hidden([name])
         assert bool(selectors) == (name not in {f for f in Scenario().to_dict() if f not in drawn})
-    assert ".st-key-field_p" in hidden(["p"]) and ".st-key-anatomy_p" in hidden(["p"])
+    assert ".st-key-field_p" in hidden(["p"])
     assert not any("problem" in s for s in hidden(["p"]))
     assert {".st-key-field_epsilon", ".st-key-notion"} <= set(hidden(["privacy"]))
     assert set(PARTS) <= set(names())

@@ -1,0 +1,47 @@
+"""What Explore's controls and address hold beside the scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dpsco_app.pages.explore.comparison import SETS
+from dpsco_app.pages.explore.pinning import checked_pin
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, VIEWS
+from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.visit import Use
+from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of, shorten
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows.
+
+    Parameters
+    ----------
+    show : str
+        The views, of `VIEWS`, separated by commas.
+    pin : str
+        The scenario that is kept to be compared, as a query of its own.
+    against : str
+        The set that is drawn beside; not with a pin.
+    side : bool
+        Whether both are figures of their own.
+    """
+
+    show: str = VIEWS[0]
+    pin: str = ""
+    against: str = NO_SET
+    side: bool = False
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        known = {name for name in self.show.split(",") if name} <= set(VIEWS)
+        require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
+        one_of(AGAINST, self.against, SETS)
+        alone = not self.pin or self.against == NO_SET
+        require(alone, AGAINST, f"left out beside {PIN}", self.against)
+        return replace(self, pin=checked_pin(self.pin))
+
+
+STATE = PageState(name="explore", default=View(), lists=(SHOW,), prefix="", use=Use())

@@ -1,0 +1,122 @@
+"""One scenario a visit: every page shows it, and what a page needs otherwise is said there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.parts import controls
+from dpsco_app.shell import visit
+from dpsco_core.scenario import Scenario
+from tests.app.pages import checked, press
+
+SCRIPT = """
+import importlib
+import streamlit as st
+st.set_page_config(layout="wide")
+name = st.session_state.get("at", "explore")
+importlib.import_module(f"dpsco_app.pages.{name}.page").page()
+"""
+PAGES = ("anatomy", "regimes", "theory")
+MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
+SMALL = {"axis": "n", "grid": "500,1000", "trials": "5"}
+
+
+def at(name: str, **query: str) -> AppTest:
+    page = AppTest.from_string(SCRIPT, default_timeout=60)
+    page.session_state["at"] = name
+    for key, value in query.items():
+        page.query_params[key] = value
+    return checked(page.run())
+
+
+def go(page: AppTest, name: str) -> AppTest:
+    """Click on the name of a page: its address is empty."""
+    page.session_state["at"] = name
+    page.query_params.clear()
+    return checked(page.run())
+
+
+def mine(page: AppTest) -> Scenario:
+    found: Scenario = page.session_state[visit.MINE]
+    return found
+
+
+def shown(page: AppTest) -> Scenario:
+    """Return the scenario of the address."""
+    query = {k: v for k, v in page.query_params.items() if k in visit.FIELDS}
+    return Scenario.from_query(query, visit.BASE)
+
+
+def held(page: AppTest, field: str) -> object:
+    return page.get_by_key(controls.PREFIX + field).value
+
+
+def button(page: AppTest, label: str) -> bool:
+    return any(b.label == label for b in page.button)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> None:
+    page = at("explore", **MINE, **SMALL)
+    before = shown(page)
+    go(page, name)
+    assert shown(page) == mine(page) == before
+    assert (held(page, "n"), held(page, "d"), held(page, "p")) == (2000, 3, 4)
+    assert not button(page, "Use it everywhere")
+    page.get_by_key(controls.PREFIX + "p").set_value(3)
+    checked(page.run())
+    assert mine(page) == replace(before, p=3)
+    go(page, "explore")
+    assert held(page, "p") == 3 and shown(page) == mine(page) == replace(before, p=3)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_address_of_every_page_restores_the_whole_scenario(name: str) -> None:
+    page = at("explore", **MINE, **SMALL, seed="7", tuning="theory", margin="1")
+    go(page, name)
+    again = at(name, **{k: str(v) for k, v in page.query_params.items()})
+    assert mine(again) == mine(page) == shown(page)
+    go(again, "explore")
+    assert shown(again) == mine(page) and held(again, "seed") == 7
+
+
+def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone() -> None:
+    page = at("explore", **SMALL, d="3", n="500")
+    before = mine(page)
+    assert before.problem == "mean"
+    go(page, "anatomy")
+    assert mine(page) == before and shown(page).problem == "huber" and shown(page).d == 3
+    (note,) = page.container(key="anatomy_apart").markdown
+    assert "(yours: Mean estimation)" in note.value
+    assert button(page, "Use it everywhere") and not button(page, "Back to mine")
+    page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
+    checked(page.run())
+    assert mine(page) == replace(before, n=1000) and not button(page, "Back to mine")
+    page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
+    checked(page.run())
+    assert mine(page) == replace(before, n=1000) and shown(page).problem == "logistic"
+    go(page, "regimes")
+    assert shown(page) == mine(page)
+    go(page, "anatomy")
+    assert shown(page).problem == "logistic"
+    press(page, "Back to mine")
+    assert shown(page).problem == "huber"
+
+
+def test_what_a_page_shows_can_be_used_everywhere() -> None:
+    page = at("explore", **SMALL, d="3", n="500")
+    go(page, "anatomy")
+    press(page, "Use it everywhere")
+    assert mine(page) == shown(page) and mine(page).problem == "huber"
+    assert not button(page, "Use it everywhere")
+    go(page, "explore")
+    assert held(page, "problem") == "huber"
+
+
+def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
+    page = at("regimes", problem="quadratic", m="100", methods="user.accelerated")
+    assert shown(page).m == 1 and mine(page).m == 100
+    assert "m 1 (yours: 100)" in page.container(key="regimes_apart").markdown[0].value
