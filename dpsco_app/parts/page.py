@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -27,12 +27,30 @@ class Scene:
     name: str
     look_for: str
     changes: dict[str, Any]
+    scenario: dict[str, Any] = field(default_factory=dict)
 
 
 def opened(state: PageState[V]) -> tuple[V, list[str]]:
     """Restore the page from its address; return what it shows and what was wrong there."""
     wrong = state.restore()
     return state.current(), wrong
+
+
+def opened_with_scenario(state: PageState[V], title: str) -> tuple[V, Scenario] | None:
+    """Begin a page; return what it shows, or None where there is only a sentence to be said."""
+    wrong = state.restore()
+    scenario, refused = draw_controls(state)
+    st.title(title)
+    draw_wrong(wrong)
+    try:
+        view = state.current(scenario)
+    except InvalidInput as problem:
+        scenario, refused = None, str(problem)
+    if scenario is None:
+        st.error(refused)
+        return None
+    state.remember(view, scenario)
+    return view, scenario
 
 
 def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
@@ -82,7 +100,7 @@ def draw_scenes(state: PageState[V], scenes: Sequence[Scene]) -> None:
                 key=f"{state.name}_scene_{scene.name}",
                 help=scene.look_for,
                 on_click=state.change,
-                args=(scene.changes,),
+                args=(scene.changes, scene.scenario),
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 from urllib.parse import urlencode
@@ -51,6 +51,8 @@ class PageState(Generic[V]):
         Texts that hold several values separated by commas, as their widgets hold lists.
     prefix : str or None
         What the keys of the widgets begin with; by default it is made of the page's name.
+    fill, filled : callable, tuple of str
+        Puts the values that follow from the visit's scenario into a view, and the names of these.
     use : Use or None
         What the page makes of the visit's scenario, which then stands in its address.
     """
@@ -59,12 +61,14 @@ class PageState(Generic[V]):
     default: V
     lists: tuple[str, ...] = ()
     prefix: str | None = None
+    fill: Callable[[V, Scenario], V] | None = None
+    filled: tuple[str, ...] = ()
     use: visit.Use | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields of the view: parameters of the address, and ends of the widgets' keys."""
-        return tuple(f.name for f in fields(self.default))
+        """The page's own fields: parameters of the address, and ends of the widgets' keys."""
+        return tuple(f.name for f in fields(self.default) if f.name not in self.filled)
 
     def key(self, field: str) -> str:
         """Return the key of a field's widget."""
@@ -133,18 +137,27 @@ class PageState(Generic[V]):
         """Put a view into the widgets' state."""
         self.change({name: getattr(view, name) for name in self.names})
 
-    def change(self, changes: Mapping[str, Any]) -> None:
-        """Change some of the widgets' state; a callback of buttons."""
+    def change(self, changes: Mapping[str, Any], scenario: Mapping[str, Any] | None = None) -> None:
+        """Change some of the widgets' state, and a scenario for this page; a callback."""
         for name, value in changes.items():
             held = [part for part in value.split(",") if part] if name in self.lists else value
             st.session_state[self.key(name)] = held
+        if scenario and self.use is not None:
+            self._show(self.use.fit(replace(controls.read(), **scenario)))
 
-    def current(self) -> V:
-        """Return what the widgets hold."""
+    def _show(self, scenario: Scenario) -> None:
+        visit.show_here(scenario, self.name)
+        controls.load(scenario)
+
+    def current(self, scenario: Scenario | None = None) -> V:
+        """Return what the widgets hold, filled from a scenario."""
         held = {name: st.session_state[self.key(name)] for name in self.names}
         for name in self.lists:
             held[name] = ",".join(held[name])
-        return replace(self.default, **held).validate()
+        view = replace(self.default, **held)
+        if self.fill is not None and scenario is not None:
+            view = self.fill(view, scenario)
+        return view.validate()
 
     def restore(self) -> list[str]:
         """Put the address into the widgets' state if it is new; return what is wrong with it.

@@ -66,7 +66,7 @@ def take(scenario: Scenario, page: str) -> None:
 
 def show_here(scenario: Scenario, page: str) -> None:
     """Show a scenario on one page alone."""
-    st.session_state[_own(page)] = scenario
+    st.session_state[_own(page)] = _in_order(scenario)
 
 
 def back_to_mine(page: str) -> None:

@@ -260,9 +260,6 @@ def test_a_page_with_a_view_opens_at_any_address(name: str, count: int) -> None:
         assert len(said) <= len(query)
         assert all(is_sentence(sentence) for sentence in said), said
         if name == "privacy":
-            scenario = read(view.scenario)
-            if scenario is not None:
-                within(scenario, DASHBOARD)
             read(lambda: view.audit().point)
         beside = pinned(view.pin) if name == "explore" else None
         if beside is not None:

@@ -6,7 +6,6 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds.run import run_part
 from dpsco_app.pages.lower_bounds.sections import (
-    choose_instance,
     choose_packing,
     free_part,
     instance_part,
@@ -16,7 +15,8 @@ from dpsco_app.pages.lower_bounds.state import MODES, SCENES, STATE, View
 from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
+from dpsco_core.scenario import Scenario
 
 # The numbers of the proof stand out; rules between the steps.
 STYLE = """<style>
@@ -35,12 +35,13 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    view, wrong = opened(STATE)
-    STATE.remember(view)
-    st.title("Lower bounds: why no algorithm can do better")
-    draw_wrong(wrong)
+    found = opened_with_scenario(STATE, "Lower bounds: why no algorithm can do better")
+    if found is None:
+        return
+    view, scenario = found
     st.markdown(INTRODUCTION)
     draw_scenes(STATE, SCENES)
+    draw_apart(STATE, scenario)
     st.segmented_control(
         "Build the bound for",
         MODES,
@@ -51,20 +52,19 @@ def page() -> None:
     if view.mode == "free":
         choose_packing()
         free_part(view)
-        _foot(view)
+        _foot(view, scenario)
         return
     at = view.instance
-    choose_instance(view)
     instance_part(at, view)
     instance_proof(at, view)
     measured = st.container()  # what runs comes last, so that all the rest is there meanwhile
-    _foot(view)
+    _foot(view, scenario)
     with measured:
         run_part(at, view)
 
 
-def _foot(view: View) -> None:
+def _foot(view: View, scenario: Scenario) -> None:
     fold_words(
         "How to read this page, and what the symbols mean", HOW_TO_READ, "lower_bounds_fold_reading"
     )
-    link(STATE, view)
+    link(STATE, view, scenario)

@@ -8,10 +8,10 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.row_charts import run_figure
-from dpsco_app.pages.lower_bounds.state import METHODS, STATE, TRIALS_OPTIONS, View
+from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.pages.lower_bounds.words import ABOUT_RUN, run_sentence, run_title
 from dpsco_app.parts.figures import responsive
-from dpsco_app.parts.page import slider, to_explore
+from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.running import Pace, Result, run
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import InvalidInput
@@ -30,14 +30,6 @@ def run_part(at: MeanInstance, view: View) -> None:
     """Draw the methods' choice, Run and Cancel, and what was measured."""
     st.header("Run the algorithms on this very instance")
     st.markdown(ABOUT_RUN)
-    st.pills(
-        "Methods",
-        METHODS,
-        selection_mode="multi",
-        format_func=lambda slug: method_card(slug).name,
-        key=STATE.key("methods"),
-    )
-    slider(STATE, "Trials", "trials", TRIALS_OPTIONS, width=320)
     scenario, problem = _checked(at.scenario)
     result = _result(scenario)
     going = bool(st.session_state[RUNNING])

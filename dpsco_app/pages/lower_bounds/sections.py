@@ -14,15 +14,7 @@ from dpsco_app.pages.lower_bounds.proof import Step, builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure
 from dpsco_app.pages.lower_bounds.state import (
     BITS_OPTIONS,
-    D_OPTIONS,
-    DELTA_OPTIONS,
-    EPSILON_OPTIONS,
     KL_OPTIONS,
-    N_OPTIONS,
-    NOTIONS,
-    P_OPTIONS,
-    RADIUS_OPTIONS,
-    RHO_OPTIONS,
     SEPARATION_OPTIONS,
     SHIFT_OPTIONS,
     STATE,
@@ -37,7 +29,6 @@ from dpsco_app.pages.lower_bounds.words import (
     HARD_NAMES,
     LOOK_AT_CURVE,
     LOOK_AT_LADDER,
-    NOTION_NAMES,
     curve_title,
     free_sentence,
     free_title,
@@ -80,41 +71,9 @@ def numbers(at: MeanInstance) -> tuple[tuple[Curve, ...], tuple[Rung, ...], Floo
 # -- controls -----------------------------------------------------------------------------------
 
 
-def choose_instance(view: View) -> None:
-    """Draw the controls of the hard mean problem."""
-    columns = st.columns(3)
-    with columns[0]:
-        slider(STATE, "Records n", "n", N_OPTIONS)
-        slider(STATE, "Dimension d", "d", D_OPTIONS)
-    with columns[1]:
-        slider(STATE, "Tail index p", "p", P_OPTIONS, help="Moments up to order p are bounded.")
-        slider(
-            STATE,
-            "Bound R on the mean's norm",
-            "radius",
-            RADIUS_OPTIONS,
-            help="A hard instance must keep its mean within R: that caps the spike probability.",
-        )
-    with columns[2]:
-        st.segmented_control(
-            "Privacy",
-            NOTIONS,
-            format_func=lambda key: NOTION_NAMES[key],
-            key=STATE.key("notion"),
-            required=True,
-            help="zCDP is the papers' concentrated DP.",
-        )
-        if view.notion == "zcdp":
-            slider(STATE, "Privacy budget ρ (rho)", "rho", RHO_OPTIONS)
-        else:
-            slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS)
-        if view.notion == "approx":
-            slider(STATE, "δ (delta)", "delta", DELTA_OPTIONS)
-
-
 def choose_packing() -> None:
     """Draw the controls of a packing of one's own."""
-    columns = st.columns(3)
+    columns = st.columns(2)
     with columns[0]:
         slider(
             STATE,
@@ -130,7 +89,6 @@ def choose_packing() -> None:
             SEPARATION_OPTIONS,
             help="Least distance of two laws' parameters.",
         )
-        slider(STATE, "Records n", "n", N_OPTIONS)
     with columns[1]:
         slider(
             STATE,
@@ -146,9 +104,6 @@ def choose_packing() -> None:
             KL_OPTIONS,
             help="Of the laws of one record. ∞ where a record can rule a word out.",
         )
-    with columns[2]:
-        slider(STATE, "Concentrated budget ρ (rho)", "rho", RHO_OPTIONS)
-        slider(STATE, "Pure budget ε (epsilon)", "epsilon", EPSILON_OPTIONS)
 
 
 # -- the mean problem ---------------------------------------------------------------------------

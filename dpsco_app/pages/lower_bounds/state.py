@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsco_app.parts.page import Scene
+from dpsco_app.parts.problem_words import MEAN
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.limits import DASHBOARD, EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.explain.fano.builder import LARGEST_BITS, Builder
 from dpsco_core.explain.fano.instance import HARDS, MeanInstance, mean_instance
 from dpsco_core.explain.fano.measured import PRIVATE_METHODS, SAMPLE
+from dpsco_core.scenario import Scenario
 
 MODES = ("instance", "free")
 NOTIONS = ("zcdp", "approx", "pure")
 METHODS = (SAMPLE, *PRIVATE_METHODS)
-N_OPTIONS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
-D_OPTIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-P_OPTIONS = (2, 2.5, 3, 4, 6, 10, 20)
-RHO_OPTIONS = (1e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
-EPSILON_OPTIONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
-DELTA_OPTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)
-RADIUS_OPTIONS = (0.1, 0.5, 1, 2, 5, 10, 100)
 SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
 BITS_OPTIONS = (1, 2, 5, 10, 25, 50, 100, 200, 500, 1000)
+
 SEPARATION_OPTIONS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5)
 TV_OPTIONS = (0, 1e-5, 1e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.5, 1)
 KL_OPTIONS = (0, 1e-6, 1e-5, 1e-4, 5e-4, 1.25e-3, 5e-3, 0.02, 0.1, 1, math.inf)
-TRIALS_OPTIONS = (5, 10, 20, 50, 100)
 SMALLEST_DELTA = 1e-15
 
 
@@ -147,89 +143,122 @@ class View:
 
 
 DEFAULT = View()
-STATE = PageState(name="lower", default=DEFAULT, lists=("methods",))
 
-_MEAN: dict[str, Any] = {
-    "mode": "instance",
-    "n": 10_000,
-    "d": 200,
-    "p": 4.0,
-    "notion": "zcdp",
-    "radius": 2.0,
-    "hard": "hypercube",
-    "shift": 1.0,
-    "methods": DEFAULT.methods,
-}
+
+def fit(scenario: Scenario) -> Scenario:
+    """Return the nearest scenario of the hard mean problem, which lies in the round ball."""
+    found = visit.with_problem(visit.item_level(scenario), MEAN, (MEAN,))
+    axis, grid = (found.axis, found.grid) if found.axis != "q" else (None, ())
+    return replace(found, geometry="l2", q=None, m=1, axis=axis, grid=grid)
+
+
+def fill(view: View, scenario: Scenario) -> View:
+    """Return the view at a scenario.
+
+    A packing of one's own has a concentrated budget, which any budget implies, and the pure one
+    that implies the concentrated one.
+    """
+    rho = scenario.budget.to_zcdp().rho
+    notion = "approx" if scenario.delta else "pure"
+    return replace(
+        view,
+        n=scenario.n,
+        d=scenario.d,
+        p=scenario.p,
+        notion=notion if scenario.rho is None else "zcdp",
+        rho=rho,
+        epsilon=math.sqrt(2 * rho) if scenario.epsilon is None else scenario.epsilon,
+        delta=scenario.delta or view.delta,
+        radius=scenario.diameter / 2,
+        methods=",".join(m for m in scenario.methods if m in METHODS),
+        trials=scenario.trials,
+        seed=scenario.seed,
+    )
+
+
+STATE = PageState(
+    name="lower",
+    default=DEFAULT,
+    fill=fill,
+    filled=(
+        *("n", "d", "p", "notion", "rho", "epsilon", "delta", "radius"),
+        *("methods", "trials", "seed"),
+    ),
+    use=visit.Use(
+        fit=fit,
+        why="The proof is about a mean in the round ball.",
+        sampling=False,
+        without=(
+            *("distribution", "offset", "margin", "m", "geometry", "q"),
+            *("axis", "grid", "tuning", "calibration"),
+        ),
+        problems=(MEAN,),
+    ),
+)
+
+_MEAN: dict[str, Any] = {"mode": "instance", "hard": "hypercube", "shift": 1.0}
+_PACKING: dict[str, Any] = {"mode": "free", "bits": 25.0, "separation": 1.0}
+
+
+def _at(rho: float, **changes: Any) -> dict[str, Any]:
+    """Return the changes of a scenario that lead to a concentrated budget."""
+    return {"problem": MEAN, "rho": rho, "epsilon": None, "delta": None} | changes
+
+
+_SIZES: dict[str, Any] = {"n": 10_000, "d": 200, "p": 4.0, "diameter": 4.0}
+_METHODS = tuple(DEFAULT.methods.split(","))
 SCENES = (
     Scene(
         name="Privacy bites",
         look_for="ρ = 0.01: the private floor, 0.137, is nearly three times what 10,000 records "
         "cost without privacy, 0.048.",
-        changes=_MEAN | {"rho": 0.01},
+        changes=_MEAN,
+        scenario=_at(0.01, **_SIZES, methods=_METHODS),
     ),
     Scene(
         name="Statistics bites",
         look_for="ρ = 0.5: the concentrated floor, 0.032, falls below the 0.048 that sampling "
         "alone costs. Privacy of this strength is not what limits the accuracy.",
-        changes=_MEAN | {"rho": 0.5},
+        changes=_MEAN,
+        scenario=_at(0.5, **_SIZES, methods=_METHODS),
     ),
     Scene(
         name="The constant is 9 times too small",
         look_for="ρ = 0.5 on the paper's own packing: with its best spike probability it proves "
         "0.0035, the sign hypercube 0.0318. With the constant 1 that the paper prints it proves "
         "nothing at all.",
-        changes=_MEAN | {"rho": 0.5, "hard": "spike"},
+        changes=_MEAN | {"hard": "spike"},
+        scenario=_at(0.5, **_SIZES, methods=_METHODS),
     ),
     Scene(
         name="Pure costs more",
         look_for="Pure DP at ε = 1: its floor is 0.101, that of the concentrated algorithms it "
         "implies (ρ = ½) 0.032. Laplace noise pays for the dimension d, Gaussian noise for √d.",
-        changes=_MEAN | {"notion": "pure", "epsilon": 1.0, "methods": "mean.sample,mean.cwme-pure"},
+        changes=_MEAN,
+        scenario=_SIZES
+        | {"problem": MEAN, "rho": None, "epsilon": 1.0, "delta": 0.0}
+        | {"methods": ("mean.sample", "mean.cwme-pure")},
     ),
     Scene(
         name="Your packing: privacy",
         look_for="33 million normal laws whose means are 1 apart, a twentieth of their standard "
         "deviation, at ρ = 0.0001: the output may tell 0.04 nats, fewer than the 1.25 in the "
         "records.",
-        changes={
-            "mode": "free",
-            "bits": 25.0,
-            "separation": 1.0,
-            "tv": 0.02,
-            "kl": 1.25e-3,
-            "n": 1000,
-            "rho": 1e-4,
-            "epsilon": 0.02,
-        },
+        changes=_PACKING | {"tv": 0.02, "kl": 1.25e-3},
+        scenario=_at(1e-4, n=1000),
     ),
     Scene(
         name="Your packing: statistics",
         look_for="The same laws at ρ = 0.01: privacy would let through 4.2 nats, but a thousand "
         "records hold 1.25 only.",
-        changes={
-            "mode": "free",
-            "bits": 25.0,
-            "separation": 1.0,
-            "tv": 0.02,
-            "kl": 1.25e-3,
-            "n": 1000,
-            "rho": 0.01,
-            "epsilon": 0.1,
-        },
+        changes=_PACKING | {"tv": 0.02, "kl": 1.25e-3},
+        scenario=_at(0.01, n=1000),
     ),
     Scene(
         name="The paper's example",
         look_for="33 million words, 1 apart, that differ in one record of a thousand (TV 0.001) "
         "and that one such record tells apart (KL ∞): at ρ = ½ every algorithm errs by 0.451.",
-        changes={
-            "mode": "free",
-            "bits": 25.0,
-            "separation": 1.0,
-            "tv": 1e-3,
-            "kl": math.inf,
-            "n": 1000,
-            "rho": 0.5,
-            "epsilon": 1.0,
-        },
+        changes=_PACKING | {"tv": 1e-3, "kl": math.inf},
+        scenario=_at(0.5, n=1000),
     ),
 )

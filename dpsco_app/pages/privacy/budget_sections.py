@@ -15,17 +15,14 @@ from dpsco_app.pages.privacy.charts import (
 from dpsco_app.pages.privacy.state import (
     BATCH_OPTIONS,
     DELTA_OPTIONS,
-    EPSILON_OPTIONS,
     RECORD_OPTIONS,
     RELEASE_OPTIONS,
-    RHO_OPTIONS,
     STATE,
     TOOLS,
     View,
 )
 from dpsco_app.pages.privacy.words import (
     ABOUT_TOOL,
-    KIND_NAMES,
     LOOK_AT_TOOL,
     TOOL_NAMES,
     said_advanced,
@@ -41,7 +38,6 @@ from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import slider
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.budgets import (
-    KINDS,
     Composed,
     Curves,
     Point,
@@ -59,31 +55,11 @@ from dpsco_core.explain.budgets import (
 SHUFFLED_RECORDS = (10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)
 
 
-def choose_budget() -> None:
-    """Draw the controls of the budget."""
-    state = st.session_state
-    columns = st.columns([2, 3, 3], vertical_alignment="bottom")
-    with columns[0]:
-        st.segmented_control(
-            "Budget",
-            KINDS,
-            format_func=lambda key: KIND_NAMES[key],
-            key=STATE.key("kind"),
-            required=True,
-        )
-    with columns[1]:
-        if state[STATE.key("kind")] == "zcdp":
-            slider(STATE, "zCDP budget ρ (rho)", "rho", RHO_OPTIONS)
-        else:
-            slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS)
-    with columns[2]:
-        slider(
-            STATE,
-            "δ (delta)",
-            "delta",
-            DELTA_OPTIONS,
-            help="Of a pure or a zCDP budget: where ε is read.",
-        )
+def _choose_delta(view: View) -> None:
+    """Draw the control of the delta at which a pure or a zCDP budget is read."""
+    if view.kind != "approx":
+        words = "Of a pure or a zCDP budget: where ε is read."
+        slider(STATE, "Read ε at δ (delta)", "read_at", DELTA_OPTIONS, help=words)
 
 
 def budget_part(view: View) -> None:
@@ -120,7 +96,7 @@ def _curves(delta: float, low: float, high: float) -> dict[str, list[float]]:
 
 
 def _convert(view: View) -> None:
-    choose_budget()
+    _choose_delta(view)
     found = conversions(view.point)
     _said(said_conversions(view, found))
     rhos = [c.rho for c in found]
@@ -141,7 +117,7 @@ def _convert(view: View) -> None:
 
 
 def _compose(view: View) -> None:
-    choose_budget()
+    _choose_delta(view)
     slider(STATE, "Releases k", "releases", RELEASE_OPTIONS)
     at, most = composed(view.point, view.releases), max(1000, view.releases)
     rows, better = _composed_rows(view.point, most)
@@ -162,7 +138,7 @@ def _composed_rows(point: Point, most: int) -> tuple[list[Composed], tuple[int, 
 
 
 def _shuffle(view: View) -> None:
-    choose_budget()
+    _choose_delta(view)
     point = _approximate(view)
     slider(STATE, "Records", "records", RECORD_OPTIONS)
     found = _shuffled(view.records, point.epsilon, point.delta)
@@ -182,7 +158,7 @@ def _shuffled(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
 
 
 def _subsample(view: View) -> None:
-    choose_budget()
+    _choose_delta(view)
     point = _approximate(view)
     left, right = st.columns(2)
     with left:

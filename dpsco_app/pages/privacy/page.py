@@ -10,7 +10,7 @@ from dpsco_app.pages.privacy.state import PARTS, SCENES, STATE
 from dpsco_app.pages.privacy.words import HOW_TO_READ, INTRODUCTION, PART_NAMES
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
 
 STYLE = """<style>
 .st-key-privacy_scenes { gap: 0.5rem; }
@@ -22,12 +22,13 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    view, wrong = opened(STATE)
-    STATE.remember(view)
-    st.title("Privacy: what a budget means, and who keeps it")
-    draw_wrong(wrong)
+    found = opened_with_scenario(STATE, "Privacy: what a budget means, and who keeps it")
+    if found is None:
+        return
+    view, scenario = found
     st.markdown(INTRODUCTION)
     draw_scenes(STATE, SCENES)
+    draw_apart(STATE, scenario)
     st.segmented_control(
         "Show",
         PARTS,
@@ -41,6 +42,9 @@ def page() -> None:
         fold_words(
             "How to read this page, and what the symbols mean", HOW_TO_READ, "privacy_fold_reading"
         )
-        link(STATE, view)
+        link(STATE, view, scenario)
     with part:
-        {"budget": budget_part, "ledger": ledger_part, "audit": audit_part}[view.part](view)
+        if view.part == "ledger":
+            ledger_part(view, scenario)
+        else:
+            {"budget": budget_part, "audit": audit_part}[view.part](view)

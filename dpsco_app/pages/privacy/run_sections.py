@@ -9,17 +9,15 @@ import streamlit as st
 
 from dpsco_app.pages.privacy import tables
 from dpsco_app.pages.privacy.audit_charts import audit_figure, ledger_figure, samples_figure
-from dpsco_app.pages.privacy.budget_sections import choose_budget
 from dpsco_app.pages.privacy.state import (
     AT_OPTIONS,
     CLAIM_OPTIONS,
-    D_OPTIONS,
-    M_OPTIONS,
-    N_OPTIONS,
     PRIVATE_SLUGS,
     RUN_OPTIONS,
     STATE,
     View,
+    ledger_run,
+    private,
 )
 from dpsco_app.pages.privacy.words import (
     ABOUT_AUDIT,
@@ -39,7 +37,7 @@ from dpsco_app.parts.running import Pace
 from dpsco_core.audit.engine import FAULTS, Audit, Found, seconds_a_run, steps
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput, NotApplicable
-from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.ledgers import Account, account
 from dpsco_core.scenario import Scenario
 
@@ -49,14 +47,17 @@ KEPT_AUDITS = 12
 RUNNING = "privacy_running"
 
 
-def ledger_part(view: View) -> None:
+def ledger_part(view: View, scenario: Scenario) -> None:
     """Draw the ledger of one run."""
     st.header("The ledger of a run")
     st.markdown(ABOUT_LEDGER)
-    _choose_run(view)
-    choose_budget()
+    offered = private(scenario)
+    if not offered:
+        st.info("The scenario has no private algorithm: choose one.", icon=":material/info:")
+        return
+    method = _choose_method(offered, view)
     try:
-        scenario = view.scenario()
+        scenario = ledger_run(scenario, method)
     except InvalidInput as problem:
         st.info(str(problem), icon=":material/info:")
         return
@@ -70,7 +71,7 @@ def ledger_part(view: View) -> None:
     responsive(
         "privacy_ledger",
         title_ledger(found),
-        lambda look: ledger_figure(found.spendings, view.method, look),
+        lambda look: ledger_figure(found.spendings, method, look),
         table=lambda: tables.ledger_table(found.spendings),
     )
     for note in found.outcome.notes:
@@ -83,38 +84,15 @@ def _account(scenario: Scenario) -> Account:
     return account(scenario)
 
 
-def _choose_run(view: View) -> None:
-    left, middle, right = st.columns(3)
-    with left:
-        st.selectbox(
-            "Method",
-            PRIVATE_SLUGS,
-            format_func=lambda slug: method_card(slug).name,
-            key=STATE.key("method"),
-        )
-        fitting = method_card(view.method).problems
-        if view.problem not in fitting:
-            st.session_state[STATE.key("problem")] = view.ledger_problem
-        st.selectbox(
-            "Problem",
-            fitting,
-            format_func=lambda slug: problem_card(slug).name,
-            key=STATE.key("problem"),
-        )
-    with middle:
-        users = method_card(view.method).level == "user"
-        slider(STATE, "Users n" if users else "Records n", "n", N_OPTIONS)
-        slider(STATE, "Dimension d", "d", D_OPTIONS)
-    with right:
-        if users:
-            slider(STATE, "Items per user m", "m", M_OPTIONS)
-        st.segmented_control(
-            "Calibration",
-            ("tight", "paper"),
-            key=STATE.key("calibration"),
-            required=True,
-            help="tight: the least noise that is proven. paper: the printed constants.",
-        )
+def _choose_method(offered: tuple[str, ...], view: View) -> str:
+    """Draw the choice of the method, where there is one; return it."""
+    if len(offered) == 1:
+        return offered[0]
+    key = STATE.key("method")
+    st.session_state[key] = view.method if view.method in offered else offered[0]
+    return st.selectbox(
+        "Algorithm", offered, format_func=lambda slug: method_card(slug).name, key=key
+    )
 
 
 def audit_part(view: View) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.parts.page import Scene
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.audit.engine import FAULTS, Audit
 from dpsco_core.audit.stages import stage
@@ -12,7 +13,7 @@ from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.limits import DASHBOARD, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
-from dpsco_core.catalogue import METHODS, PROBLEM_SLUGS, method_card
+from dpsco_core.catalogue import METHODS, method_card
 from dpsco_core.explain.budgets import KINDS, MOST_RECORDS, Kind, Point
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.budget import gaussian_rho
@@ -22,15 +23,10 @@ PARTS = ("budget", "ledger", "audit")
 TOOLS = ("convert", "compose", "shuffle", "subsample")
 PRIVATE: tuple[MethodCard, ...] = tuple(m.card for m in METHODS if m.card.privacy != "none")
 PRIVATE_SLUGS = tuple(card.slug for card in PRIVATE)
-EPSILON_OPTIONS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 DELTA_OPTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
-RHO_OPTIONS = (1e-4, 1e-3, 0.01, 0.03, 0.1, 0.5, 1, 2, 5)
 RELEASE_OPTIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000)
 RECORD_OPTIONS = (10, 100, 1000, 10_000, 100_000, 1_000_000)
 BATCH_OPTIONS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
-N_OPTIONS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000)
-D_OPTIONS = (1, 2, 5, 10, 20, 50)
-M_OPTIONS = (1, 3, 10, 30, 100)
 CLAIM_OPTIONS = (0.2, 0.5, 1, 2, 3)
 AT_OPTIONS = (0.001, 0.01, 0.05, 0.1, 0.2)
 RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -50,16 +46,14 @@ class View:
         Of the budget of the calculator and of the ledger: "approx", "zcdp" or "pure".
     epsilon, delta, rho : float
         That budget; delta is also where epsilon is read of a pure or a zCDP one.
+    read_at : float
+        That delta.
     releases : int
         Equal releases that are composed.
     records, batch : int
         Records that are shuffled, or of which a batch is drawn.
-    method, problem : str
-        Whose ledger is shown, on which problem.
-    n, d, m : int
-        Of that run.
-    calibration : str
-        Of that run.
+    method : str
+        Whose ledger is shown; empty for the scenario's first private one.
     audited : str
         The method that is audited.
     claim, at : float
@@ -76,15 +70,11 @@ class View:
     epsilon: float = 1.0
     delta: float = 1e-6
     rho: float = 0.5
+    read_at: float = 1e-6
     releases: int = 100
     records: int = 10_000
     batch: int = 100
-    method: str = "sco.clipped"
-    problem: str = "logistic"
-    n: int = 5000
-    d: int = 10
-    m: int = 1
-    calibration: str = "tight"
+    method: str = ""
     audited: str = "mean.clipped"
     claim: float = 1.0
     at: float = 0.05
@@ -103,12 +93,9 @@ class View:
         whole("releases", self.releases, 1, RELEASE_OPTIONS[-1])
         whole("records", self.records, 1, MOST_RECORDS)
         whole("batch", self.batch, 1, MOST_RECORDS)
-        one_of("method", self.method, PRIVATE_SLUGS)
-        one_of("problem", self.problem, PROBLEM_SLUGS)
-        one_of("calibration", self.calibration, ("tight", "paper"))
-        whole("n", self.n, 1, N_OPTIONS[-1])
-        whole("d", self.d, 1, D_OPTIONS[-1])
-        whole("m", self.m, 1, M_OPTIONS[-1])
+        real("read_at", self.read_at, 1e-12, 0.5)
+        if self.method:
+            one_of("method", self.method, PRIVATE_SLUGS)
         one_of("audited", self.audited, PRIVATE_SLUGS)
         real("claim", self.claim, 0.01, 10)
         real("at", self.at, 1e-4, 0.3)
@@ -124,33 +111,6 @@ class View:
         kind: Kind = next(known for known in KINDS if known == self.kind)
         return Point(kind=kind, epsilon=self.epsilon, delta=self.delta, rho=self.rho)
 
-    @property
-    def ledger_problem(self) -> str:
-        """The chosen problem if the method is made for it, otherwise the method's first."""
-        fitting = method_card(self.method).problems
-        return self.problem if self.problem in fitting else fitting[0]
-
-    def scenario(self) -> Scenario:
-        """Return the run whose ledger is shown; raises `InvalidInput` if it is too large."""
-        card = method_card(self.method)
-        zcdp = self.kind == "zcdp"
-        lq = card.geometry == "lq"
-        return Scenario(
-            problem=self.ledger_problem,
-            methods=(self.method,),
-            n=self.n,
-            d=self.d,
-            m=self.m if card.level == "user" else 1,
-            epsilon=None if zcdp else self.epsilon,
-            delta=None if zcdp else 0.0 if self.kind == "pure" else self.delta,
-            rho=self.rho if zcdp else None,
-            geometry="lq" if lq else "l2",
-            q=stage(self.method).q,
-            trials=1,
-            seed=self.seed,
-            calibration="paper" if self.calibration == "paper" else "tight",
-        ).validate(DASHBOARD)
-
     def audit(self) -> Audit:
         """Return the audit: of a pure method at delta = 0, of a printed constant at its rho."""
         point = replace(stage(self.audited), epsilon=float(self.claim), seed=self.seed)
@@ -165,7 +125,39 @@ class View:
 
 
 DEFAULT = View()
-STATE = PageState(name="privacy", default=DEFAULT)
+
+
+def fill(view: View, scenario: Scenario) -> View:
+    """Return the view at the budget of a scenario."""
+    pure = "approx" if scenario.delta else "pure"
+    return replace(
+        view,
+        kind=pure if scenario.rho is None else "zcdp",
+        epsilon=view.epsilon if scenario.epsilon is None else scenario.epsilon,
+        delta=scenario.delta or view.read_at,
+        rho=view.rho if scenario.rho is None else scenario.rho,
+        seed=scenario.seed,
+    )
+
+
+def private(scenario: Scenario) -> tuple[str, ...]:
+    """Return the private methods of a scenario."""
+    return tuple(m for m in scenario.methods if m in PRIVATE_SLUGS)
+
+
+def ledger_run(scenario: Scenario, method: str) -> Scenario:
+    """Return the run whose ledger is shown; raises `InvalidInput` if it is too large."""
+    point = replace(scenario, methods=(method,), axis=None, grid=(), trials=1)
+    return point.validate(DASHBOARD)
+
+
+STATE = PageState(
+    name="privacy",
+    default=DEFAULT,
+    fill=fill,
+    filled=("kind", "epsilon", "delta", "rho", "seed"),
+    use=visit.Use(sampling=False, without=("axis", "grid", "trials")),
+)
 
 _AUDIT = {"part": "audit", "runs": 20_000, "claim": 1.0, "at": 0.05, "audited": "mean.clipped"}
 SCENES = (
@@ -194,35 +186,21 @@ SCENES = (
     Scene(
         name="A hundred releases",
         look_for="Adding up epsilons costs many times what adding up rho does.",
-        changes={"part": "budget", "tool": "compose", "kind": "zcdp", "rho": 0.001}
-        | {"releases": 100, "delta": 1e-6},
+        changes={"part": "budget", "tool": "compose", "releases": 100, "read_at": 1e-6},
+        scenario={"rho": 0.001, "epsilon": None, "delta": None},
     ),
     Scene(
         name="Blocks in parallel",
         look_for="Each phase looks at records of its own, so that each may spend all of the "
         "budget.",
-        changes={"part": "ledger", "method": "sco.phased-sgd", "problem": "logistic", "n": 5000}
-        | {"d": 10, "kind": "approx", "epsilon": 1.0, "delta": 1e-6, "calibration": "tight"},
+        changes={"part": "ledger", "method": "sco.phased-sgd"},
+        scenario={"problem": "logistic", "methods": ("sco.phased-sgd",), "n": 5000, "d": 10}
+        | {"m": 1, "rho": None, "epsilon": 1.0, "delta": 1e-6, "geometry": "l2", "q": None}
+        | {"axis": None, "grid": (), "calibration": "tight"},
     ),
 )
 
 
 def privacy_query(scenario: Scenario, method: str) -> dict[str, str]:
     """Return the parameters of the page that show the ledger of a method at a scenario's point."""
-    zcdp, pure = scenario.rho is not None, scenario.rho is None and not scenario.delta
-    view = replace(
-        DEFAULT,
-        part="ledger",
-        kind="zcdp" if zcdp else "pure" if pure else "approx",
-        epsilon=DEFAULT.epsilon if scenario.epsilon is None else scenario.epsilon,
-        delta=scenario.delta or DEFAULT.delta,
-        rho=DEFAULT.rho if scenario.rho is None else scenario.rho,
-        method=method,
-        problem=scenario.problem,
-        n=min(scenario.n, N_OPTIONS[-1]),
-        d=min(scenario.d, D_OPTIONS[-1]),
-        m=min(scenario.m, M_OPTIONS[-1]),
-        calibration=scenario.calibration,
-        seed=scenario.seed,
-    )
-    return STATE.to_query(view.validate())
+    return visit.query(scenario) | STATE.to_query(View(part="ledger", method=method))

@@ -15,7 +15,7 @@ from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
 from dpsco_app.pages.lower_bounds.run import RESULT
-from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View
+from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View, fill
 from dpsco_app.pages.lower_bounds.words import (
     CURVE_NAMES,
     RUNG_NAMES,
@@ -31,7 +31,9 @@ from dpsco_app.pages.lower_bounds.words import (
     run_sentence,
     run_title,
 )
+from dpsco_app.parts import controls
 from dpsco_app.parts.look import Look
+from dpsco_app.shell import visit
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.instance import curves, floors, ladder
 from dpsco_core.explain.fano.measured import Measured, measured, own_floor
@@ -39,8 +41,11 @@ from dpsco_core.runs.study import study
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_anatomy import named, open_at, values
 
-QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped"}
-SHOWN = {scene.name: replace(DEFAULT, **scene.changes) for scene in SCENES}
+QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
+SHOWN = {
+    scene.name: fill(replace(DEFAULT, **scene.changes), replace(visit.BASE, **scene.scenario))
+    for scene in SCENES
+}
 
 
 TABLE = """
@@ -51,7 +56,7 @@ show_table(pd.DataFrame({"q": [8e-6, 0.5], "n": [1000.0, 50_000.0]}))
 
 
 def open_lower(**query: str) -> AppTest:
-    return open_at("lower_bounds", **(QUICK | query))
+    return open_at("lower_bounds", **(QUICK | {"rho": "0.01"} | query))
 
 
 def said(page: AppTest) -> str:
@@ -208,7 +213,7 @@ def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
     assert "Finished: 10 runs." in texts(page)
     assert page.session_state[RESULT].done
     assert "× its floor" in texts(page)
-    page.select_slider(key=STATE.key("rho")).set_value(0.5)
+    page.select_slider(key=controls.PREFIX + "rho").set_value(0.5)
     checked(page.run())
     assert "**Statistics bites**" in said(page) and "Press Run" in texts(page)
     assert page.query_params["rho"] == "0.5"
@@ -216,13 +221,19 @@ def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
     page = open_lower()
-    wanted, _ = STATE.from_query(QUICK)
+    mine = there = page.session_state[visit.MINE]
+    wanted = DEFAULT
     for scene in SCENES[2:7:2]:
         press(page, scene.name)
         wanted = replace(wanted, **scene.changes)
-        query = STATE.to_query(wanted)
-        assert {k: v for k, v in page.query_params.items() if k in query} == query
+        there = replace(there, **scene.scenario)
+        query = dict(page.query_params)
         assert STATE.from_query(query) == (wanted, [])
+        assert fill(wanted, visit.read(query, sampling=False)[0]) == fill(wanted, there)
+        assert page.session_state[visit.MINE] == mine
+        assert "(yours: " in page.container(key="lower_apart").markdown[0].value
+    press(page, "Back to mine")
+    assert visit.read(dict(page.query_params), sampling=False)[0] == mine
 
 
 def test_the_free_page_shows_both_terms_and_the_shift_moves_the_proof() -> None:
@@ -239,16 +250,16 @@ def test_what_the_page_does_not_allow_is_said() -> None:
     assert "not run here" in texts(page)
     (run,) = [b for b in page.button if b.label == "Run"]
     assert run.disabled
-    page = open_lower(rho="-1", hard="cube", methods="mean.sample,nothing")
-    written = texts(page)
-    for name in ("rho", "hard", "methods"):
+    written = texts(open_lower(rho="-1", hard="cube")) + texts(open_lower(methods="nothing"))
+    for name in ("rho", "hard", "method"):
         assert f"In the address: {name} must be" in written
     refused = open_lower(hard="spike", d="1")
     assert "d must be at least 2" in texts(refused)
 
 
 def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
-    page = open_lower(notion="pure", methods="mean.clipped,mean.cwme-pure")
+    query = QUICK | {"delta": "0", "methods": "mean.clipped,mean.cwme-pure"}
+    page = open_at("lower_bounds", **query)
     press(page, "Run")
     assert "Simple clipping cannot run here" in texts(page)
     assert "Coordinate-wise, Laplace" in page.container(key="lower_run_said").markdown[0].value
