@@ -43,7 +43,8 @@ ADAPTIVE_STORIES: tuple[Story, ...] = (
         privacy=Proof(
             sensitivity=r"A replaced record changes each count $N(R_j)$ by at most 1, so every "
             r"score by at most 1; the difference of two clipped means by at most "
-            r"$\frac{2(R_s-R_a)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius that is private already.",
+            r"$\frac{2(R_s-R_a)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
+            r"that is private already.",
             mechanism=r"The exponential mechanism is $\varepsilon_1$-DP and "
             r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
             r"$\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. Under a pure budget the "
