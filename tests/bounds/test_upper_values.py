@@ -1,6 +1,7 @@
 """The explicit upper bounds against reference values, their own formulas and simulation."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
 from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
 from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
-from dpsco_core.privacy.budget import gaussian_rho
+from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
+from dpsco_core.privacy.budget import ZCDP, gaussian_rho
+from dpsco_core.problems.base import Constants, Setting
 
 RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6
 RADIUS = 22.802972962
@@ -297,3 +300,41 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
         errors.append(np.linalg.norm(x.mean(axis=0) + noise - mu))
     root = math.sqrt(np.mean(np.square(errors)))
     assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
+
+
+# --- adaptive clipping ---
+
+
+@pytest.mark.parametrize(("n", "d", "p", "rho"), [(2, 1, 2.0, 1.0), (5000, 9, 3.0, 0.2)])
+def test_the_adaptive_bound_is_the_class_bound_written_out(n, d, p, rho):
+    """Single mode, mean bound 1, moments 1: all in plain numbers (theory/adaptive-methods.md, 1.3).
+
+    The radius on top is simple clipping's own, minimised here on a grid.
+    """
+    t = np.geomspace(1e-3, 1e6, 200_001)
+    tails = ((p - 1) / p) ** (p - 1) / p * t ** (1 - p)
+    if p == 2:
+        tails = (np.sqrt(1 + t**2) - t) / 2
+    tops = 1 + math.sqrt(d) + t
+    top = float(tops[np.argmin(tails**2 + 2 * tops**2 / (rho * n**2))])
+    share = min(0.1, max(0.03, 0.6 / d))
+    epsilon = math.sqrt(8 * share * rho)
+    k = min(1.5 * d * math.sqrt(2 / rho) + 4 / epsilon, n / 2)
+    crowd = 2 / epsilon * (2 * math.log(n) + 2.71)
+    reach = math.sqrt(d) + 1
+    noise = 2.11 * math.sqrt(2 * d / ((1 - share) * rho)) / n
+    cut = min(1.0, (2 * k + crowd) / n + (reach / top) ** p) ** (1 - 1 / p)
+    expected = math.sqrt(d / n) + reach * (cut + noise * (n / k) ** (1 / p)) + noise * top / n
+    constants = Constants(
+        coordinate_moment=1.0,
+        directional_moment=2.0,
+        variance_trace=float(d),
+        mean_gradient_bound=1.0,
+    )
+    where = Setting(n=n, d=d, moment_order=p, budget=ZCDP(rho=rho), constants=constants)
+    (bound,) = (b for b in ADAPTIVE_BOUNDS if b.card.constant == "explicit")
+    assert bound.value(where) == pytest.approx(expected, rel=1e-3)
+    assert not bound.failures(where)
+    assert bound.failures(replace(where, d=16)) and bound.failures(replace(where, n=1))
+    far = replace(where, constants=replace(constants, mean_gradient_bound=50.0))
+    assert "without a centre" in bound.failures(far)[0]

@@ -207,6 +207,8 @@ def _shuffled_in_steps() -> Iterator[None]:
 
 # Where a method has a second way to be private: another mechanism, or another accounting.
 VARIANTS = {
+    "mean.adaptive, guarded": Variant(slug="mean.adaptive", fields={"mode": "guarded"}),
+    "mean.adaptive, pure": Variant(slug="mean.adaptive", scenario={"delta": 0.0}),
     "mean.iterative, shuffled": Variant(
         slug="mean.iterative",
         scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4},

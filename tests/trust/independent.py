@@ -229,6 +229,9 @@ COUNTERPARTS: dict[str, str] = {
     "upper.mean.smoothed-expected": (
         "tests/bounds/test_upper_values.py::test_the_smoothed_bound_is_form_v_at_its_minimum"
     ),
+    "upper.mean.adaptive-expected": (
+        "tests/bounds/test_upper_values.py::test_the_adaptive_bound_is_the_class_bound_written_out"
+    ),
     "upper.mean.smoothed-probability": (
         "tests/bounds/test_upper_values.py::test_the_smoothed_deviation_is_form_i_at_its_minimum"
     ),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from dpsco_core.base.cards import OWN, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -13,7 +14,7 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.methods.mean.adaptive import GUARDED_FROM, AdaptiveClipping
+from dpsco_core.methods.mean.adaptive import GUARDED_FROM, AdaptiveClipping, AdaptivePlan
 from dpsco_core.problems.base import Setting
 
 
@@ -77,6 +78,25 @@ def _expected_terms(setting: Setting) -> Terms:
     }
 
 
+def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], float]:
+    """Return a number of the plan of single mode; NaN where there is none."""
+
+    def at(setting: Setting) -> float:
+        if setting.gaussian_rho <= 0 or not math.isfinite(scaled_mean_bound(setting)):
+            return math.nan
+        return value(AdaptiveClipping(mode="single").plan(setting))
+
+    return at
+
+
+LETTERS = (
+    Letter("R_0", "bound on the norm of the mean", lambda s: s.constants.mean_gradient_bound),
+    Letter("R_1", "largest radius of the ladder", _planned(lambda plan: plan.top_radius)),
+    Letter("k", "norms that are to be above the radius", _planned(lambda plan: plan.target)),
+    Letter(r"\bar\Delta", "by how many the choice misses k, at most, in the mean"),
+    Letter(r"\rho'", "share of the release", _planned(lambda plan: plan.release_rho)),
+    Letter("m_p", r"root of the dimension, and the bound on the mean"),
+)
 _CARD = BoundCard(
     slug="upper.mean.adaptive",
     name="Adaptive clipping, rate",
@@ -90,7 +110,7 @@ _CARD = BoundCard(
     privacy="zcdp",
     method="mean.adaptive",
 )
-ADAPTIVE_BOUNDS = (
+_BOUNDS: tuple[Bound, ...] = (
     Bound(card=_CARD, evaluate=_rate_terms, hypotheses=CONDITIONS),
     Bound(
         card=BoundCard(
@@ -104,8 +124,8 @@ ADAPTIVE_BOUNDS = (
             kind="upper",
             constant="explicit",
             latex=r"\sqrt{\tfrac dn}+m_p\Big[\Big(\tfrac{2k+\bar\Delta}n+"
-            r"\Big(\tfrac{m_p}{R_{top}}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
-            r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_{top}\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
+            r"\Big(\tfrac{m_p}{R_1}\Big)^p\Big)^{1-1/p}+\tfrac{2.11\sqrt{2d/\rho'}}n"
+            r"\Big(\tfrac nk\Big)^{1/p}\Big]+2.11R_1\tfrac{\sqrt{2d/\rho'}}{n^2},\ "
             r"m_p=\sqrt d+R_0",
             privacy="zcdp",
             method="mean.adaptive",
@@ -114,3 +134,4 @@ ADAPTIVE_BOUNDS = (
         hypotheses=CONDITIONS,
     ),
 )
+ADAPTIVE_BOUNDS = lettered(LETTERS, _BOUNDS)

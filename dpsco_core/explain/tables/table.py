@@ -15,6 +15,7 @@ from dpsco_core.base.cards import (
     ARORA_2020,
     KAMATH_2022,
     KAMATH_SINGHAL_ULLMAN_2020,
+    OWN,
     SU_2023,
     WANG_2020,
     ZHAO_2024,
@@ -122,6 +123,12 @@ TABLES: tuple[PaperTable, ...] = (
         title="Lowy, Liu and Asi 2024: gradients",
         source="The other half of that table: how many gradients of single items each takes.",
         holds=lambda c: c.quantity == "item gradients",
+    ),
+    PaperTable(
+        key="own",
+        title="This library",
+        source="What is proven in this library's own notes: the private choice of a clip radius.",
+        holds=lambda c: c.paper == OWN,
     ),
     PaperTable(
         key="all",

@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning, Vector
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning, Vector
 from dpsco_core.methods.mean.base import check_level, check_rows
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
@@ -77,7 +77,7 @@ class AdaptivePlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveClipping:
+class AdaptiveClipping(Method):
     r"""Choose the clip radius by the exponential mechanism, then clip, average and add noise.
 
     The choice is among public radii, by the number N(R) of records that are longer, which is to be

@@ -12,7 +12,7 @@ from dpsco_core.base.cards import BISWAS_2020, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -46,7 +46,7 @@ class CoinPressPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoinPress:
+class CoinPress(Method):
     """Clip to a ball around the last estimate, average, add noise; each ball is smaller.
 
     It is told that the covariance is at most the square of a scale and that tails are those of a

@@ -12,7 +12,7 @@ from scipy.linalg import hadamard
 
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Reads, Release, Tuning, Vector
+from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning, Vector
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
@@ -57,7 +57,7 @@ class InstanceOptimalPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptimal:
+class InstanceOptimal(Method):
     r"""Rotate, subtract private medians, clip to a private quantile of the norms, average.
 
     Medians of the coordinates in a random rotation and the (n - k)-th norm are found by halving a

@@ -123,7 +123,7 @@ def test_the_overview_answers_and_measures() -> None:
     assert {"Simple clipping", "Coordinate-wise, Gaussian"} <= opened
     page.segmented_control(key=STATE.key("budget")).set_value("pure")
     checked(page.run())
-    assert "**1 of 5 private methods**" in texts(page)
+    assert "**2 of 8 private methods**" in texts(page)
     assert page.query_params["budget"] == "pure"
     press(page, "Coordinate-wise, Laplace")
     assert page.title[0].value == "Algorithms: Coordinate-wise, Laplace"
@@ -142,7 +142,7 @@ def test_the_table_filters() -> None:
 
 def test_the_answer_counts_what_runs() -> None:
     fits = fitting(Questions(problem="mean").scenario)
-    assert answer(fits).startswith("**All 5 private methods**")
+    assert answer(fits).startswith("**All 8 private methods**")
     none = fitting(Questions(problem="logistic", budget="pure").scenario)
     assert "No private method runs here" in answer(none) and "pure DP" in answer(none)
 
