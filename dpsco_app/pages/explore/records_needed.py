@@ -18,6 +18,7 @@ from dpsco_core.runs.cost import cost
 from dpsco_core.scenario import Scenario
 
 RUNS = 160  # about as many as an answer takes
+LEAST = 1e-9  # the smallest error that can be asked for
 ANSWER = "need_answer"
 GREEK = {"epsilon": "ε", "rho": "ρ"}
 
@@ -39,8 +40,8 @@ def draw_need(result: Result) -> None:
         asked = st.selectbox("Find", names, key="need_unknown")
         error = st.number_input(
             f"Target: median {words.error}",
-            min_value=1e-9,
-            value=_half(result, method),
+            min_value=LEAST,
+            value=max(LEAST, _half(result, method)),
             format="%.3g",
             key="need_error",
         )
