@@ -7,11 +7,6 @@ import streamlit as st
 from dpsco_app.pages.users.sections import frontier_part, gradients_part, law_part, map_part
 from dpsco_app.pages.users.state import (
     CONDITION_OPTIONS,
-    D_OPTIONS,
-    DELTA_OPTIONS,
-    EPSILON_OPTIONS,
-    M_OPTIONS,
-    N_OPTIONS,
     SCENES,
     STATE,
 )
@@ -19,7 +14,7 @@ from dpsco_app.pages.users.words import INTRODUCTION, SYMBOLS
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario, slider
 from dpsco_app.parts.scripts import users_script
 
 STYLE = """<style>
@@ -31,13 +26,21 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
-    view, wrong = opened(STATE)
-    STATE.remember(view)
-    st.title("Users: what hiding a whole user costs")
-    draw_wrong(wrong)
+    found = opened_with_scenario(STATE, "Users: what hiding a whole user costs")
+    if found is None:
+        return
+    view, scenario = found
     st.markdown(INTRODUCTION)
     draw_scenes(STATE, SCENES)
-    _choose()
+    draw_apart(STATE, scenario)
+    slider(
+        STATE,
+        "Smoothness βR/L",
+        "condition",
+        CONDITION_OPTIONS,
+        width=320,
+        help="Of the losses in bounds and counts; the measured loss has its own.",
+    )
     # What runs something comes last, so that all the rest is there while it runs.
     maps, law, needs, work = (st.container() for _ in range(4))
     with needs:
@@ -49,29 +52,9 @@ def page() -> None:
         )
         with st.container(horizontal=True, key="users_row"):
             draw_page_files("users", lambda: users_script(view))
-            link(STATE, view)
+            link(STATE, view, scenario)
     first, second = (maps, map_part), (law, law_part)
     order = (first, second) if view.basis == "rates" else (second, first)
     for place, draw in order:
         with place:
             draw(view)
-
-
-def _choose() -> None:
-    """Draw the controls of the point."""
-    columns = st.columns(3)
-    with columns[0]:
-        slider(STATE, "Users n", "n", N_OPTIONS, help="Of the measured runs and the mark.")
-        slider(STATE, "Privacy budget ε (epsilon)", "epsilon", EPSILON_OPTIONS, help="Of one user.")
-    with columns[1]:
-        slider(STATE, "Items per user m", "m", M_OPTIONS, help="Of the mark, and the counts.")
-        slider(STATE, "δ (delta)", "delta", DELTA_OPTIONS, help="Of one user.")
-    with columns[2]:
-        slider(STATE, "Dimension d", "d", D_OPTIONS, help="Not of the gradient counts.")
-        slider(
-            STATE,
-            "Smoothness βR/L",
-            "condition",
-            CONDITION_OPTIONS,
-            help="Of the losses in bounds and counts; the measured loss has its own.",
-        )

@@ -14,7 +14,7 @@ from dpsco_app.pages.users.charts import (
     law_figure,
 )
 from dpsco_app.pages.users.map_chart import map_figure
-from dpsco_app.pages.users.state import OTHERS, STATE, TRIALS_OPTIONS, View
+from dpsco_app.pages.users.state import N_ENDS, OTHERS, STATE, View
 from dpsco_app.pages.users.words import (
     ABOUT_FRONTIER,
     ABOUT_GRADIENTS,
@@ -35,8 +35,8 @@ from dpsco_app.pages.users.words import (
     law_title,
     map_title,
 )
+from dpsco_app.parts import controls
 from dpsco_app.parts.figures import responsive
-from dpsco_app.parts.page import slider
 from dpsco_app.parts.running import Pace, cached_cell
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.bounds.user.complexity import Curve
@@ -100,7 +100,8 @@ def map_part(view: View) -> None:
         points = st.session_state[f"users_map_{kind}"].selection.points
         if points:
             n, m = points[0]["customdata"]
-            STATE.change({"n": int(min(max(n, 500), 100_000)), "m": int(m)})
+            st.session_state[controls.PREFIX + "n"] = int(min(max(n, N_ENDS[0]), N_ENDS[1]))
+            st.session_state[controls.PREFIX + "m"] = int(m)
 
     responsive(
         "users_map",
@@ -155,17 +156,13 @@ def law_part(view: View) -> None:
     """Draw the measured crossover in m and the 1/sqrt(m) law."""
     st.header("The 1/√m law, and the measured crossover")
     st.markdown(ABOUT_LAW)
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
-    with left:
-        st.pills(
-            "Measure also",
-            OTHERS,
-            selection_mode="multi",
-            format_func=lambda slug: method_card(slug).name,
-            key=STATE.key("also"),
-        )
-    with right:
-        slider(STATE, "Trials", "trials", TRIALS_OPTIONS)
+    st.pills(
+        "Measure also",
+        OTHERS,
+        selection_mode="multi",
+        format_func=lambda slug: method_card(slug).name,
+        key=STATE.key("also"),
+    )
     scenario = crossing_scenario(
         n=view.n,
         d=view.d,

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsco_app.parts.page import Scene
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
+from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.catalogue import default_methods, method_card
 from dpsco_core.explain.users.crossing import FILTERED, PLAIN
 from dpsco_core.explain.users.regions import BASES, LOSSES
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.scenario import Scenario
 
 OTHERS = ("user.phased-sgd", "user.accelerated-strong", "user.group-privacy")
-N_OPTIONS = (500, 1000, 2000, 3000, 5000, 10_000, 20_000, 30_000, 50_000, 100_000)
-M_OPTIONS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
-D_OPTIONS = (2, 5, 10, 20)
-EPSILON_OPTIONS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-DELTA_OPTIONS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-5, 1e-4)
+# What the figures are drawn for, and the measured runs may cost.
+N_ENDS, EPSILON_ENDS, DELTA_ENDS = (500, 100_000), (0.1, 10), (1e-12, 1e-4)
+MOST_ITEMS, MOST_DIMENSIONS, MOST_TRIALS = 1_000_000, 20, 50
+PROBLEM = "geometric-median"
 CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
-TRIALS_OPTIONS = (2, 5, 10, 20, 50)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,17 +60,17 @@ class View:
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
-        whole("n", self.n, N_OPTIONS[0], N_OPTIONS[-1])
-        whole("m", self.m, 1, M_OPTIONS[-1])
-        whole("d", self.d, 1, D_OPTIONS[-1])
-        real("epsilon", self.epsilon, EPSILON_OPTIONS[0], EPSILON_OPTIONS[-1])
-        real("delta", self.delta, DELTA_OPTIONS[0], DELTA_OPTIONS[-1])
+        whole("n", self.n, *N_ENDS)
+        whole("m", self.m, 1, MOST_ITEMS)
+        whole("d", self.d, 1, MOST_DIMENSIONS)
+        real("epsilon", self.epsilon, *EPSILON_ENDS)
+        real("delta", self.delta, *DELTA_ENDS)
         real("condition", self.condition, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
         one_of("basis", self.basis, BASES)
         one_of("loss", self.loss, LOSSES)
         for slug in self.others:
             one_of("also", slug, OTHERS)
-        whole("trials", self.trials, TRIALS_OPTIONS[0], TRIALS_OPTIONS[-1])
+        whole("trials", self.trials, 1, MOST_TRIALS)
         whole("seed", self.seed, 0, SEED_MAX)
         return self
 
@@ -97,27 +99,85 @@ class View:
 
 
 DEFAULT = View()
-STATE = PageState(name="users", default=DEFAULT, lists=("also",))
 
 
+def fit(scenario: Scenario) -> Scenario:
+    """Return the nearest scenario of users with several items, of sizes that are measured here."""
+    found = visit.with_problem(scenario, PROBLEM, SCO_PROBLEMS)
+    if found.m == 1:
+        found = replace(found, m=DEFAULT.m)
+    cards = [method_card(m) for m in found.methods]
+    if any(c.level == "item" and c.privacy != "none" for c in cards):
+        found = replace(found, methods=default_methods(found.problem, "user"))
+    if found.rho is not None:
+        found = replace(found, rho=None, epsilon=DEFAULT.epsilon, delta=DEFAULT.delta)
+    lowest, highest = DELTA_ENDS
+    return replace(
+        found,
+        n=min(max(found.n, N_ENDS[0]), N_ENDS[1]),
+        m=min(found.m, MOST_ITEMS),
+        d=min(found.d, MOST_DIMENSIONS),
+        epsilon=min(max(found.epsilon or 1.0, EPSILON_ENDS[0]), EPSILON_ENDS[1]),
+        delta=min(max(found.delta or DEFAULT.delta, lowest), highest),
+        trials=min(found.trials, MOST_TRIALS),
+    )
+
+
+def fill(view: View, scenario: Scenario) -> View:
+    """Return the view at the sizes and the budget of a scenario."""
+    assert scenario.epsilon is not None and scenario.delta is not None
+    return replace(
+        view,
+        n=scenario.n,
+        m=scenario.m,
+        d=scenario.d,
+        epsilon=scenario.epsilon,
+        delta=scenario.delta,
+        trials=scenario.trials,
+        seed=scenario.seed,
+    )
+
+
+STATE = PageState(
+    name="users",
+    default=DEFAULT,
+    lists=("also",),
+    fill=fill,
+    filled=("n", "m", "d", "epsilon", "delta", "trials", "seed"),
+    use=visit.Use(
+        fit=fit,
+        why="These figures are about users with several items, and an (ε, δ) budget.",
+        sampling=False,
+        without=(
+            *("distribution", "p", "offset", "margin", "geometry", "q", "diameter", "rho"),
+            *("methods", "axis", "grid", "tuning", "calibration"),
+        ),
+        problems=SCO_PROBLEMS,
+    ),
+)
+
+_AT = {"d": 10, "rho": None, "epsilon": 1.0, "delta": 1e-6}
 SCENES = (
     Scene(
         name="Where the filter pays",
         look_for="n = 10,000 and ε = 1: clipped means do not get better with m, the filtered mean "
         "does, and they cross near a thousand items per user.",
-        changes={"n": 10_000, "d": 10, "epsilon": 1.0, "delta": 1e-6, "trials": 10, "also": ""},
+        changes={"also": ""},
+        scenario=_AT | {"n": 10_000, "trials": 10},
     ),
     Scene(
         name="More budget, earlier",
         look_for="At ε = 5 the test takes a smaller share of the users away: the crossover comes "
         "at fewer items.",
-        changes={"n": 10_000, "d": 10, "epsilon": 5.0, "delta": 1e-6, "trials": 10},
+        changes={},
+        scenario=_AT | {"n": 10_000, "epsilon": 5.0, "trials": 10},
     ),
     Scene(
         name="Few users",
         look_for="With 2,000 users the printed constants are out of reach, and the calibrated ones "
         "run with a noise that only many items make small.",
-        changes={"n": 2000, "d": 10, "epsilon": 1.0, "delta": 1e-6},
+        changes={},
+        scenario=_AT | {"n": 2000},
     ),
     Scene(
         name="The constant is proven",

@@ -19,7 +19,7 @@ st.set_page_config(layout="wide")
 name = st.session_state.get("at", "explore")
 importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 """
-PAGES = ("anatomy", "regimes", "theory", "privacy", "lower_bounds")
+PAGES = ("anatomy", "regimes", "theory", "privacy", "lower_bounds", "users")
 MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
 MEAN = MINE | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
 SMALL = {"axis": "n", "grid": "500,1000", "trials": "5"}
@@ -27,6 +27,8 @@ SMALL = {"axis": "n", "grid": "500,1000", "trials": "5"}
 
 def wanted(name: str) -> dict[str, str]:
     """Return a scenario that a page shows as it is."""
+    if name == "users":
+        return MINE | {"methods": "sco.erm,user.clipped-means", "m": "10"}
     return MEAN if name == "lower_bounds" else MINE
 
 
@@ -70,13 +72,13 @@ def test_the_scenario_of_explore_is_that_of_every_page_and_back(name: str) -> No
     before = shown(page)
     go(page, name)
     assert shown(page) == mine(page) == before
-    assert (held(page, "n"), held(page, "d"), held(page, "p")) == (2000, 3, 4)
+    assert (held(page, "n"), held(page, "d")) == (2000, 3)
     assert not button(page, "Use it everywhere")
-    page.get_by_key(controls.PREFIX + "p").set_value(3)
+    page.get_by_key(controls.PREFIX + "d").set_value(5)
     checked(page.run())
-    assert mine(page) == replace(before, p=3)
+    assert mine(page) == replace(before, d=5)
     go(page, "explore")
-    assert held(page, "p") == 3 and shown(page) == mine(page) == replace(before, p=3)
+    assert held(page, "d") == 5 and shown(page) == mine(page) == replace(before, d=5)
 
 
 @pytest.mark.parametrize("name", PAGES)
