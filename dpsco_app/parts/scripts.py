@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from dpsco_app.pages.geometry.state import View as GeometryView
-from dpsco_app.pages.regimes.state import COLUMNS, ENDS, ROWS
 from dpsco_app.pages.users.state import View as UsersView
+from dpsco_app.pages.who_wins.state import COLUMNS, ENDS, ROWS
 from dpsco_core.scenario import Scenario
 
 HEAD = '''"""Made by DP-SCO Explorer: the numbers of the page {page}, as CSV."""

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages.algorithms import page as algorithms
-from dpsco_app.pages.anatomy import page as anatomy
+from dpsco_app.pages.bounds import page as theory
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
 from dpsco_app.pages.learn import page as learn
 from dpsco_app.pages.lower_bounds import page as lower_bounds
+from dpsco_app.pages.methods import page as algorithms
+from dpsco_app.pages.one_run import page as anatomy
 from dpsco_app.pages.privacy import page as privacy
-from dpsco_app.pages.regimes import page as regimes
-from dpsco_app.pages.theory import page as theory
 from dpsco_app.pages.users import page as users
+from dpsco_app.pages.who_wins import page as regimes
 from dpsco_app.parts import glossary
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.places import PLACES, place

@@ -18,17 +18,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsco_app.pages.algorithms import state as algorithm_state
-from dpsco_app.pages.anatomy import state as anatomy_state
+from dpsco_app.pages.bounds import state as theory_state
 from dpsco_app.pages.explore import state as explore_state
 from dpsco_app.pages.explore.pinning import pinned
 from dpsco_app.pages.geometry import state as geometry_state
 from dpsco_app.pages.learn import state as learn_state
 from dpsco_app.pages.lower_bounds import state as lower_state
+from dpsco_app.pages.methods import state as algorithm_state
+from dpsco_app.pages.one_run import state as anatomy_state
 from dpsco_app.pages.privacy import state as privacy_state
-from dpsco_app.pages.regimes import state as regime_state
-from dpsco_app.pages.theory import state as theory_state
 from dpsco_app.pages.users import state as users_state
+from dpsco_app.pages.who_wins import state as regime_state
 from dpsco_app.shell import teaching, visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput, NotApplicable

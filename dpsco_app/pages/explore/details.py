@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dpsco_app.pages.anatomy.state import anatomy_query
 from dpsco_app.pages.explore.comparison import label
 from dpsco_app.pages.explore.figure import Shown, side_by_side, together
 from dpsco_app.pages.explore.formulas import draw_formulas
@@ -19,6 +18,7 @@ from dpsco_app.pages.explore.records_needed import draw_need
 from dpsco_app.pages.explore.result_tables import bounds_table, numbers
 from dpsco_app.pages.explore.sources import draw_sources
 from dpsco_app.pages.explore.state import STATE
+from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import draw_run_files
 from dpsco_app.parts.figure_export import figure_page, picture_buttons, show_table

@@ -55,7 +55,7 @@ from dpsco_core.geometry import Width
 from dpsco_core.geometry.geometries import GEOMETRIES
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts, trace_names
-from tests.app.places.test_anatomy import named, open_at, values
+from tests.app.places.test_one_run import named, open_at, values
 
 NAMES = {kind: SETS[kind].name for kind in COMPARED}
 FIGURES = ("set", "reach", "running", "growth", "cloud_0", "cloud_1", "sweep")

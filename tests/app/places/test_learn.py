@@ -20,7 +20,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain import lessons as experiments
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, texts
-from tests.app.places.test_anatomy import open_at
+from tests.app.places.test_one_run import open_at
 
 
 def small(lesson: Lesson) -> Lesson:

@@ -39,7 +39,7 @@ from dpsco_core.explain.fano.instance import curves, floors, ladder
 from dpsco_core.explain.fano.measured import Measured, measured, own_floor
 from dpsco_core.runs.study import study
 from tests.app.pages import checked, press, texts
-from tests.app.places.test_anatomy import named, open_at, values
+from tests.app.places.test_one_run import named, open_at, values
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
 SHOWN = {

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_app.pages.anatomy.state import View, fit
-from dpsco_app.pages.anatomy.state import chosen as shown_run
+from dpsco_app.pages.one_run.state import View, fit
+from dpsco_app.pages.one_run.state import chosen as shown_run
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.problem_words import baseline, hard_problem, words_for, worst_case
 from dpsco_app.parts.refusals import changed, measured_refusals, other_refusals, refusal

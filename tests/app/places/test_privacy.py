@@ -45,7 +45,7 @@ from dpsco_core.explain.ledgers import account
 from dpsco_core.privacy.budget import gaussian_epsilon
 from dpsco_core.scenario import Scenario
 from tests.app.pages import press, texts
-from tests.app.places.test_anatomy import named, open_at, values
+from tests.app.places.test_one_run import named, open_at, values
 
 RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0)
 

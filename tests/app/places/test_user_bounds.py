@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_app.pages.explore.details import bounds_table
-from dpsco_app.pages.regimes.state import bounds_with_terms
+from dpsco_app.pages.who_wins.state import bounds_with_terms
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.shown_bounds import cards, floors, lower_cards, shown
 from dpsco_core.base.cards import SCO_PROBLEMS

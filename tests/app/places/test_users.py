@@ -58,7 +58,7 @@ from dpsco_core.explain.users.regions import (
 )
 from dpsco_core.runs.study import study
 from tests.app.pages import checked, press, texts
-from tests.app.places.test_anatomy import named, open_at, values
+from tests.app.places.test_one_run import named, open_at, values
 
 QUICK = {"n": "2000", "d": "2", "trials": "2"}
 FIGURES = 5

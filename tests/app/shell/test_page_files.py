@@ -14,8 +14,8 @@ import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.anatomy.tables import norms_table
 from dpsco_app.pages.geometry.state import View as GeometryView
+from dpsco_app.pages.one_run.tables import norms_table
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.parts.figure_export import figure_page
 from dpsco_app.parts.look import Look, lay_out
@@ -25,7 +25,7 @@ from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.results.notebook import notebook
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
-from tests.app.places.test_anatomy import SMALL, open_anatomy, open_at
+from tests.app.places.test_one_run import SMALL, open_anatomy, open_at
 
 
 def printed(script: str) -> dict[str, pd.DataFrame]:

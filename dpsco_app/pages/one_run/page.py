@@ -10,7 +10,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.anatomy.charts import (
+from dpsco_app.pages.one_run.charts import (
     CLIPPED,
     Line,
     norms_figure,
@@ -18,9 +18,9 @@ from dpsco_app.pages.anatomy.charts import (
     path_figure,
     radius_text,
 )
-from dpsco_app.pages.anatomy.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
-from dpsco_app.pages.anatomy.tables import norms_table, parts_table, path_table
-from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.pages.one_run.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
+from dpsco_app.pages.one_run.tables import norms_table, parts_table, path_table
+from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE, responsive

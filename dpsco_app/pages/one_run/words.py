@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_app.pages.anatomy.charts import PART_NAMES, percent, radius_text
+from dpsco_app.pages.one_run.charts import PART_NAMES, percent, radius_text
 from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
 
 Vector = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from dpsco_app.pages.regimes.charts import CLIPPING
+from dpsco_app.pages.who_wins.charts import CLIPPING
 from dpsco_app.parts import page
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import cards, lower_cards, rates

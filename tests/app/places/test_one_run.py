@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.anatomy.charts import PART_NAMES, norms_figure, parts_figure, percent
-from dpsco_app.pages.anatomy.state import STATE
-from dpsco_app.pages.anatomy.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.pages.one_run.charts import PART_NAMES, norms_figure, parts_figure, percent
+from dpsco_app.pages.one_run.state import STATE
+from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts.look import Look
 from dpsco_app.shell.old_addresses import BASES, at_present
 from dpsco_core.base.cards import SCO_PROBLEMS
@@ -229,7 +229,7 @@ def test_a_factor_between_two_is_taken_to_the_nearest() -> None:
 def test_work_that_is_too_heavy_is_refused_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dpsco_app.pages.anatomy.page.LONGEST_SECONDS", 0.0)
+    monkeypatch.setattr("dpsco_app.pages.one_run.page.LONGEST_SECONDS", 0.0)
     page = open_anatomy()
     assert any("use fewer trials, or a smaller n or d" in i.value for i in page.info)
     assert len(page.get("plotly_chart")) == 2 and said(page).endswith("clipped.")

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.anatomy.tables import smallest_table, terms_table
-from dpsco_app.pages.regimes.charts import holding, smallest_figure, terms_figure
-from dpsco_app.pages.regimes.state import (
+from dpsco_app.pages.one_run.tables import smallest_table, terms_table
+from dpsco_app.pages.who_wins.charts import holding, smallest_figure, terms_figure
+from dpsco_app.pages.who_wins.state import (
     PLANES,
     STATE,
     bounds_with_terms,
@@ -18,7 +18,7 @@ from dpsco_app.pages.regimes.state import (
     plane,
     planes_for,
 )
-from dpsco_app.pages.regimes.words import smallest_title, terms_title, where
+from dpsco_app.pages.who_wins.words import smallest_title, terms_title, where
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE, responsive

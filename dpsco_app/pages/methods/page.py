@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsco_app.pages.algorithms.method import method_page
-from dpsco_app.pages.algorithms.overview import overview
-from dpsco_app.pages.algorithms.state import ORDER, STATE, View, neighbours
-from dpsco_app.pages.algorithms.words import method_label
+from dpsco_app.pages.methods.method import method_page
+from dpsco_app.pages.methods.overview import overview
+from dpsco_app.pages.methods.state import ORDER, STATE, View, neighbours
+from dpsco_app.pages.methods.words import method_label
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, link, opened
 from dpsco_core.catalogue import method_card

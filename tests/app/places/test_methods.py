@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.algorithms.method import cost_sentence, point_text
-from dpsco_app.pages.algorithms.overview import answer, comparison, exact
-from dpsco_app.pages.algorithms.state import DEFAULT, STATE, View, method_anatomy_query, neighbours
-from dpsco_app.pages.algorithms.words import (
+from dpsco_app.pages.methods.method import cost_sentence, point_text
+from dpsco_app.pages.methods.overview import answer, comparison, exact
+from dpsco_app.pages.methods.state import DEFAULT, STATE, View, method_anatomy_query, neighbours
+from dpsco_app.pages.methods.words import (
     FAMILIES,
     NOTIONS,
     PROBLEM_NAMES,
@@ -30,7 +30,7 @@ from dpsco_core.explain.methods.work import Work
 from dpsco_core.explain.stories import STORIES, story
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
-from tests.app.places.test_anatomy import open_at
+from tests.app.places.test_one_run import open_at
 
 QUICK = {"problem": "mean", "tails": "moments"}
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.algorithms import words as names
-from dpsco_app.pages.algorithms.state import MEAN, STATE, View
 from dpsco_app.pages.explore.point_chart import point_figure
+from dpsco_app.pages.methods import words as names
+from dpsco_app.pages.methods.state import MEAN, STATE, View
 from dpsco_app.parts import words
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import to_explore

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dpsco_app.pages.theory import words
-from dpsco_app.pages.theory.charts import dots_figure
-from dpsco_app.pages.theory.state import Drawing, View, drawing, fits, has_line, key
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.bounds.charts import dots_figure
+from dpsco_app.pages.bounds.state import Drawing, View, drawing, fits, has_line, key
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.problem_words import words_for

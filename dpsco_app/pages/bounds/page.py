@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from dpsco_app.pages.theory.errata import errata_part
-from dpsco_app.pages.theory.state import PARTS, STATE, key, with_fitting_methods
-from dpsco_app.pages.theory.tables import tables_part
-from dpsco_app.pages.theory.words import PART_NAMES
+from dpsco_app.pages.bounds.errata import errata_part
+from dpsco_app.pages.bounds.state import PARTS, STATE, key, with_fitting_methods
+from dpsco_app.pages.bounds.tables import tables_part
+from dpsco_app.pages.bounds.words import PART_NAMES
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_controls, draw_wrong, link, opened
 

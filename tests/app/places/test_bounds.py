@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.theory import words
-from dpsco_app.pages.theory.charts import MOST, dots_figure, ordered, symbol_of
-from dpsco_app.pages.theory.state import View, drawing, fits, has_line, listed
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
+from dpsco_app.pages.bounds.state import View, drawing, fits, has_line, listed
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.options import VIEWS
@@ -23,7 +23,7 @@ from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods
 from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
-from tests.app.places.test_anatomy import open_at
+from tests.app.places.test_one_run import open_at
 
 BASE = BASES["theory"]
 MEAN = Scenario(methods=("mean.sample",))

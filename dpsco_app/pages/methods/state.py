@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dpsco_app.pages.anatomy.state import anatomy_query
+from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsco_app.pages.anatomy.charts import PART_NAMES, Line, norm_bins
+from dpsco_app.pages.one_run.charts import PART_NAMES, Line, norm_bins
 from dpsco_app.parts.options import SYMBOL
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import PARTS, ErrorParts

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.pages.theory import words
-from dpsco_app.pages.theory.state import ALL, CHOICES, View, key, listed
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.bounds.state import ALL, CHOICES, View, key, listed
 from dpsco_app.shell.places import link_to
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.errata import ERRATA, Erratum, Finding, erratum, methods_of

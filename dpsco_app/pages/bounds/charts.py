@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from dpsco_app.pages.theory.words import short
+from dpsco_app.pages.bounds.words import short
 from dpsco_app.parts.look import COLOURS, FADED, GREY, REGION, Look, lay_out, log_ticks, wrapped
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.cards import BoundCard

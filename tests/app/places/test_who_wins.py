@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.regimes.charts import holding, smallest_figure, terms_figure
-from dpsco_app.pages.regimes.state import PLANES, STATE, explore_query, plane, planes_for
-from dpsco_app.pages.regimes.words import cell, smallest_title, terms_title
+from dpsco_app.pages.who_wins.charts import holding, smallest_figure, terms_figure
+from dpsco_app.pages.who_wins.state import PLANES, STATE, explore_query, plane, planes_for
+from dpsco_app.pages.who_wins.words import cell, smallest_title, terms_title
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.shown_bounds import rates
 from dpsco_app.shell import visit
@@ -23,7 +23,7 @@ from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card, metho
 from dpsco_core.explain.regimes import Regimes, regimes
 from dpsco_core.scenario import Scenario
 from tests.app.pages import annotations, open_page, result, texts
-from tests.app.places.test_anatomy import open_at
+from tests.app.places.test_one_run import open_at
 
 BASE = BASES["regimes"]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dpsco_app.pages.algorithms import words as names
-from dpsco_app.pages.algorithms.state import method_anatomy_query
-from dpsco_app.pages.theory.words import about
+from dpsco_app.pages.bounds.words import about
+from dpsco_app.pages.methods import words as names
+from dpsco_app.pages.methods.state import method_anatomy_query
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
 from dpsco_app.parts.options import number_text
