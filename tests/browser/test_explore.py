@@ -126,7 +126,7 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
         page.locator(".st-key-sentence"),
     )
     expect_drawn(page)
-    for name in ("Lighter tails help", "Optimisation"):  # their code is loaded late
+    for name in ("Presets",):  # its code is loaded late
         expect(page.get_by_role("button", name=name)).to_be_visible(timeout=20_000)
     before = run.bounding_box(), sentence.bounding_box()
     page.get_by_role("button", name="Cancel").click()
@@ -138,7 +138,10 @@ def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, rea
     assert 0 < finished < 1200
     # Nothing above the figure has moved when the bar became a sentence.
     after = run.bounding_box(), sentence.bounding_box()
-    assert all(a and b and abs(a["y"] - b["y"]) < 2 for a, b in zip(before, after, strict=True))
+    assert all(a and b and abs(a["y"] - b["y"]) < 2 for a, b in zip(before, after, strict=True)), (
+        before,
+        after,
+    )
     run.click()
     expect(page.get_by_test_id("stProgress")).to_be_visible(timeout=20_000)
     page.get_by_role("button", name="Cancel").click()
@@ -157,7 +160,7 @@ def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboa
     page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
     expect(page.get_by_test_id("stProgress")).to_contain_text(" left", timeout=60_000)
     assert page.get_by_test_id("stSkeleton").count() == 0
-    assert page.get_by_role("button", name="Lighter tails help").is_visible()
+    assert page.get_by_role("button", name="Presets").is_visible()
     expect(page.get_by_test_id("stProgress")).to_be_visible()
 
 
@@ -166,6 +169,7 @@ def test_finished_cells_come_back_and_the_back_button_restores(
 ) -> None:
     page.goto(dashboard + SMALL)
     ready(page)
+    page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Privacy is free").click()
     expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
     wait_for_address(page, "axis=epsilon")
@@ -191,13 +195,13 @@ def test_csv_downloads_and_parses(page: Page, dashboard: str, ready: Ready) -> N
 def test_the_keyboard_reaches_run(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + SMALL)
     ready(page)
-    page.get_by_role("button", name="Lighter tails help").focus()
+    page.get_by_role("button", name="Presets").focus()
     for _ in range(4):
-        page.keyboard.press("Tab")
+        page.keyboard.press("Shift+Tab")
         if "Run" in page.evaluate("document.activeElement.innerText"):
             break
     else:
-        pytest.fail("Run is not within four steps of the last preset.")
+        pytest.fail("Run is not within four steps of the presets.")
     page.keyboard.press("Enter")
     ready(page)
     expect(status(page)).to_contain_text("Finished")
@@ -228,6 +232,7 @@ def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
     assert figure(page, "compact").evaluate("e => e.getBoundingClientRect().right") <= 390
     for target in ("document.documentElement", "document.querySelector('[data-testid=stMain]')"):
         assert page.evaluate(f"{target}.scrollWidth - {target}.clientWidth") <= 0
+    page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Privacy is free").click()
     wait_for_address(page, "axis=epsilon")
     expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)

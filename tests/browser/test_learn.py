@@ -106,6 +106,7 @@ def test_one_field_is_hidden_and_keeps_the_value_of_the_link(
 def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + "/?trials=2&grid=1000,5000")
     ready(page, seconds=60)
+    page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Gallery").click()
     dialog = page.get_by_role("dialog")
     picture = dialog.get_by_role("img", name="Lines of Hardest input")

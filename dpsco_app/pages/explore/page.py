@@ -28,7 +28,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN
-from dpsco_app.parts.problem_words import MEAN, words_for
+from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
     PAST_TO_PAUSE,
@@ -48,8 +48,13 @@ from dpsco_core.scenario import Scenario
 # arrive.
 STYLE = """<style>
 .st-key-sentence { min-height: 3.25rem; }
+.st-key-run_row { min-height: 3.25rem; }
+@media (min-width: 761px) {
+  .st-key-run_row { flex-wrap: nowrap; }
+  .st-key-run_row > :last-child { flex: 1 1 0; min-width: 0; }
+}
 @media (max-width: 760px) {
-  .st-key-presets, .st-key-run_row { gap: 0.5rem; }
+  .st-key-run_row { gap: 0.5rem; }
   .st-key-sentence { min-height: 4.9rem; }
 }
 </style>"""
@@ -138,8 +143,7 @@ def _draw_head(
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
-    _presets(set_now.problem)
-    status = draw_buttons(scenario, result, problem)
+    status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
     if result is not None and result.beside is not None:
         st.html(STYLE_BESIDE)
@@ -186,17 +190,20 @@ def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:
     return (None, problem) if problem else (scenario, "")
 
 
-def _presets(problem: str) -> None:
-    """Draw the presets of the problem's kind as buttons, and the others behind one."""
-    mine = "mean" if problem == MEAN else "optimisation"
-    with st.container(horizontal=True, key="presets"):
-        _preset_buttons(mine)
+def _presets() -> None:
+    """Draw the menu of what can be opened: presets, their gallery, a stored study."""
+    with (
+        st.container(width="content", key="presets"),
+        st.popover("Presets", icon=":material/auto_awesome:"),
+    ):
         for kind, name in KINDS.items():
-            if kind != mine:
-                with st.popover(name, icon=":material/swap_horiz:"):
-                    _preset_buttons(kind)
-        draw_gallery(_start_preset)
-        draw_open()
+            st.markdown(f"**{name}**")
+            with st.container(horizontal=True):
+                _preset_buttons(kind)
+        st.markdown("**More**")
+        with st.container(horizontal=True):
+            draw_gallery(_start_preset)
+            draw_open()
 
 
 def _preset_buttons(kind: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import streamlit as st
@@ -52,8 +53,10 @@ def _change(field: str, value: object) -> None:
     controls.load(replace(controls.read(), **{field: value}))
 
 
-def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str) -> DeltaGenerator:
-    """Draw Run, Cancel, Pin and the status line; return the place of the status line."""
+def draw_buttons(
+    scenario: Scenario | None, result: Result | None, problem: str, menu: Callable[[], None]
+) -> DeltaGenerator:
+    """Draw Run, Cancel, Pin, the menu and the status line; return the place of the status line."""
     running = st.session_state["running"]
     stored = scenario is None and read_only(result)
     with st.container(horizontal=True, vertical_alignment="center", key="run_row"):
@@ -76,6 +79,7 @@ def draw_buttons(scenario: Scenario | None, result: Result | None, problem: str)
                 disabled=running or result is None or stored,
                 help="Keeps these curves, and draws the next run beside them.",
             )
+        menu()
         status = st.empty()
     if stored:
         st.info(f"A stored study, for reading: it cannot be run here. {problem}")
