@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 # Where a term is used: the pages that a row of the tables below names together.
 PAGES = {
-    "any": ("explore", "theory", "lower-bounds", "regimes", "algorithms"),
-    "privacy": ("explore", "privacy", "theory"),
+    "any": ("explore", "bounds", "lower-bounds", "who-wins", "methods"),
+    "privacy": ("explore", "privacy", "bounds"),
     "audit": ("privacy",),
-    "sets": ("explore", "geometry", "theory"),
-    "runs": ("explore", "anatomy", "algorithms"),
-    "radii": ("explore", "anatomy", "users", "theory"),
-    "people": ("explore", "users", "theory"),
-    "floors": ("explore", "lower-bounds", "theory"),
-    "formulas": ("theory", "explore", "regimes"),
+    "sets": ("explore", "geometry", "bounds"),
+    "runs": ("explore", "one-run", "methods"),
+    "radii": ("explore", "one-run", "users", "bounds"),
+    "people": ("explore", "users", "bounds"),
+    "floors": ("explore", "lower-bounds", "bounds"),
+    "formulas": ("bounds", "explore", "who-wins"),
 }
 
 # symbol | in formulas | name | field of a scenario | pages; then its meaning.

@@ -1,4 +1,4 @@
-"""The numbers of Anatomy, Regimes, Geometry and Users as scripts that use the library alone.
+"""The numbers of One run, Who wins, Geometry and Users as scripts that use the library alone.
 
 Each is in the percent format: a script, and cell by cell a notebook. The tables that it prints as
 CSV are in the order of the page's figures.
@@ -36,7 +36,7 @@ def _head(page: str, *imports: str) -> str:
 def anatomy_script(
     point: Scenario, method: str, runs: Collection[str], trials: int, *, parts: bool
 ) -> str:
-    """Return the script of Anatomy.
+    """Return the script of One run.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def anatomy_script(
     names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
     listed = "".join(f"    {name},\n" for name in sorted(names))
     text = _head(
-        "Anatomy",
+        "One run",
         "from dpsco_core import Scenario",
         f"from dpsco_core.explain.anatomy import (\n{listed})",
     )
@@ -91,13 +91,13 @@ def anatomy_script(
 
 
 def regimes_script(point: Scenario, plane: str, slugs: Sequence[str], terms: str) -> str:
-    """Return the script of Regimes: the rates `slugs`, and the terms of one bound, over a plane."""
+    """Return the script of Who wins: the rates `slugs` and the terms of one bound over a plane."""
     axes = plane.split("-")
     low_high = [ENDS[axis] for axis in axes]
     (x, y), (xs, ys) = axes, low_high
     return (
         _head(
-            "Regimes",
+            "Who wins",
             "from dpsco_core import Scenario",
             "from dpsco_core.explain.regimes import Plane, axis_values, regimes",
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit
 from starlette.middleware import Middleware
@@ -17,7 +18,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.old_addresses import OLD, at_present
 
 STATIC = Path(streamlit.__file__).parent / "static"
 # What Streamlit calls the code of the elements on the front page. That of a figure takes half a
@@ -93,11 +94,13 @@ def chunks() -> tuple[str, ...]:
     return tuple(found)
 
 
-async def to_front(request: Request) -> RedirectResponse:
-    """Send a visitor of ``/explore`` to the front page, which is Explore, with the query."""
-    query = request.url.query
-    return RedirectResponse(f"./?{query}" if query else "./", status_code=308)
+async def to_present(request: Request) -> RedirectResponse:
+    """Send a visitor of an old address, or of ``/explore``, to the present one, with the query."""
+    slug = request.url.path.rsplit("/", 1)[-1]
+    page, query = at_present(slug, dict(request.query_params))
+    text = urlencode(query, safe=",")
+    return RedirectResponse(f"./{page}?{text}" if text else f"./{page}", status_code=308)
 
 
 MIDDLEWARE = (Middleware(Preload),)
-ROUTES = (Route(f"/{next(iter(PLACES))}", to_front),)
+ROUTES = tuple(Route(f"/{slug}", to_present) for slug in OLD)

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpsco_app.pages.bounds import page as theory
+from dpsco_app.pages.bounds import page as bounds
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.geometry import page as geometry
 from dpsco_app.pages.learn import page as learn
 from dpsco_app.pages.lower_bounds import page as lower_bounds
-from dpsco_app.pages.methods import page as algorithms
-from dpsco_app.pages.one_run import page as anatomy
+from dpsco_app.pages.methods import errata
+from dpsco_app.pages.methods import page as methods
+from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import page as privacy
 from dpsco_app.pages.users import page as users
-from dpsco_app.pages.who_wins import page as regimes
+from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.parts import glossary
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.places import PLACES, place
@@ -23,14 +24,15 @@ from dpsco_app.shell.places import PLACES, place
 HERE = Path(__file__).resolve().parents[1]
 ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # checkout, wheel
 DRAW = {
-    "explore": explore.page,
     "learn": learn.page,
-    "algorithms": algorithms.page,
-    "theory": theory.page,
+    "explore": explore.page,
+    "one-run": one_run.page,
+    "who-wins": who_wins.page,
+    "bounds": bounds.page,
     "lower-bounds": lower_bounds.page,
+    "methods": methods.page,
+    "errata": errata.page,
     "privacy": privacy.page,
-    "anatomy": anatomy.page,
-    "regimes": regimes.page,
     "geometry": geometry.page,
     "users": users.page,
 }

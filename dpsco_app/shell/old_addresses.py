@@ -11,6 +11,14 @@ from dpsco_app.shell import visit
 from dpsco_core.catalogue import default_methods
 from dpsco_core.scenario import Scenario
 
+# Old path -> present path; the front page has none.
+OLD = {
+    "explore": "",
+    "anatomy": "one-run",
+    "regimes": "who-wins",
+    "theory": "bounds",
+    "algorithms": "methods",
+}
 BASES = {
     "anatomy": Scenario(problem="huber", methods=("sco.clipped",), n=2000, p=2.0, trials=3),
     "regimes": Scenario(
@@ -22,8 +30,9 @@ BASES = {
 }
 
 
-def at_present(page: str, query: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of an old address as they are written now."""
-    base = BASES.get(page)
-    before = {} if base is None else visit.query(base)
-    return before | dict(query)
+def at_present(slug: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Return the path and the parameters that an old address has now."""
+    page, now = OLD[slug], dict(query)
+    if page == "bounds" and now.pop("part", "") == "errata":
+        return "errata", now
+    return page, visit.query(BASES[slug]) | now if slug in BASES else now

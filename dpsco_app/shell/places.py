@@ -1,4 +1,4 @@
-"""The pages and the links between them, by slug; no page needs to import another."""
+"""The places, their views and the links between them, by slug; no page needs to import another."""
 
 from __future__ import annotations
 
@@ -9,23 +9,41 @@ from streamlit.navigation.page import StreamlitPage
 
 EXPLORE = "explore"
 # In the order of the navigation: slug (the path in the address) -> title.
-PLACES = {
-    EXPLORE: "Explore",
+MENU = {
     "learn": "Learn",
-    "algorithms": "Algorithms",
-    "theory": "Theory",
+    EXPLORE: "Explore",
+    "bounds": "Bounds",
     "lower-bounds": "Lower bounds",
+    "methods": "Methods",
     "privacy": "Privacy",
-    "anatomy": "Anatomy",
-    "regimes": "Regimes",
-    "geometry": "Geometry",
-    "users": "Users",
+    "geometry": "Geometry & users",
 }
+# A place of several views: its own slug comes first, the others are reached from there.
+VIEWS = (
+    {EXPLORE: "Curves", "one-run": "One run", "who-wins": "Who wins"},
+    {"methods": "Which one when", "errata": "Errata"},
+    {"geometry": "Sets and noise", "users": "Users"},
+)
+PLACES = MENU | {slug: name for views in VIEWS for slug, name in views.items() if slug not in MENU}
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
     """Return the page of a slug: to be run if `draw` is given, otherwise to be linked to."""
-    return st.Page(draw or _elsewhere, title=PLACES[slug], url_path=slug, default=slug == EXPLORE)
+    return st.Page(
+        draw or _elsewhere,
+        title=PLACES[slug],
+        url_path=slug,
+        default=slug == EXPLORE,
+        visibility="visible" if slug in MENU else "hidden",
+    )
+
+
+def draw_views(slug: str) -> None:
+    """Draw the links between the views of a place."""
+    (views,) = (views for views in VIEWS if slug in views)
+    with st.container(horizontal=True, key="views"):
+        for other, name in views.items():
+            st.page_link(place(other), label=name)
 
 
 def link_to(

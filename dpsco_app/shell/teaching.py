@@ -14,7 +14,6 @@ import streamlit as st
 
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_app.shell.places import PLACES
 from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
@@ -42,11 +41,8 @@ PARTS: dict[str, tuple[str, ...]] = {
 }
 GROUP_FIELDS = {title.lower(): tuple(c.field for c in group) for title, group in GROUPS}
 FIELDS = tuple(f.name for f in fields(Scenario))
-# What the keys of the widgets of a field begin with: those of the scenario, and pages' own.
-PREFIXES = (
-    PREFIX,
-    *(f"{slug.split('-')[0]}_field_" for slug in PLACES),
-)
+# What the keys of the widgets of a field begin with: those of the scenario, and those of sets.
+PREFIXES = (PREFIX, "geometry_field_")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from dpsco_app.pages.explore.pinning import pinned
 from dpsco_app.pages.geometry import state as geometry_state
 from dpsco_app.pages.learn import state as learn_state
 from dpsco_app.pages.lower_bounds import state as lower_state
+from dpsco_app.pages.methods import errata
 from dpsco_app.pages.methods import state as algorithm_state
 from dpsco_app.pages.one_run import state as anatomy_state
 from dpsco_app.pages.privacy import state as privacy_state
@@ -55,11 +56,12 @@ QUIET = list(HealthCheck)
 LONGEST_SHOWN = 700  # characters of a warning on a page
 DASHBOARD_BYTES = 400e6  # of one sample there, at most
 STATES: dict[str, tuple[PageState[Any], ModuleType]] = {
-    "anatomy": (anatomy_state.STATE, anatomy_state),
+    "errata": (errata.STATE, errata),
+    "one-run": (anatomy_state.STATE, anatomy_state),
     "explore": (explore_state.STATE, explore_state),
-    "regimes": (regime_state.STATE, regime_state),
-    "theory": (theory_state.STATE, theory_state),
-    "algorithms": (algorithm_state.STATE, algorithm_state),
+    "who-wins": (regime_state.STATE, regime_state),
+    "bounds": (theory_state.STATE, theory_state),
+    "methods": (algorithm_state.STATE, algorithm_state),
     "geometry": (geometry_state.STATE, geometry_state),
     "learn": (learn_state.STATE, learn_state),
     "lower-bounds": (lower_state.STATE, lower_state),

@@ -25,9 +25,9 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
 ) -> None:
     page.goto(dashboard + TABLES)
     ready(page)
-    chart = figure(page, "theory_bounds")
+    chart = figure(page, "bounds_bounds")
     expect(chart).to_be_visible(timeout=20_000)
-    said = page.locator(".st-key-theory_said")
+    said = page.locator(".st-key-bounds_said")
     before = said.inner_text()
     page.get_by_role("slider", name="Privacy budget").press("ArrowRight")
     page.wait_for_url(lambda url: "epsilon=2" in url, timeout=20_000)
@@ -40,12 +40,12 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page.wait_for_url(lambda url: "bound=lower.mean." in url, timeout=20_000)
     ready(page)
     page.get_by_role("link", name=INTO_EXPLORE).click()
-    page.wait_for_url(lambda url: "/theory" not in url, timeout=20_000)
+    page.wait_for_url(lambda url: "/bounds" not in url, timeout=20_000)
 
 
 @pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("theory_bounds",))
+    expect_to_fit_a_phone(page, dashboard + TABLES, ready, ("bounds_bounds",))
 
 
 @pytest.mark.slow
@@ -56,7 +56,7 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         dashboard + TABLES,
         ready,
         scheme,
-        last="theory_bounds",
+        last="bounds_bounds",
         expander="Its conditions",
     )
     with browser.new_context(color_scheme=scheme) as context:
@@ -64,6 +64,6 @@ def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, schem
         page.goto(dashboard + ERRATA)
         ready(page)
         page.get_by_role("button", name="Run the experiment").click()
-        expect(page.locator(".st-key-theory_found")).to_contain_text("0.4 K points", timeout=20_000)
+        expect(page.locator(".st-key-bounds_found")).to_contain_text("0.4 K points", timeout=20_000)
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -157,7 +157,7 @@ def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, read
     width, height = box_of(compact)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
     with page.expect_download() as download:
-        page.locator(".st-key-regimes_export button").click()
+        page.locator(".st-key-who_wins_export button").click()
         page.get_by_role("button", name="Notebook: the same in Jupyter").click()
     made = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
     assert made["nbformat"] == 4 and len(made["cells"]) == 3

@@ -75,8 +75,8 @@ def test_a_visit_to_explore_and_back_keeps_the_page_as_it_was(
 ) -> None:
     page.goto(dashboard + FLAT + "&geometry=simplex&seed=3")
     ready(page)
-    page.get_by_role("link", name="Regimes").first.click()
-    expect(page.get_by_role("heading", name="Regimes")).to_be_visible(timeout=20_000)
+    page.get_by_role("link", name="Users").first.click()
+    expect(page.get_by_role("heading", name="Users")).to_be_visible(timeout=20_000)
     page.get_by_role("link", name="Geometry").first.click()
     expect(page.get_by_role("heading", name="Geometry")).to_be_visible(timeout=20_000)
     ready(page)

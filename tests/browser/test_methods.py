@@ -13,7 +13,7 @@ from tests.browser.responsive import (
 )
 
 OVERVIEW = "/algorithms?problem=mean&tails=moments"
-RACE = "algorithms_race"
+RACE = "methods_race"
 
 
 def test_a_method_is_told_turned_and_opened_in_explore(
@@ -40,7 +40,7 @@ def test_the_guide_narrows_and_a_phone_shows_its_own_figure(
     expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
     page.get_by_role("radio", name="pure ε").click()
     page.wait_for_url(lambda url: "budget=pure" in url, timeout=20_000)
-    expect(page.locator(".st-key-algorithms_said")).to_contain_text("2 of 8", timeout=20_000)
+    expect(page.locator(".st-key-methods_said")).to_contain_text("2 of 8", timeout=20_000)
     page.goto(dashboard + "/algorithms?method=mean.iterative")
     ready(page)
     main = "document.querySelector('[data-testid=stMain]')"

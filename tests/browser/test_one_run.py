@@ -18,7 +18,7 @@ SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
 
 
 def sentence(page: Page) -> Locator:
-    return page.locator(".st-key-anatomy_sentence")
+    return page.locator(".st-key-one_run_sentence")
 
 
 def slider(page: Page) -> Locator:
@@ -56,8 +56,8 @@ def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
     ready(page)
     page.get_by_role("link", name="Explore").first.click()
     expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
-    page.get_by_role("link", name="Anatomy").first.click()  # before Explore is whole
-    expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
+    page.get_by_role("link", name="One run").first.click()  # before Explore is whole
+    expect(page.get_by_role("heading", name="One run")).to_be_visible(timeout=20_000)
     ready(page)
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
     page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
@@ -68,16 +68,16 @@ def test_quick_clicks_from_page_to_page_lose_nothing(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.goto(dashboard + SMALL + "&seed=3")
-    anatomy, explore = (
-        page.get_by_role("link", name=name).first for name in ("Anatomy", "Explore")
+    one_run, explore = (
+        page.get_by_role("link", name=name).first for name in ("One run", "Explore")
     )
     for pause in (0, 100, 400):
         ready(page)
-        for link in (explore, anatomy, explore, anatomy, anatomy):
+        for link in (explore, one_run, explore, one_run, one_run):
             link.click()
             page.wait_for_timeout(pause)
         page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
-        expect(page.get_by_role("heading", name="Anatomy")).to_be_visible(timeout=20_000)
+        expect(page.get_by_role("heading", name="One run")).to_be_visible(timeout=20_000)
         expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
 
 

@@ -51,7 +51,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
     page.get_by_role("link", name="Open this point in Explore").click()
     expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
     ready(page)
-    page.wait_for_url(lambda url: f"n={n}" in url and "regimes" not in url, timeout=10_000)
+    page.wait_for_url(lambda url: f"n={n}" in url and "who-wins" not in url, timeout=10_000)
     expect(page.locator(".st-key-run_row")).to_contain_text("Finished", timeout=30_000)
 
 

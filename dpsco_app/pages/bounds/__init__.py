@@ -1,1 +1,1 @@
-"""The page Theory."""
+"""The page Bounds."""

@@ -1,4 +1,4 @@
-"""Theory's figure: every bound of a table as a mark on one log axis; no Streamlit in here."""
+"""Bounds' figure: every bound of a table as a mark on one log axis; no Streamlit in here."""
 
 from __future__ import annotations
 

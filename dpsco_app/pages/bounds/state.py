@@ -1,4 +1,4 @@
-"""What Theory's controls and address hold."""
+"""What Bounds's controls and address hold."""
 
 from __future__ import annotations
 
@@ -17,26 +17,18 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import BOUNDS, default_methods
-from dpsco_core.explain.errata import ERRATA, SEVERITIES, SLUGS
 from dpsco_core.explain.tables.table import TABLE_KEYS, drawn_scenario
 from dpsco_core.scenario import Scenario, default_grid
 
 ALL = "all"
-PARTS = ("tables", "errata")
-PAPERS = tuple(dict.fromkeys(slug.split(".")[0] for slug in SLUGS))
 # The page's own parameters: what each may be, the default first.
 CHOICES: dict[str, tuple[str, ...]] = {
-    "part": PARTS,
     "table": TABLE_KEYS,
     "kind": (ALL, "upper", "lower"),
     "level": (ALL, "item", "user"),
     "space": (ALL, "l2", "lq"),
     "scope": ("here", ALL),
     "bound": ("", *(b.card.slug for b in BOUNDS)),
-    "paper": (ALL, *PAPERS),
-    "severity": (ALL, *SEVERITIES),
-    "runs": ("no", "yes"),
-    "erratum": ("", *SLUGS),
 }
 
 
@@ -44,17 +36,12 @@ CHOICES: dict[str, tuple[str, ...]] = {
 class View:
     """What the page shows: of each name in `CHOICES` one value."""
 
-    part: str = PARTS[0]
     table: str = TABLE_KEYS[0]
     kind: str = ALL
     level: str = ALL
     space: str = ALL
     scope: str = "here"
     bound: str = ""
-    paper: str = ALL
-    severity: str = ALL
-    runs: str = "no"
-    erratum: str = ""
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
@@ -64,9 +51,9 @@ class View:
 
 
 STATE = PageState(
-    name="theory",
+    name="bounds",
     default=View(),
-    prefix="theory_",
+    prefix="bounds_",
     use=visit.Use(
         sampling=False,
         without=("methods", "axis", "grid", "trials", "seed", "tuning", "calibration"),
@@ -91,17 +78,6 @@ def fits(card: BoundCard, view: View) -> bool:
         view.kind in (ALL, card.kind)
         and view.level in (ALL, card.level)
         and view.space in (ALL, card.geometry)
-    )
-
-
-def listed(view: View) -> tuple[str, ...]:
-    """Return the errata that pass the filters, in order."""
-    return tuple(
-        e.slug
-        for e in ERRATA
-        if view.paper in (ALL, e.slug.split(".")[0])
-        and view.severity in (ALL, e.severity)
-        and (view.runs == "no" or e.experiment is not None)
     )
 
 

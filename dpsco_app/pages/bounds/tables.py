@@ -1,4 +1,4 @@
-"""Theory: the papers' tables at the sidebar's scenario, their figure, and one row in full."""
+"""Bounds: the papers' tables at the sidebar's scenario, their figure, and one row in full."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dpsco_core.explain.tables.table import (
 )
 from dpsco_core.scenario import Scenario
 
-FRAME = "theory_frame"
+FRAME = "bounds_frame"
 HEIGHT = 430
 LIMITS = {  # of the columns, in pixels
     "Bound": 300,
@@ -49,7 +49,7 @@ def tables_part(scenario: Scenario, view: View) -> None:
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(found, quantity)
     chosen = _chosen(found, drawn, view.bound)
-    with st.container(key="theory_said"):
+    with st.container(key="bounds_said"):
         st.markdown(words.sentence(found, drawn, table))
     if not found:
         st.info("No row passes these filters.")
@@ -57,7 +57,7 @@ def tables_part(scenario: Scenario, view: View) -> None:
     if drawn:
         axis = words.quantity_axis(quantity)
         responsive(
-            "theory_bounds",
+            "bounds_bounds",
             words.title(drawn),
             lambda look: dots_figure(drawn, axis, chosen, look),
             bar=False,
@@ -85,7 +85,7 @@ def _filters() -> None:
         ("level", "What is hidden", words.LEVEL_NAMES),
         ("space", "Geometry", words.SPACE_NAMES),
     )
-    with st.container(horizontal=True, key="theory_filters"):
+    with st.container(horizontal=True, key="bounds_filters"):
         for name, label, names in choices:
             st.selectbox(
                 label, list(names), format_func=names.__getitem__, key=key(name), width=165
@@ -176,7 +176,7 @@ def _selected(slugs: list[str]) -> None:
 
 
 def _clicked(kind: str) -> None:
-    points = st.session_state[f"theory_bounds_{kind}"].selection.points
+    points = st.session_state[f"bounds_bounds_{kind}"].selection.points
     if points:
         slug = points[0]["customdata"]
         st.session_state[key("bound")] = slug[0] if isinstance(slug, list) else slug
@@ -193,7 +193,7 @@ def _one(point: Scenario, row: Row) -> None:
     card = row.bound.card
     st.header(words.short(card))
     st.markdown(f"{words.card_line(card)} {card.summary}")
-    with st.container(key="theory_formula"):
+    with st.container(key="bounds_formula"):
         st.markdown(words.formula(card.latex))
     if not row.here:
         st.info(row.failures[0])
@@ -222,7 +222,7 @@ def _values(point: Scenario, row: Row) -> None:
         f"| part | value |\n|---|---|\n{terms}\n| **the bound** | **{words.said(row.value)}** |"
     )
     # Six values of a proven bound may take half a second: only when they are asked for.
-    if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="theory_slopes"):
+    if row.bound.card.constant == "explicit" and not st.button("Its slopes", key="bounds_slopes"):
         return
     found = slopes(point, row.bound.card.slug)
     said = [f"{name} **{found[axis]:.2f}**" for axis, name in _axes(point) if _finite(found[axis])]

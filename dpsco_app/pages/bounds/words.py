@@ -1,4 +1,4 @@
-"""What Theory says: names of its columns and filters, and what a table shows, in words."""
+"""What Bounds says: names of its columns and filters, and what a table shows, in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.explain.errata import Erratum
 from dpsco_core.explain.tables.table import PaperTable, Row
 
-PART_NAMES = {"tables": "Tables of the papers", "errata": "Errata"}
 KIND_NAMES = {"all": "upper and lower", "upper": "upper bounds", "lower": "lower bounds"}
 LEVEL_NAMES = {"all": "items and users", "item": "items hidden", "user": "users hidden"}
 SPACE_NAMES = {"all": "every geometry", "l2": "ℓ₂", "lq": "ℓ_q"}

@@ -117,10 +117,10 @@ def _take_apart(scenario: Scenario) -> None:
     if scenario.problem not in SCO_PROBLEMS:
         return
     link_to(
-        "anatomy",
+        "one-run",
         "Take one run apart",
         icon=":material/biotech:",
-        help="Its path, its gradients, and the four parts of its error, on the page Anatomy.",
+        help="Its path, its gradients, and the four parts of its error, in the view One run.",
         query=anatomy_query(scenario),
     )
 

@@ -40,6 +40,7 @@ from dpsco_app.parts.running import (
     so_far,
 )
 from dpsco_app.shell.arrival import arrive, arrived, when_there
+from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import refusal
 from dpsco_core.scenario import Scenario
@@ -143,6 +144,7 @@ def _draw_head(
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
+    draw_views("explore")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
     if result is not None and result.beside is not None:

@@ -28,7 +28,7 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider
 from dpsco_app.parts.scripts import geometry_script
-from dpsco_app.shell.places import link_to
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
 STYLE = """<style>
@@ -43,6 +43,7 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
+    draw_views("geometry")
     view, wrong = opened(STATE)
     st.title("Geometry: norms, sets, and the noise that fits them")
     draw_wrong(wrong)

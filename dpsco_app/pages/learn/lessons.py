@@ -177,7 +177,7 @@ LESSONS: tuple[Lesson, ...] = (
             "some": "Some: more than one in a hundred, less than half",
             "most": "Most of them",
         },
-        elsewhere=(("anatomy", "Anatomy: a run taken apart"),),
+        elsewhere=(("one-run", "One run, taken apart"),),
     ),
     Lesson(
         slug="noise",
@@ -250,7 +250,7 @@ LESSONS: tuple[Lesson, ...] = (
             "sco.cwme": "Coordinate-wise gradients",
         },
         given=("sco.erm",),
-        elsewhere=(("algorithms", "The algorithms, one by one"),),
+        elsewhere=(("methods", "The methods, one by one"),),
     ),
     Lesson(
         slug="geometry",

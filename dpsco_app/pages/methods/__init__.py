@@ -1,1 +1,1 @@
-"""The page Algorithms."""
+"""The page Methods."""

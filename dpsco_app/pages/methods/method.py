@@ -33,7 +33,7 @@ def method_page(story: Story) -> None:
     st.html(code_style(dark=st.context.theme.type == "dark"))
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
     st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
-    with st.container(key="algorithms_said"):
+    with st.container(key="methods_said"):
         st.markdown(story.what)
     _links(story)
     st.header("Its steps")
@@ -65,12 +65,12 @@ def listed(sentences: Sequence[str]) -> str:
 
 
 def _links(story: Story) -> None:
-    with st.container(horizontal=True, key="algorithms_links"):
+    with st.container(horizontal=True, key="methods_links"):
         to_explore(story.example, "See it in Explore", help="A small study of it, run at once.")
         query = method_anatomy_query(story)
         if query is not None:
-            link_to("anatomy", "Take a run apart in Anatomy", query)
-        link_to("theory", "Its place in the tables of the papers")
+            link_to("one-run", "Take a run apart", query)
+        link_to("bounds", "Its place in the tables of the papers")
 
 
 def _flaws(story: Story) -> None:
@@ -78,9 +78,9 @@ def _flaws(story: Story) -> None:
     entries = errata_of(story.slug)
     if entries:
         st.markdown("What its code does otherwise than the paper, each in full:")
-        with st.container(horizontal=True, key="algorithms_errata"):
+        with st.container(horizontal=True, key="methods_errata"):
             for entry in entries:
-                link_to("theory", about(entry), {"part": "errata", "erratum": entry.slug})
+                link_to("errata", about(entry), {"erratum": entry.slug})
 
 
 def _proof(story: Story) -> None:

@@ -1,4 +1,4 @@
-"""The overview of the page Algorithms: five questions, a measured figure, a table, the guide."""
+"""The overview of the page Methods: five questions, a measured figure, a table, the guide."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def overview(view: View) -> None:
     _questions(view)
     scenario = view.questions.scenario
     fits = fits_of(view.questions)
-    with st.container(key="algorithms_said"):
+    with st.container(key="methods_said"):
         st.markdown(answer(fits))
     _open_buttons(private(fits))
     # What runs something comes last, so that all the rest is there while it runs.
@@ -78,7 +78,7 @@ def answer(fits: Sequence[Fit]) -> str:
 
 
 def _questions(view: View) -> None:
-    with st.container(key="algorithms_questions"):
+    with st.container(key="methods_questions"):
         left, right = st.columns(2)
         with left:
             st.selectbox(
@@ -126,11 +126,11 @@ def _questions(view: View) -> None:
 
 
 def _open_buttons(fits: Sequence[Fit]) -> None:
-    with st.container(horizontal=True, key="algorithms_open"):
+    with st.container(horizontal=True, key="methods_open"):
         for fit in fits:
             st.button(
                 method_card(fit.slug).name,
-                key=f"algorithms_open_{fit.slug}",
+                key=f"methods_open_{fit.slug}",
                 help=method_card(fit.slug).summary,
                 on_click=STATE.change,
                 args=({"method": fit.slug},),
@@ -167,12 +167,12 @@ def _measured(view: View, scenario: Scenario, fits: Sequence[Fit]) -> None:
         return
     said = words.state(shown, table, lower, {o.method: o.bound_by for o in outcomes})
     responsive(
-        "algorithms_race",
+        "methods_race",
         said.headline,
         lambda look: point_figure(shown, outcomes, [], look),
         table=lambda: numbers(shown, table),
     )
-    with st.container(key="algorithms_race_said"):
+    with st.container(key="methods_race_said"):
         st.markdown(said.sentence)
     st.caption(
         f"Every point is one run: {shown.trials} of each method, on the same data. n = "
@@ -219,7 +219,7 @@ def _table(view: View, fits: Sequence[Fit]) -> None:
         key=STATE.key("every"),
         help="Here: where your answers to the five questions lead.",
     )
-    with st.container(key="algorithms_table"):
+    with st.container(key="methods_table"):
         st.markdown(comparison(fits, every=view.every))
     st.caption(
         "The rates have constant 1, and some hide logarithms; T is the number of steps. Smooth: "

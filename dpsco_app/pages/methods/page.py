@@ -1,4 +1,4 @@
-"""Algorithms: one page a method, and which one when."""
+"""Methods: one page a method, and which one when."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from dpsco_app.pages.methods.state import ORDER, STATE, View, neighbours
 from dpsco_app.pages.methods.words import method_label
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.stories import story
 
 STYLE = """<style>
-.st-key-algorithms_open, .st-key-algorithms_links { gap: 0.5rem; }
-.st-key-algorithms_said { min-height: 3rem; }
-.st-key-algorithms_table table { font-size: 0.85rem; }
-.st-key-algorithms_table td, .st-key-algorithms_table th { padding: 0.35rem 0.5rem; }
+.st-key-methods_open, .st-key-methods_links { gap: 0.5rem; }
+.st-key-methods_said { min-height: 3rem; }
+.st-key-methods_table table { font-size: 0.85rem; }
+.st-key-methods_table td, .st-key-methods_table th { padding: 0.35rem 0.5rem; }
 @media (max-width: 760px) {
-  .st-key-algorithms_table th:nth-child(n+3), .st-key-algorithms_table td:nth-child(n+3) {
+  .st-key-methods_table th:nth-child(n+3), .st-key-methods_table td:nth-child(n+3) {
     display: none;
   }
 }
@@ -29,10 +30,11 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
+    draw_views("methods")
     view, wrong = opened(STATE)
     STATE.remember(view)
     name = method_card(view.method).name if view.method else "which one when"
-    st.title(f"Algorithms: {name}")
+    st.title(f"Methods: {name}")
     draw_wrong(wrong)
     _choose(view)
     if view.method:
@@ -48,7 +50,7 @@ def _choose(view: View) -> None:
     with left:
         st.selectbox("Method", ORDER, format_func=method_label, key=STATE.key("method"))
     before, after = neighbours(view.method)
-    with right, st.container(horizontal=True, key="algorithms_turn"):
+    with right, st.container(horizontal=True, key="methods_turn"):
         _turn("Previous", ":material/arrow_back:", before)
         _turn("Next", ":material/arrow_forward:", after)
 

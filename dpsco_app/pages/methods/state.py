@@ -1,4 +1,4 @@
-"""What the controls and the address of the page Algorithms hold, and its links to other pages."""
+"""What the controls and the address of the page Methods hold, and its links to other pages."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class View:
 
 
 DEFAULT = View()
-STATE = PageState(name="algorithms", default=DEFAULT)
+STATE = PageState(name="methods", default=DEFAULT)
 ORDER: tuple[str, ...] = ("", *METHOD_SLUGS)
 
 
@@ -78,7 +78,7 @@ def neighbours(method: str) -> tuple[str | None, str | None]:
 
 
 def method_anatomy_query(story: Story) -> dict[str, str] | None:
-    """Return Anatomy's address for one run of a method; None where that page does not show it."""
+    """Return the address of one run of a method; None where that view does not show it."""
     card = method_card(story.slug)
     if card.level == "user" or card.problems == (MEAN,):
         return None

@@ -1,4 +1,4 @@
-"""The words of the page Algorithms, and formulas as a page can show them."""
+"""The words of the page Methods, and formulas as a page can show them."""
 
 from __future__ import annotations
 

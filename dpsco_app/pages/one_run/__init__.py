@@ -1,1 +1,1 @@
-"""The page Anatomy."""
+"""The view One run."""

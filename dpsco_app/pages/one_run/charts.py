@@ -1,4 +1,4 @@
-"""The three figures of Anatomy: path, gradients, parts of the error; no Streamlit in here."""
+"""The three figures of One run: path, gradients, parts of the error; no Streamlit in here."""
 
 from __future__ import annotations
 

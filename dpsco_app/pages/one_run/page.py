@@ -1,4 +1,4 @@
-"""Anatomy: one run taken apart, to see what clipping and noise do."""
+"""One run: one run taken apart, to see what clipping and noise do."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.scripts import anatomy_script
+from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card, problem_card
 from dpsco_core.explain.anatomy import (
@@ -56,9 +57,10 @@ HASHED = {Scenario: lambda s: str(s.to_query())}
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
+    draw_views("one-run")
     view, problems = opened(STATE)
     scenario, refused = draw_controls(STATE)
-    st.title("Anatomy: what clipping and noise do to one run")
+    st.title("One run: what clipping and noise do to it")
     draw_wrong(problems)
     if scenario is None:
         st.error(refused)
@@ -71,7 +73,7 @@ def page() -> None:
     parts = _radius_part(scenario)
     if runs:
         _files(scenario, runs, parts=parts)
-    fold_words("How to read these figures", HOW_TO_READ, "anatomy_fold_reading")
+    fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
 
 
 def _single(scenario: Scenario, view: View) -> Scenario:
@@ -99,7 +101,7 @@ def _point(scenario: Scenario) -> Scenario:
 
 def _files(scenario: Scenario, runs: Sequence[str], *, parts: bool) -> None:
     point, (method,), trials = _point(scenario), scenario.methods, scenario.trials
-    draw_page_files("anatomy", lambda: anatomy_script(point, method, runs, trials, parts=parts))
+    draw_page_files("one_run", lambda: anatomy_script(point, method, runs, trials, parts=parts))
 
 
 def _path(scenario: Scenario) -> tuple[str, ...]:
@@ -157,7 +159,7 @@ def _refuse(scenario: Scenario, method: str, refused: NotApplicable, key: str) -
     text, button = st.columns([5, 1], vertical_alignment="center")
     text.info(f"**{refusal.names}**: {refusal.reason}")
     if refusal.changes:
-        button.button("Change that", key=f"anatomy_{key}", on_click=_change, args=(refusal,))
+        button.button("Change that", key=f"one_run_{key}", on_click=_change, args=(refusal,))
 
 
 def _change(refusal: Refusal) -> None:
@@ -193,7 +195,7 @@ def _radius_part(scenario: Scenario) -> bool:
         "chosen radius follows from the setting, never from the data.",
     )
     radius = st.session_state[STATE.key("radius")] * chosen
-    with st.container(key="anatomy_sentence"):
+    with st.container(key="one_run_sentence"):
         sentence = st.empty()
     norms = _norms(point)
     left, right = st.columns(2)

@@ -1,4 +1,4 @@
-"""What Anatomy's controls and address hold beside the scenario."""
+"""What the controls of One run and address hold beside the scenario."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def tidy(scenario: Scenario, view: View) -> View:
 
 
 STATE = PageState(
-    name="anatomy",
+    name="one_run",
     default=View(),
     use=visit.Use(
         fit=fit,

@@ -1,4 +1,4 @@
-"""The numbers of the pages Anatomy and Regimes as tables."""
+"""The numbers of the pages One run and Who wins as tables."""
 
 from __future__ import annotations
 

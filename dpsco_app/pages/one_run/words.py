@@ -1,4 +1,4 @@
-"""What the figures of Anatomy show, in words computed from their numbers."""
+"""What the figures of One run show, in words computed from their numbers."""
 
 from __future__ import annotations
 

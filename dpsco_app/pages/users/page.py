@@ -16,6 +16,7 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario, slider
 from dpsco_app.parts.scripts import users_script
+from dpsco_app.shell.places import draw_views
 
 STYLE = """<style>
 .st-key-users_scenes { gap: 0.5rem; }
@@ -26,6 +27,7 @@ STYLE = """<style>
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
+    draw_views("users")
     found = opened_with_scenario(STATE, "Users: what hiding a whole user costs")
     if found is None:
         return

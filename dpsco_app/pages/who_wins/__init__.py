@@ -1,1 +1,1 @@
-"""The page Regimes."""
+"""The view Who wins."""

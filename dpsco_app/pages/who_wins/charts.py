@@ -1,4 +1,4 @@
-"""The two maps of Regimes: whose rate is smallest, which term is largest; no Streamlit in here."""
+"""The two maps of Who wins: whose rate is smallest, which term is largest; no Streamlit in here."""
 
 from __future__ import annotations
 

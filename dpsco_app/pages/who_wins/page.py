@@ -1,4 +1,4 @@
-"""Regimes: whose rate is smallest, and which of its terms is largest, over a plane."""
+"""Who wins: whose rate is smallest, and which of its terms is largest, over a plane."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.parts.shown_bounds import rates
-from dpsco_app.shell.places import link_to
+from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.catalogue import bound, method_card
@@ -41,9 +41,10 @@ PLANE, TERMS = STATE.key("plane"), STATE.key("terms")
 def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE)
+    draw_views("who-wins")
     view, problems = opened(STATE)
     scenario, refused = draw_controls(STATE)
-    st.title("Regimes: which algorithm's rate wins where, and what it is made of")
+    st.title("Who wins: whose rate is smallest where, and what it is made of")
     draw_wrong(problems)
     if scenario is None:
         st.error(refused)
@@ -74,8 +75,8 @@ def page() -> None:
         _open_in_explore(found, scenario)
     st.caption(CAVEAT + _conditions(found))
     one = _terms_bound(scenario, slugs)
-    draw_page_files("regimes", lambda: regimes_script(canonical(scenario), name, slugs, one))
-    fold("Formulas", lambda: _formulas((*slugs, one)), "regimes_fold_formulas")
+    draw_page_files("who_wins", lambda: regimes_script(canonical(scenario), name, slugs, one))
+    fold("Formulas", lambda: _formulas((*slugs, one)), "who_wins_fold_formulas")
 
 
 def _formulas(slugs: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""What Regimes' controls and address hold."""
+"""What the controls of Who wins and address hold."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class View:
 
 
 STATE = PageState(
-    name="regimes",
+    name="who_wins",
     default=View(),
     use=visit.Use(
         fit=visit.item_level,

@@ -1,4 +1,4 @@
-"""What the maps of Regimes show at the chosen point, in words."""
+"""What the maps of Who wins show at the chosen point, in words."""
 
 from __future__ import annotations
 

@@ -11,18 +11,17 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
-from dpsco_app.pages.bounds.state import View, drawing, fits, has_line, listed
+from dpsco_app.pages.bounds.state import View, drawing, fits, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES
-from dpsco_core.catalogue import BOUNDS, bound, method_card
-from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
+from dpsco_core.catalogue import BOUNDS, bound
 from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, press, texts
+from tests.app.pages import checked, texts
 from tests.app.places.test_one_run import open_at
 
 BASE = BASES["theory"]
@@ -30,7 +29,7 @@ MEAN = Scenario(methods=("mean.sample",))
 
 
 def open_theory(**query: str) -> AppTest:
-    return open_at("theory", **query)
+    return open_at("bounds", **query)
 
 
 def found(point: Scenario = BASE, table: str = "zhao") -> tuple[Row, ...]:
@@ -41,7 +40,7 @@ def specs(page: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
 
 
-def said(page: AppTest, key: str = "theory_said") -> str:
+def said(page: AppTest, key: str = "bounds_said") -> str:
     return str(page.container(key=key).markdown[0].value)
 
 
@@ -231,65 +230,11 @@ def test_a_change_of_the_problem_keeps_the_page_whole() -> None:
 
 
 def test_what_the_address_should_not_say_is_said() -> None:
-    page = open_theory(table="none", epsilon="-1", erratum="x")
+    page = open_theory(table="none", epsilon="-1")
     warnings = " ".join(w.value for w in page.warning)
     assert "table must be one of" in warnings
     assert "epsilon must be" in warnings
-    assert "erratum must be one of" in warnings
     assert specs(page)
-
-
-def test_an_erratum_is_shown_and_its_experiment_runs_at_the_press_of_the_button() -> None:
-    page = open_theory(part="errata", erratum="arora.one-step")
-    entry = erratum("arora.one-step")
-    for text in (entry.printed, entry.wrong, entry.instead):
-        assert text in texts(page)
-    assert entry.experiment is not None
-    finding = entry.experiment.run()
-    assert finding.sentence not in texts(page)
-    press(page, "Run the experiment")
-    assert finding.sentence in texts(page)
-    table = page.table[0].value
-    assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
-    press(page, "Next")
-    assert page.query_params["erratum"] == SLUGS[SLUGS.index("arora.one-step") + 1]
-    assert finding.sentence not in texts(page)
-
-
-def test_errata_are_filtered() -> None:
-    page = open_theory(part="errata", severity="not private as printed", runs="yes")
-    grave = [e for e in ERRATA if e.severity == "not private as printed" and e.experiment]
-    assert f"**{len(grave)} of {len(ERRATA)} entries**" in said(page, "theory_errata_said")
-    assert len(page.dataframe[0].value) == len(grave)
-    assert listed(View()) == SLUGS
-    assert all(s.startswith("su.") for s in listed(View(paper="su")))
-
-
-def test_the_scenario_survives_a_look_at_the_errata() -> None:
-    page = open_theory(problem="huber", n="5000", table="arora")
-    page.session_state["theory_part"] = "errata"
-    checked(page.run())
-    assert page.query_params["part"] == "errata"
-    page.session_state["theory_part"] = "tables"
-    checked(page.run())
-    assert page.query_params["problem"] == "huber" and page.query_params["n"] == "5000"
-    assert "Arora" in said(page)
-
-
-def test_a_method_and_its_errata_lead_to_each_other() -> None:
-    def links(page: AppTest) -> dict[str, str]:
-        return {link.proto.label: link.proto.query_string for link in page.get("page_link")}
-
-    method = open_at("algorithms", method="mean.iterative")
-    entries = errata_of("mean.iterative")
-    assert len(entries) >= 4
-    for entry in entries:
-        assert f"erratum={entry.slug}" in links(method)[words.about(entry)]
-        assert "mean.iterative" in methods_of(entry)
-    page = open_theory(part="errata", erratum=entries[0].slug)
-    for slug in methods_of(entries[0]):
-        assert f"method={slug}" in links(page)[method_card(slug).name]
-    assert errata_of("mean.sample") == ()
 
 
 def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
@@ -304,10 +249,3 @@ def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
     void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
     made = drawing(point, void)
     assert made.drawn and not has_line(made, void.slug)
-
-
-def test_the_errata_are_counted_in_a_sentence() -> None:
-    page = open_theory(part="errata", severity="not private as printed")
-    grave = [e for e in ERRATA if e.severity == "not private as printed"]
-    text = f"**{len(grave)}** published statements are not private as printed."
-    assert said(page, "theory_errata_said").endswith(text)

@@ -1,4 +1,4 @@
-"""Algorithms: every method's page opens, its links lead somewhere, the guide follows the plans."""
+"""Methods: every method's page opens, its links lead somewhere, the guide follows the plans."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ QUICK = {"problem": "mean", "tails": "moments"}
 
 
 def open_algorithms(**query: str) -> AppTest:
-    return open_at("algorithms", **query)
+    return open_at("methods", **query)
 
 
 # -- one page a method ---------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def test_every_method_has_a_page() -> None:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         checked(page.run())
         found, shown = story(slug), texts(page)
-        assert page.title[0].value == f"Algorithms: {found.card.name}"
+        assert page.title[0].value == f"Methods: {found.card.name}"
         assert found.what in shown and all(step in shown for step in found.steps)
         private = found.privacy is not None
         assert ("It is not private" in shown) != private
@@ -66,10 +66,10 @@ def test_every_method_has_a_page() -> None:
 def test_the_buttons_turn_the_pages() -> None:
     page = open_algorithms(method="mean.clipped")
     press(page, "Next")
-    assert page.title[0].value == "Algorithms: Iterative updating"
+    assert page.title[0].value == "Methods: Iterative updating"
     press(page, "Previous")
     press(page, "Previous")
-    assert page.title[0].value == "Algorithms: Median of means"
+    assert page.title[0].value == "Methods: Median of means"
     assert neighbours("") == (None, METHOD_SLUGS[0])
     assert neighbours(METHOD_SLUGS[-1]) == (METHOD_SLUGS[-2], None)
     assert neighbours(METHOD_SLUGS[0])[0] == ""
@@ -126,7 +126,7 @@ def test_the_overview_answers_and_measures() -> None:
     assert "**2 of 8 private methods**" in texts(page)
     assert page.query_params["budget"] == "pure"
     press(page, "Coordinate-wise, Laplace")
-    assert page.title[0].value == "Algorithms: Coordinate-wise, Laplace"
+    assert page.title[0].value == "Methods: Coordinate-wise, Laplace"
 
 
 def test_the_table_filters() -> None:
@@ -190,6 +190,6 @@ def test_every_example_leads_with_its_method() -> None:
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
-    page = open_at("algorithms", problem="logistic", budget="pure")
+    page = open_at("methods", problem="logistic", budget="pure")
     assert "No private optimiser of the catalogue can run" in texts(page)
     assert "Choose a private optimiser" not in texts(page)

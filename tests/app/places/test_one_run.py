@@ -14,7 +14,8 @@ from dpsco_app.pages.one_run.charts import PART_NAMES, norms_figure, parts_figur
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts.look import Look
-from dpsco_app.shell.old_addresses import BASES, at_present
+from dpsco_app.shell import visit
+from dpsco_app.shell.old_addresses import BASES, OLD
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.anatomy import (
@@ -45,13 +46,15 @@ page.page()
 def open_at(name: str, **query: str) -> AppTest:
     """Run one page by itself at an address."""
     page = AppTest.from_string(SCRIPT.format(name), default_timeout=60)
-    for key, value in at_present(name, query).items():
+    before = {slug.replace("-", "_"): old for old, slug in OLD.items()}.get(name)
+    base = visit.query(BASES[before]) if before in BASES else {}
+    for key, value in (base | query).items():
         page.query_params[key] = value
     return checked(page.run())
 
 
 def open_anatomy(**query: str) -> AppTest:
-    return open_at("anatomy", **(SMALL | query))
+    return open_at("one_run", **(SMALL | query))
 
 
 def specs(page: AppTest) -> list[dict[str, Any]]:
@@ -75,7 +78,7 @@ def named(figure: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def said(page: AppTest) -> str:
-    return page.container(key="anatomy_sentence").markdown[0].value
+    return page.container(key="one_run_sentence").markdown[0].value
 
 
 def test_the_three_figures_hold_the_numbers_of_the_core() -> None:
@@ -200,7 +203,7 @@ def test_a_link_restores_the_whole_page() -> None:
     page = open_anatomy(**query)
     written = dict(page.query_params.items())
     assert query.items() <= written.items()
-    again = open_at("anatomy", **written)
+    again = open_at("one_run", **written)
     assert said(again) == said(page) and not again.warning
     assert dict(again.query_params.items()) == written
 

@@ -29,7 +29,7 @@ BASE = BASES["regimes"]
 
 
 def open_regimes(**query: str) -> AppTest:
-    return open_at("regimes", **query)
+    return open_at("who_wins", **query)
 
 
 def specs(page: AppTest) -> list[dict[str, Any]]:

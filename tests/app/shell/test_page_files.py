@@ -78,7 +78,7 @@ def test_the_script_of_anatomy_prints_what_the_page_shows() -> None:
 
 
 def test_the_script_of_regimes_prints_what_the_page_shows() -> None:
-    page = open_at("regimes")
+    page = open_at("who_wins")
     expect_files(page)
     slugs = rates(BASES["regimes"])
     one = "upper.sco.clipped"

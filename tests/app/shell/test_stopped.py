@@ -27,19 +27,19 @@ else:
 # Of every page with a sidebar of its own, a few values that are not the first that it offers.
 PANELS = {
     "explore": {"trials": "5", "grid": "1000,5000", "seed": "3", "d": "7", "show": "rates"},
-    "anatomy": {"problem": "quadratic", "n": "500", "d": "3", "trials": "1", "seed": "3"},
-    "regimes": {"distribution": "pareto", "n": "5000", "plane": "n-d"},
-    "theory": {"distribution": "pareto", "n": "5000", "kind": "lower"},
+    "one_run": {"problem": "quadratic", "n": "500", "d": "3", "trials": "1", "seed": "3"},
+    "who_wins": {"distribution": "pareto", "n": "5000", "plane": "n-d"},
+    "bounds": {"distribution": "pareto", "n": "5000", "kind": "lower"},
 }
 STATES = {
     "users": {"n": "20000"},
     "lower_bounds": {"n": "20000"},
     "privacy": {"part": "ledger"},
-    "algorithms": {"method": "sco.clipped"},
+    "methods": {"method": "sco.clipped"},
 }
 PAGES = PANELS | STATES
 # In `make test` two pages of each kind, whose state is kept by the same code; the others are slow.
-QUICK = ("explore", "theory", "users", "privacy")
+QUICK = ("explore", "bounds", "users", "privacy")
 EVERY = [pytest.param(n, marks=[] if n in QUICK else pytest.mark.slow) for n in PAGES]
 
 

@@ -19,7 +19,7 @@ st.set_page_config(layout="wide")
 name = st.session_state.get("at", "explore")
 importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 """
-PAGES = ("anatomy", "regimes", "theory", "privacy", "lower_bounds", "users")
+PAGES = ("one_run", "who_wins", "bounds", "privacy", "lower_bounds", "users")
 MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
 MEAN = MINE | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
 SMALL = {"axis": "n", "grid": "500,1000", "trials": "5"}
@@ -95,9 +95,9 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     page = at("explore", **SMALL, d="3", n="500")
     before = mine(page)
     assert before.problem == "mean"
-    go(page, "anatomy")
+    go(page, "one_run")
     assert mine(page) == before and shown(page).problem == "huber" and shown(page).d == 3
-    (note,) = page.container(key="anatomy_apart").markdown
+    (note,) = page.container(key="one_run_apart").markdown
     assert "(yours: Mean estimation)" in note.value
     assert button(page, "Use it everywhere") and not button(page, "Back to mine")
     page.get_by_key(controls.PREFIX + "n").set_value(1000)  # the visit's: it changes everywhere
@@ -106,9 +106,9 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
     page.get_by_key(controls.PREFIX + "problem").set_value("logistic")  # the page's own
     checked(page.run())
     assert mine(page) == replace(before, n=1000) and shown(page).problem == "logistic"
-    go(page, "regimes")
+    go(page, "who_wins")
     assert shown(page) == mine(page)
-    go(page, "anatomy")
+    go(page, "one_run")
     assert shown(page).problem == "logistic"
     press(page, "Back to mine")
     assert shown(page).problem == "huber"
@@ -116,7 +116,7 @@ def test_a_page_that_needs_another_problem_says_so_and_leaves_the_visit_s_alone(
 
 def test_what_a_page_shows_can_be_used_everywhere() -> None:
     page = at("explore", **SMALL, d="3", n="500")
-    go(page, "anatomy")
+    go(page, "one_run")
     press(page, "Use it everywhere")
     assert mine(page) == shown(page) and mine(page).problem == "huber"
     assert not button(page, "Use it everywhere")
@@ -125,6 +125,6 @@ def test_what_a_page_shows_can_be_used_everywhere() -> None:
 
 
 def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
-    page = at("regimes", problem="quadratic", m="100", methods="user.accelerated")
+    page = at("who_wins", problem="quadratic", m="100", methods="user.accelerated")
     assert shown(page).m == 1 and mine(page).m == 100
-    assert "m 1 (yours: 100)" in page.container(key="regimes_apart").markdown[0].value
+    assert "m 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value

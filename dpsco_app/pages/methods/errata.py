@@ -1,29 +1,96 @@
-"""Theory: the errata, one in full, and its experiment at the press of a button."""
+"""Methods: the errata, one in full, and its experiment at the press of a button."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import pandas as pd
 import streamlit as st
 
 from dpsco_app.pages.bounds import words
-from dpsco_app.pages.bounds.state import ALL, CHOICES, View, key, listed
-from dpsco_app.shell.places import link_to
+from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_app.shell.page_state import PageState
+from dpsco_app.shell.places import draw_views, link_to
+from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.errata import ERRATA, Erratum, Finding, erratum, methods_of
+from dpsco_core.explain.errata import (
+    ERRATA,
+    SEVERITIES,
+    SLUGS,
+    Erratum,
+    Finding,
+    erratum,
+    methods_of,
+)
 
-FRAME = "theory_errata_frame"
-RAN = "theory_ran"  # slugs whose experiment has been run in this session
+FRAME = "errata_frame"
+RAN = "errata_ran"  # slugs whose experiment has been run in this session
 HEIGHT = 360
+STYLE = """<style>
+.st-key-errata_filters { gap: 0.7rem; }
+.st-key-errata_said p, .st-key-errata_found p { font-size: 1.02rem; }
+</style>"""
 
 
-def errata_part(view: View) -> None:
-    """Draw the errata."""
+ALL = "all"
+# What each of the page's parameters may be, the default first.
+CHOICES: dict[str, tuple[str, ...]] = {
+    "paper": (ALL, *dict.fromkeys(slug.split(".")[0] for slug in SLUGS)),
+    "severity": (ALL, *SEVERITIES),
+    "runs": ("no", "yes"),
+    "erratum": ("", *SLUGS),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """What the page shows: of each name in `CHOICES` one value."""
+
+    paper: str = ALL
+    severity: str = ALL
+    runs: str = "no"
+    erratum: str = ""
+
+    def validate(self) -> View:
+        """Return the view; raises `InvalidInput` in one sentence."""
+        for name, values in CHOICES.items():
+            one_of(name, getattr(self, name), values)
+        return self
+
+
+STATE = PageState(name="errata", default=View())
+
+
+def listed(view: View) -> tuple[str, ...]:
+    """Return the errata that pass the filters, in order."""
+    return tuple(
+        e.slug
+        for e in ERRATA
+        if view.paper in (ALL, e.slug.split(".")[0])
+        and view.severity in (ALL, e.severity)
+        and (view.runs == "no" or e.experiment is not None)
+    )
+
+
+def page() -> None:
+    """Draw the page."""
+    st.html(SHARED_STYLE + STYLE)
+    view, wrong = opened(STATE)
+    STATE.remember(view)
+    draw_views("errata")
+    st.title("Errata: what was wrong in print")
+    draw_wrong(wrong)
+    _entries(view)
+    link(STATE, view)
+
+
+def _entries(view: View) -> None:
     st.markdown(words.ERRATA_INTRODUCTION)
     _filters()
     slugs = listed(view)
-    with st.container(key="theory_errata_said"):
+    with st.container(key="errata_said"):
         st.markdown(_said(slugs))
     if not slugs:
         st.info("No entry passes these filters.")
@@ -40,10 +107,10 @@ def _filters() -> None:
         ("severity", "What is wrong", severities),
         ("runs", "Experiments", {"no": "with and without", "yes": "with an experiment"}),
     )
-    with st.container(horizontal=True, key="theory_filters"):
+    with st.container(horizontal=True, key="errata_filters"):
         for name, label, names in choices:
             st.selectbox(
-                label, list(names), format_func=names.__getitem__, key=key(name), width=250
+                label, list(names), format_func=names.__getitem__, key=STATE.key(name), width=250
             )
 
 
@@ -83,19 +150,19 @@ def _table(slugs: Sequence[str]) -> None:
 def _selected(slugs: list[str]) -> None:
     chosen = st.session_state[FRAME].selection.rows
     if chosen and chosen[0] < len(slugs):
-        st.session_state[key("erratum")] = slugs[chosen[0]]
+        st.session_state[STATE.key("erratum")] = slugs[chosen[0]]
 
 
 def _one(entry: Erratum, slugs: Sequence[str]) -> None:
     place = slugs.index(entry.slug)
     st.header(f"{words.about(entry)}: {entry.severity}")
-    with st.container(horizontal=True, key="theory_walk"):
+    with st.container(horizontal=True, key="errata_walk"):
         for label, step in (("Previous", -1), ("Next", 1)):
             there = place + step
             inside = 0 <= there < len(slugs)
             st.button(
                 label,
-                key=f"theory_{label}",
+                key=f"errata_{label}",
                 disabled=not inside,
                 on_click=_go,
                 args=(slugs[there] if inside else entry.slug,),
@@ -110,9 +177,9 @@ def _one(entry: Erratum, slugs: Sequence[str]) -> None:
     st.caption("In the code: " + ", ".join(f"`{m}`" for m in entry.modules))
     methods = methods_of(entry)
     if methods:
-        with st.container(horizontal=True, key="theory_methods"):
+        with st.container(horizontal=True, key="errata_methods"):
             for slug in methods:
-                link_to("algorithms", method_card(slug).name, {"method": slug})
+                link_to("methods", method_card(slug).name, {"method": slug})
     if entry.experiment is not None:
         _experiment(entry)
 
@@ -122,12 +189,12 @@ def _experiment(entry: Erratum) -> None:
     st.subheader(entry.experiment.name)
     ran: set[str] = st.session_state.setdefault(RAN, set())
     if entry.slug not in ran:
-        pressed = st.button("Run the experiment", key="theory_run", icon=":material/science:")
+        pressed = st.button("Run the experiment", key="errata_run", icon=":material/science:")
         if not pressed:
             return
         ran.add(entry.slug)
     found = _finding(entry.slug)
-    with st.container(key="theory_found"):
+    with st.container(key="errata_found"):
         st.markdown(f"**{found.sentence}**")
     st.table(_numbers(found), hide_index=True)
     if found.inside:
@@ -153,4 +220,4 @@ def _numbers(found: Finding) -> pd.DataFrame:
 
 
 def _go(slug: str) -> None:
-    st.session_state[key("erratum")] = slug
+    st.session_state[STATE.key("erratum")] = slug

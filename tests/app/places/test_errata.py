@@ -1,0 +1,79 @@
+"""Errata: each is shown, filtered, counted, and its experiment runs."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from dpsco_app.pages.bounds import words
+from dpsco_app.pages.methods.errata import View, listed
+from dpsco_core.catalogue import method_card
+from dpsco_core.explain.errata import ERRATA, SLUGS, errata_of, erratum, methods_of
+from tests.app.pages import checked, press, texts
+from tests.app.places.test_one_run import open_at
+
+SCRIPT = """
+import streamlit as st
+from dpsco_app.pages.methods import errata
+st.set_page_config(layout="wide")
+errata.page()
+"""
+
+
+def open_errata(**query: str) -> AppTest:
+    page = AppTest.from_string(SCRIPT, default_timeout=60)
+    for key, value in query.items():
+        page.query_params[key] = value
+    return checked(page.run())
+
+
+def said(page: AppTest, key: str) -> str:
+    return str(page.container(key=key).markdown[0].value)
+
+
+def test_an_erratum_is_shown_and_its_experiment_runs_at_the_press_of_the_button() -> None:
+    page = open_errata(erratum="arora.one-step")
+    entry = erratum("arora.one-step")
+    for text in (entry.printed, entry.wrong, entry.instead):
+        assert text in texts(page)
+    assert entry.experiment is not None
+    finding = entry.experiment.run()
+    assert finding.sentence not in texts(page)
+    press(page, "Run the experiment")
+    assert finding.sentence in texts(page)
+    table = page.table[0].value
+    assert list(table.columns) == list(finding.columns) and len(table) == len(finding.rows)
+    press(page, "Next")
+    assert page.query_params["erratum"] == SLUGS[SLUGS.index("arora.one-step") + 1]
+    assert finding.sentence not in texts(page)
+
+
+def test_errata_are_filtered() -> None:
+    page = open_errata(severity="not private as printed", runs="yes")
+    grave = [e for e in ERRATA if e.severity == "not private as printed" and e.experiment]
+    assert f"**{len(grave)} of {len(ERRATA)} entries**" in said(page, "errata_said")
+    assert len(page.dataframe[0].value) == len(grave)
+    assert listed(View()) == SLUGS
+    assert all(s.startswith("su.") for s in listed(View(paper="su")))
+
+
+def test_a_method_and_its_errata_lead_to_each_other() -> None:
+    def links(page: AppTest) -> dict[str, str]:
+        return {link.proto.label: link.proto.query_string for link in page.get("page_link")}
+
+    method = open_at("methods", method="mean.iterative")
+    entries = errata_of("mean.iterative")
+    assert len(entries) >= 4
+    for entry in entries:
+        assert f"erratum={entry.slug}" in links(method)[words.about(entry)]
+        assert "mean.iterative" in methods_of(entry)
+    page = open_errata(erratum=entries[0].slug)
+    for slug in methods_of(entries[0]):
+        assert f"method={slug}" in links(page)[method_card(slug).name]
+    assert errata_of("mean.sample") == ()
+
+
+def test_the_errata_are_counted_in_a_sentence() -> None:
+    page = open_errata(severity="not private as printed")
+    grave = [e for e in ERRATA if e.severity == "not private as printed"]
+    text = f"**{len(grave)}** published statements are not private as printed."
+    assert said(page, "errata_said").endswith(text)

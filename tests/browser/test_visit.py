@@ -1,0 +1,87 @@
+"""One scenario a visit, in Chromium: set on Explore, shown in every other place, and back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from dpsco_app.shell.places import MENU, VIEWS
+from tests.browser.responsive import Ready
+
+START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"
+# Places with the scenario's controls beside their figure.
+MENU_PLACES = [MENU[slug] for slug in ("bounds", "lower-bounds", "privacy")]
+VIEW_NAMES = [name for slug, name in VIEWS[0].items() if slug != "explore"]
+
+
+def slider(page: Page, name: str) -> Locator:
+    return page.get_by_role("slider", name=name)
+
+
+def expect_scenario(page: Page, ready: Ready, d: int) -> None:
+    ready(page, seconds=60)
+    expect(slider(page, "Records n")).to_have_attribute("aria-valuetext", "2,000")
+    expect(slider(page, "Dimension d")).to_have_attribute("aria-valuetext", str(d))
+
+
+def test_a_scenario_set_on_explore_is_that_of_all_places_and_back(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + START)
+    expect_scenario(page, ready, 3)
+    menu = page.get_by_test_id("stTopNav")
+    for name in MENU_PLACES:
+        menu.get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(name, timeout=20_000)
+        expect_scenario(page, ready, 3)
+        page.wait_for_url(lambda url: "n=2000" in url and "d=3" in url, timeout=10_000)
+    menu.get_by_role("link", name="Explore", exact=True).click()
+    for name in VIEW_NAMES:
+        page.locator(".st-key-views").get_by_role("link", name=name, exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(name, timeout=20_000)
+        expect_scenario(page, ready, 3)
+    slider(page, "Dimension d").press("ArrowRight")
+    page.wait_for_url(lambda url: "d=5" in url, timeout=10_000)
+    menu.get_by_role("link", name="Explore", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("DP-SCO", timeout=20_000)
+    expect_scenario(page, ready, 5)
+
+
+def test_a_page_that_needs_another_value_says_so_and_leads_back(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(dashboard + START)
+    ready(page, seconds=60)
+    page.get_by_test_id("stTopNav").get_by_role("link", name="Lower bounds", exact=True).click()
+    note = page.locator(".st-key-lower_apart")
+    expect(note).to_contain_text(re.compile(r"Mean estimation \(yours: .+\)"), timeout=20_000)
+    page.get_by_role("button", name="Statistics bites").click()
+    ready(page, seconds=60)
+    expect(note).to_contain_text("d 200 (yours: 3)")
+    page.get_by_role("button", name="Back to mine").click()
+    expect_scenario(page, ready, 3)
+    page.get_by_role("button", name="Use it everywhere").click()
+    expect(note).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("old", "heading", "kept"),
+    [
+        ("/anatomy?n=500&d=3&trials=1", "One run", "problem=huber"),
+        ("/regimes?plane=n-p", "Who wins", "problem=quadratic"),
+        ("/theory?table=kamath", "Bounds", "p=3"),
+        ("/theory?part=errata&erratum=arora.one-step", "Errata", "erratum=arora.one-step"),
+        ("/algorithms?method=mean.clipped", "Methods", "method=mean.clipped"),
+        ("/explore?n=2000&trials=5&grid=500,1000", "DP-SCO Explorer", "n=2000"),
+    ],
+)
+def test_an_old_address_leads_to_the_new_one(
+    page: Page, dashboard: str, ready: Ready, old: str, heading: str, kept: str
+) -> None:
+    page.goto(dashboard + old)
+    expect(page.get_by_role("heading", level=1)).to_contain_text(heading, timeout=20_000)
+    ready(page, seconds=60)
+    assert kept in page.url
+    assert page.get_by_text("In the address:").count() == 0
