@@ -5,8 +5,10 @@ Children inherit `os.environ` as it stands here; `tests/test_environment.py` kee
 
 from __future__ import annotations
 
+import gc
 import os
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,20 @@ def settle(environment: dict[str, str] | os._Environ[str]) -> None:
 
 
 settle(os.environ)  # before a test imports what reads it
+# A shell lets what it starts in its background ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure() -> None:
+    """Look for no garbage while tests are collected: nearly all of it stays."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of every later search: a tenth of the whole run."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
