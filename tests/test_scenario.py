@@ -208,7 +208,6 @@ def test_a_scenario_survives_python(scenario: Scenario) -> None:
 @pytest.mark.parametrize(
     ("axis", "problem", "methods"),
     [
-        (None, "mean", ("mean.clipped", "mean.sample")),
         ("n", "mean", ("mean.clipped", "mean.sample")),
         (None, "logistic", ("sco.clipped", "sco.erm")),
     ],

@@ -141,9 +141,9 @@ def test_an_approximate_budget_is_composed_as_the_gaussian_noise_that_meets_it(
 def test_where_advanced_composition_beats_basic_is_what_trying_every_number_finds(
     point: Point,
 ) -> None:
-    every = {k: composed(point, k) for k in range(1, 501)}
+    every = {k: composed(point, k) for k in range(1, 251)}
     below = [k for k, at in every.items() if at.advanced < at.basic]
-    found = advanced_range(point, 500)
+    found = advanced_range(point, 250)
     assert found == ((below[0], below[-1]) if below else None)
     assert len(below) == (0 if found is None else found[1] - found[0] + 1)
     # A pure budget: sqrt(2 ln(1/delta)/k) + e^epsilon - 1 < 1, so never from ln 2 on.
@@ -151,7 +151,7 @@ def test_where_advanced_composition_beats_basic_is_what_trying_every_number_find
         assert found is None
     if point.kind == "pure" and point.epsilon == 0.5:
         least = 2 * math.log(1e6) / (2 - math.exp(0.5)) ** 2
-        assert found == (math.floor(least) + 1, 500)
+        assert found == (math.floor(least) + 1, 250)
 
 
 def test_the_exact_composition_is_what_a_ledger_says() -> None:

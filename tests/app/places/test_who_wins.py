@@ -126,7 +126,13 @@ def test_titles_say_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
     assert smallest_title(found(pure), pure).startswith("No rate of the chosen methods applies")
 
 
-@pytest.mark.parametrize("problem", PROBLEM_SLUGS)
+# In every run; the other problems in `make test-slow`.
+FEW = ("mean", "linear", "logistic")
+
+
+@pytest.mark.parametrize(
+    "problem", [p if p in FEW else pytest.param(p, marks=pytest.mark.slow) for p in PROBLEM_SLUGS]
+)
 def test_every_problem_has_its_maps(problem: str) -> None:
     page = open_regimes(
         problem=problem, methods=",".join(methods_for(problem, "item")), plane="d-epsilon"

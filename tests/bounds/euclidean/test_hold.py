@@ -26,7 +26,7 @@ LIPSCHITZ_UPPER = [
 ]
 
 
-@pytest.mark.parametrize("at", list(random_settings(250, 31)))
+@pytest.mark.parametrize("at", list(random_settings(100, 31)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
     private = not isinstance(at.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:

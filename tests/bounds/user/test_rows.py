@@ -269,10 +269,10 @@ def test_only_what_needs_no_privacy_survives_a_pure_budget():
     "budget",
     [
         ZCDP(rho=1e-8),
-        ZCDP(rho=1e4),
+        pytest.param(ZCDP(rho=1e4), marks=pytest.mark.slow),
         PureDP(epsilon=0.1),
         ApproxDP(epsilon=1e-3, delta=1e-10),
-        ApproxDP(epsilon=50.0, delta=0.3),
+        pytest.param(ApproxDP(epsilon=50.0, delta=0.3), marks=pytest.mark.slow),
     ],
 )
 def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):

@@ -58,8 +58,9 @@ class Quadratic:
 @pytest.mark.parametrize("objective", CURVES, ids=str)
 @pytest.mark.parametrize("constraint", SETS, ids=lambda c: type(c).__name__)
 def test_without_noise_the_gap_is_within_its_guarantee(objective: Objective, constraint) -> None:
-    for seed, steps in itertools.product(range(3), (1, 2, 5, 30)):
-        problem, start = Quadratic(objective, constraint, seed), constraint.project(np.ones(4))
+    start = constraint.project(np.ones(4))
+    problems = [Quadratic(objective, constraint, seed) for seed in range(3)]
+    for problem, steps in itertools.product(problems, (1, 2, 5, 30)):
         run = accelerated_descent(
             start, steps, objective, constraint, lambda x, t, p=problem: p.gradient(x)
         )

@@ -114,8 +114,8 @@ def test_a_user_moves_the_releases_by_at_most_what_the_ledger_records(
 @pytest.mark.parametrize("method", CHAINS)
 @pytest.mark.parametrize("kind", SMOOTH)
 def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kind: str) -> None:
-    sizes = itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS)
-    for n, m, d, budget in sizes:
+    sizes = list(itertools.product((2, 7, 1000), (1, 10, 300), (1, 50), BUDGETS))
+    for n, m, d, budget in sizes[::5]:  # every value, and nearly every pair of two
         where = user_setting(kind, n, m, d, budget)
         plan = method.plan(where)
         losses, rho = plan.losses, share(method.calibration, budget)

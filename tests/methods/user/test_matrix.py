@@ -25,12 +25,13 @@ def outcome(point: Scenario) -> Outcome:
     return run_cell(next(cells(point)))
 
 
-@pytest.mark.parametrize("distribution", ["student-t", "hypercube"])
+# Each problem on one law in every run, and on the other in `make test-slow`.
+@pytest.mark.parametrize("turn", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_runs_or_refuses_with_a_reason(
-    method: str, problem: str, distribution: str
-) -> None:
+def test_a_method_runs_or_refuses_with_a_reason(method: str, problem: str, turn: int) -> None:
+    turn += METHODS.index(method) + PROBLEMS.index(problem)
+    distribution = ("student-t", "hypercube")[turn % 2]
     if problem not in next(m for m in USER_OPTIMISERS if m.card.slug == method).card.problems:
         with pytest.raises(InvalidInput, match="method must be one of"):
             Scenario(problem=problem, methods=(method,), **SMALL).validate()
