@@ -199,10 +199,10 @@ def _presets() -> None:
         st.popover("Presets", icon=":material/auto_awesome:"),
     ):
         for kind, name in KINDS.items():
-            st.markdown(f"**{name}**")
+            st.caption(name)
             with st.container(horizontal=True):
                 _preset_buttons(kind)
-        st.markdown("**More**")
+        st.caption("More")
         with st.container(horizontal=True):
             draw_gallery(_start_preset)
             draw_open()
