@@ -1,0 +1,197 @@
+r"""Rate distortion on the sign hypercube: sharper bounds for rho-zCDP than by counting wrong signs.
+
+The output knows at most :math:`\rho B^2` nats of the signs, B the number of spikes. The least error
+at that much information is bounded with the exact loss, :math:`\|\hat\nu-\nu\|_2` or its square.
+See theory/approx-lower-bounds.md, 5.
+
+Both bounds are maxima of lines in the information, of which an envelope is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import erf, log_ndtr
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats, expectation, maximise, search_range
+from dpsco_core.bounds.instances.fano import LOG_2
+from dpsco_core.bounds.instances.spikes import spike_exponent
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(8)
+_LINES = 240
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """The maximum of lines, as the breaks between those that attain it, from the steepest on."""
+
+    breaks: Floats
+    heights: Floats
+    slopes: Floats
+
+    def at(self, x: Floats) -> Floats:
+        """Return the maximum at every x, or 0 where it is negative."""
+        line = np.searchsorted(self.breaks, x)
+        return np.asarray(np.maximum(0.0, self.heights[line] + self.slopes[line] * x))
+
+
+def envelope(heights: Floats, slopes: Floats) -> Envelope:
+    """Return the envelope of lines whose slopes increase."""
+    kept: list[int] = []
+    breaks: list[float] = []
+    for i in range(len(slopes)):
+        start = -math.inf
+        while kept:
+            last = kept[-1]
+            start = float((heights[last] - heights[i]) / (slopes[i] - slopes[last]))
+            if len(kept) == 1 or start > breaks[-1]:
+                break
+            kept.pop()
+            breaks.pop()
+        if kept:
+            breaks.append(start)
+        kept.append(i)
+    return Envelope(np.array(breaks), heights[kept], slopes[kept])
+
+
+def log_largest_mean(log_lambda: Floats) -> Floats:
+    r"""Return :math:`\ln M_1(\lambda)=\max_y[-\lambda(1+y^2)+\ln\cosh2\lambda y]`.
+
+    :math:`-\lambda` for :math:`\lambda\le\frac12`; above, at the positive root of
+    :math:`y=\tanh2\lambda y`.
+    """
+    size = np.exp(log_lambda)
+    y = np.where(size > 0.5, np.sqrt(np.clip(3 * (1 - 0.5 / size), 0.0, 1.0)), 0.0)
+    for _ in range(60):  # from above the root: Newton's steps stay above it, where f is concave
+        t = np.tanh(2 * size * y)
+        slope = 1 - 2 * size * (1 - t * t)
+        y = np.where(size > 0.5, np.clip(y - (y - t) / np.maximum(slope, 1e-12), 0.0, 1.0), 0.0)
+    z = 2 * size * y
+    return np.asarray(-size * (1 + y * y) + z + np.log1p(np.exp(-2 * z)) - LOG_2)
+
+
+@lru_cache(maxsize=256)
+def l2_envelope(d: int) -> Envelope:
+    r"""Return :math:`\max_s\frac{-x-\Lambda(s)}s` as a function of x, over 240 values of s.
+
+    The mixture :math:`e^{\Lambda(s)}` is exact up to :math:`\lambda=\frac12`, where
+    :math:`M_1^d=e^{-d\lambda}`, and from 40 on, where :math:`M_1=\frac12`; between them are Gauss's
+    panels, shorter than the width :math:`1/\sqrt d` of the integrand in :math:`\ln\lambda`.
+    """
+    require(d >= 1, "d", "a positive integer", d)
+    root = math.sqrt(d)
+    s = root * np.geomspace(2e-3, 60, _LINES)
+    start, end = math.log(0.5), math.log(40.0)
+    edges = np.linspace(start, end, math.ceil((end - start) * max(5.0, root / 2)) + 1)
+    half = np.diff(edges)[:, None] / 2
+    nodes = (edges[:-1, None] + half * (1 + _NODES)).ravel()
+    common = d * log_largest_mean(nodes) - nodes / 2 + np.log((half * _WEIGHTS).ravel())
+    inverse = np.exp(-nodes) / 4
+    middle = np.array([_log_sum(common - x * x * inverse) for x in s])
+    middle += np.log(s / (2 * math.sqrt(math.pi)))
+    # The law of the mixture is inverse normal: its mass up to 1/2, tilted by exp(-d lambda).
+    below = np.logaddexp(log_ndtr(root - s) - s * root, log_ndtr(-root - s) + s * root)
+    above = np.log(erf(s / (2 * math.sqrt(40.0)))) - d * LOG_2
+    log_mixture = np.logaddexp(np.logaddexp(below, middle), above)
+    return envelope(-log_mixture / s, -1 / s)
+
+
+def _log_sum(logs: Floats) -> float:
+    """Return the log of a sum of exponentials; scipy's takes ten times as long."""
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))
+
+
+@lru_cache(maxsize=1)
+def squared_envelope() -> Envelope:
+    r"""Return :math:`\max_\lambda\frac{-x-\ln M_1(\lambda)}\lambda` of one sign, at x nats."""
+    log_lambda = np.linspace(math.log(0.5), math.log(1e4), 8000)
+    size = np.exp(log_lambda)
+    return envelope(-log_largest_mean(log_lambda) / size, -1 / size)
+
+
+def rate_distortion_l2(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Return the bound on the mean l2 error at spike probability p, for rho-zCDP algorithms.
+
+    .. math:: p^aE\Big[\max_s\frac{-\rho B^2-\Lambda(s)}s\Big]_+
+
+    See theory/approx-lower-bounds.md, 5.
+
+    Examples
+    --------
+    >>> round(rate_distortion_l2(0.001, 10_000, 20, 2, 0.028014), 6)
+    0.104517
+    """
+    _check(p, n, rho)
+    return float(_l2_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+
+
+def _l2_values(
+    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+) -> Floats:
+    def distance(count: Floats) -> Floats:
+        return l2_envelope(d).at(rho * count**2)
+
+    mean = expectation(distance, n, p, largest=_last(d, rho), scale=_scale(d, rho), fine=fine)
+    return np.asarray(p ** spike_exponent(moment_order) * mean)
+
+
+def rate_distortion_squared(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    r"""Return the bound on the mean squared error at p, for rho-zCDP algorithms.
+
+    .. math:: p^{2a}E\Big[\max_\lambda\frac{-\rho B^2-d\ln M_1(\lambda)}\lambda\Big]_+
+
+    At :math:`\lambda=\frac12` it is the squared form of `hypercube`. See
+    theory/approx-lower-bounds.md, 5.
+
+    Examples
+    --------
+    >>> round(rate_distortion_squared(0.001, 10_000, 20, 2, 0.028014), 7)
+    0.0142954
+    """
+    _check(p, n, rho)
+    return float(_squared_values(np.array([p]), n, d, moment_order, rho, fine=True)[0])
+
+
+def _squared_values(
+    p: Floats, n: int, d: int, moment_order: float, rho: float, *, fine: bool = False
+) -> Floats:
+    def distance(count: Floats) -> Floats:
+        return d * squared_envelope().at(rho / d * count**2)
+
+    mean = expectation(distance, n, p, largest=_last(d, rho), scale=_scale(d, rho), fine=fine)
+    return np.asarray(p ** (2 * spike_exponent(moment_order)) * mean)
+
+
+def _last(d: int, rho: float) -> float:
+    """Return the number of spikes beyond which both forms are 0."""
+    return math.floor(math.sqrt(d * LOG_2 / rho))
+
+
+def _scale(d: int, rho: float) -> float:
+    """Return over how many spikes the forms change little."""
+    return max(1.0, 0.1 * math.sqrt(d / rho))
+
+
+@lru_cache(maxsize=4096)
+def best_l2(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the p in (0, largest] that maximises `rate_distortion_l2`."""
+    low, high = search_range(math.sqrt(d / rho), n, largest)
+    return maximise(lambda p: _l2_values(p, n, d, moment_order, rho), low, high)
+
+
+@lru_cache(maxsize=4096)
+def best_squared(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the p in (0, largest] that maximises `rate_distortion_squared`."""
+    low, high = search_range(math.sqrt(d / rho), n, largest)
+    return maximise(lambda p: _squared_values(p, n, d, moment_order, rho), low, high)
+
+
+def _check(p: float, n: int, rho: float) -> None:
+    require(0 <= p <= 1, "p", "between 0 and 1", p)
+    require(n >= 1, "n", "a positive integer", n)
+    require(rho > 0, "rho", "positive", rho)

@@ -1,0 +1,336 @@
+r"""Tracing with an anti-copy: lower bounds that bind every (epsilon, delta)-DP algorithm.
+
+A record is 0 with probability 1 - q and :math:`q^{-1/k}s` with probability q, where the
+:math:`s_j=\pm1` are independent with means :math:`\Theta_j=rT_j`, and
+the :math:`T_j=2\,\mathrm{Beta}(\frac u2,\frac u2)-1` are drawn anew in every trial: u is the *shape*
+of the prior and r its *spread*. The mean of a record is :math:`q^a\Theta` with a = 1 - 1/k. An accurate
+output is correlated with the records that made it, and privacy bounds the correlation of each. See
+theory/approx-lower-bounds.md, 1 to 3.
+
+Functions with `at` in their name give the bound at one or more q and u; the others the best over a
+fixed grid of u, with the best q for each u, so that no bound rises with n, epsilon, delta or k.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from dpsco_core.base.errors import require
+from dpsco_core.bounds.instances.binomial import Floats
+from dpsco_core.bounds.instances.spikes import spike_exponent
+
+FULL = 1.0  # the spread that is best under (epsilon, delta)-DP
+# The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
+# data of the catalogue have it, so that both notions' bounds bind them.
+CONCENTRATED = math.sqrt(1 - (1 - 2 * math.sqrt(2) / 3) ** 2)
+# Shapes u: a step of 5 % costs less than 1e-4 of a bound.
+SHAPES = np.geomspace(0.1, 4000.0, 218)
+_HALVINGS = 46  # of an interval of 60 in ln x
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leakage:
+    r"""What one record may reveal: bounds on the mean of its test Z; Lemmas A and B.
+
+    See theory/approx-lower-bounds.md, 2.
+
+    Parameters
+    ----------
+    spread : float
+        r, of the prior for which it holds.
+    pairs : tuple of (float, float)
+        Pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`.
+    capped : float
+        A bound on :math:`E_PZ` for :math:`\|f\|\le1` besides those of the pairs.
+    """
+
+    spread: float
+    pairs: tuple[tuple[float, float], ...]
+    capped: float = math.inf
+
+    def kappa(self, d: int) -> float:
+        r"""Return the least bound on :math:`E_PZ` for :math:`\|f\|\le1`."""
+        return min(self.capped, *(c + e * math.sqrt(d) for c, e in self.pairs))
+
+
+def approximate_leakage(epsilon: float, delta: float, spread: float = FULL) -> Leakage:
+    r"""Return Lemma A, for (epsilon, delta)-DP algorithms; delta may be 0.
+
+    An (epsilon, delta)-DP algorithm is (1/2, delta)-DP where epsilon is less: the second pair is
+    then that of 1/2.
+
+    Examples
+    --------
+    >>> [round(approximate_leakage(e, 1e-6).kappa(20), 6) for e in (0.1, 1, 3)]
+    [0.055817, 0.685982, 2.449499]
+    """
+    require(epsilon > 0, "epsilon", "positive", epsilon)
+    require(0 <= delta < 1, "delta", "at least 0 and below 1", delta)
+    square = spread * spread
+    at = (2 - math.sqrt(4 - 3 * square)) / 3
+    deviation = (square - at * at) / math.sqrt(1 - at)  # M
+    reach = 2 * square / (1 + math.sqrt(1 - square))  # zeta = 2 (1 - sqrt(1 - r^2))
+    fresh = (math.sqrt(2 * max(epsilon, 0.5)) * square, delta * reach)
+    if epsilon > 600:
+        return Leakage(spread=spread, pairs=(fresh,))
+    growth = math.expm1(epsilon)
+    swapped = (growth / math.sqrt(2 * (growth + 2)) * deviation, 2 * delta * reach)
+    return Leakage(spread=spread, pairs=(swapped, fresh))
+
+
+def concentrated_leakage(rho: float) -> Leakage:
+    r"""Return Lemma B, for rho-zCDP algorithms, at the spread `CONCENTRATED`."""
+    require(rho > 0, "rho", "positive", rho)
+    root = math.sqrt(2 * rho) * CONCENTRATED**2
+    capped = math.sqrt(16 / 27 * rho * moment_factor(0.75 * rho))
+    return Leakage(spread=CONCENTRATED, pairs=((root, 0.0),), capped=capped)
+
+
+def moment_factor(x: float) -> float:
+    r"""Return the K >= 1 with :math:`K-1-\ln K=2x`, by Newton's method from above.
+
+    Examples
+    --------
+    >>> [round(moment_factor(x), 6) for x in (0.01, 0.375, 1.0)]
+    [1.21355, 2.768196, 4.505241]
+    """
+    if x <= 0:
+        return 1.0
+    y = 2 * x + 2 * math.sqrt(x)
+    for _ in range(60):
+        step = (y - math.log1p(y) - 2 * x) * (1 + y) / y
+        y -= step
+        if abs(step) <= 1e-15 * y:
+            break
+    return 1 + y
+
+
+def largest_tracing_probability(
+    d: int, moment_order: float, mean_bound: float, spread: float = FULL
+) -> float:
+    r"""Return the largest q that keeps the prior in the class, :math:`q_{\max}`.
+
+    :math:`\min(q_k,(R/(r\sqrt d))^{1/a})` with :math:`q_k=1` for k <= 3 and
+    :math:`\frac{2(k-1)}{(k-2)(k+1)}` above. See theory/approx-lower-bounds.md, 1.
+    """
+    require(mean_bound >= 0, "mean_bound", "at least 0", mean_bound)
+    k = moment_order
+    moments = 1.0 if k <= 3 else 2 * (k - 1) / ((k - 2) * (k + 1))
+    longest = spread * math.sqrt(d)
+    if mean_bound >= longest:
+        return moments
+    return min(moments, math.pow(mean_bound / longest, 1 / spike_exponent(k)))
+
+
+@lru_cache(maxsize=4096)
+def tracing_shape(d: int, moment_order: float) -> float:
+    r"""Return the shape u of the data of the catalogue: the best for T1 where q has no cap.
+
+    T1 is then a multiple of :math:`G^{(1+a)/2}u^{-(1-a)/2}`. Where d = 1 leaves T1 nothing, T2
+    takes its place, with :math:`G=\frac u{1+u}` and the best u = 2 (k - 1).
+
+    Examples
+    --------
+    >>> [round(tracing_shape(d, 2.0), 2) for d in (1, 2, 20, 10_000)]
+    [2.0, 10.15, 2.49, 2.0]
+    """
+    a = spike_exponent(moment_order)
+    if d == 1:
+        return 2 * (moment_order - 1)
+    grid = np.geomspace(0.5, 40 * moment_order, 1 + 16 * 64)
+    gain = _median_gain(grid, d, 1.0)
+    inside = gain > 0
+    logs = np.where(inside, np.log(np.where(inside, gain, 1.0)), -np.inf)
+    return float(grid[int(np.argmax((1 + a) * logs - (1 - a) * np.log(grid)))])
+
+
+def _median_gain(u: Floats, d: int, spread: float) -> Floats:
+    """Return G of T1; 0 where it has none."""
+    excess = d * u / (1 + u) - 1
+    variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
+    factor = np.maximum(0.0, 1 - variance / (2 * np.maximum(excess, 1e-100) ** 2))
+    return np.asarray(np.where(excess > 0, spread**2 * excess * factor**2, 0.0))
+
+
+def _root(u: Floats, x: Floats, gain: Floats) -> Floats:
+    r"""Return the positive root of :math:`u\alpha^2+x\alpha=G`, without cancellation."""
+    return np.asarray(2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracing:
+    """The tracing bounds of section 3 for n records, dimension d, order k and a leakage.
+
+    Parameters
+    ----------
+    n, d : int
+    moment_order : float
+        k >= 2.
+    leakage : Leakage
+    """
+
+    n: int
+    d: int
+    moment_order: float
+    leakage: Leakage
+
+    def __post_init__(self) -> None:
+        require(self.n >= 1, "n", "a positive integer", self.n)
+        require(self.d >= 1, "d", "a positive integer", self.d)
+
+    @property
+    def _power(self) -> float:
+        return spike_exponent(self.moment_order)
+
+    def _second_moment(self, u: Floats) -> Floats:
+        r"""Return :math:`S_2=E\|\Theta\|^2`."""
+        return np.asarray(self.d * self.leakage.spread**2 / (1 + u))
+
+    def l2_at(self, q: Floats, u: Floats) -> Floats:
+        """Return T1, a bound on the mean l2 error; 0 for d = 1."""
+        gain = _median_gain(u, self.d, self.leakage.spread)
+        x = self.n * q * self.leakage.kappa(self.d)
+        return np.asarray(q**self._power * _root(u, x, gain))
+
+    def squared_at(self, q: Floats, u: Floats) -> Floats:
+        """Return T2, a bound on the mean squared error, or the square of T1 where it is larger."""
+        best = self.l2_at(q, u) ** 2
+        for c, slack in self._squared_pairs(u):
+            x = self.n * q
+            left = np.maximum(0.0, u * self._second_moment(u) - x * slack)
+            best = np.maximum(best, (q**self._power * _root(u, x * c, left)) ** 2)
+        return np.asarray(best)
+
+    def _squared_pairs(self, u: Floats) -> tuple[tuple[Floats, float], ...]:
+        r"""Return (c, h) of T2; c is raised to :math:`h/\sqrt{S_2}`, which the proof needs."""
+        pairs = ((c, 2 * e * self.leakage.spread * self.d) for c, e in self.leakage.pairs)
+        return tuple((np.maximum(c, h / np.sqrt(self._second_moment(u))), h) for c, h in pairs)
+
+    def linear_at(self, q: Floats, u: Floats) -> Floats:
+        r"""Return T3, on the mean excess risk of :math:`-\langle w,x\rangle` in the unit ball."""
+        return np.asarray(np.maximum(0.0, np.max(self._linear_forms(q, u), axis=0)))
+
+    def _linear_forms(self, q: Floats, u: Floats) -> Floats:
+        """Return the forms of T3 one above another; where they are void they are negative."""
+        norm, most = self._linear_units(u)
+        x = self.n * q
+        seen = [x * e + _squashed(x * c) for c, e in self._linear_pairs(u)]
+        seen.append(x * self.leakage.kappa(self.d) / (u * norm))
+        gain = _median_gain(u, self.d, self.leakage.spread)
+        ratio = np.minimum(1.0, _root(u, x * self.leakage.kappa(self.d), gain) / norm)
+        seen.append(np.sqrt((1 - ratio) * (1 + ratio)))
+        return np.asarray(np.stack([q**self._power * norm * (most - y) for y in seen]))
+
+    def _linear_units(self, u: Floats) -> tuple[Floats, Floats]:
+        r"""Return S, and the least share of it that :math:`E\|\Theta\|` is."""
+        return np.sqrt(self._second_moment(u)), 1 - u / (self.d * (u + 3))
+
+    def _linear_pairs(self, u: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        r"""Return :math:`x/(nq)` and :math:`\eta/(nq)` of T3, for every pair."""
+        scale = u * np.sqrt(self._second_moment(u))
+        longest = math.sqrt(self.d) * (1 + np.sqrt(1 + u))
+        return tuple((c / scale, e * longest / scale) for c, e in self.leakage.pairs)
+
+    # -- the best q for each u ----------------------------------------------------------------
+
+    def best_l2(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
+        r"""Return the q in (0, largest] and the u where T1 is largest.
+
+        At a given u it is where :math:`x=nq\kappa` equals
+        :math:`\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or at the cap.
+        """
+        a = self._power
+        gain = _median_gain(u, self.d, self.leakage.spread)
+        x = np.sqrt(4 * u * gain) * a / math.sqrt((1 - a) * (1 + a))
+        q = self._capped(x, self.leakage.kappa(self.d), largest)
+        return _best(self.l2_at, (q,), u)
+
+    def best_squared(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
+        """Return the q in (0, largest] and the u where T2 is largest."""
+        a = self._power
+        total = u * self._second_moment(u)
+        found = []
+        for c, h in self._squared_pairs(u):
+            share = h / c  # of A' = total - share x
+
+            def rises(
+                x: Floats, share: Floats = share, total: Floats = total, u: Floats = u
+            ) -> Floats:
+                left = np.maximum(total - share * x, 0.0)
+                alpha = _root(u, x, left) + 1e-300
+                return np.asarray(a - x / (2 * u * alpha + x) * (1 + share / alpha))
+
+            # Without the slack it is where T1's formula says; with it, before.
+            top = np.sqrt(4 * u * total) * a / math.sqrt((1 - a) * (1 + a))
+            found.append(self._capped(_turn(rises, top), c, largest))
+        q, shape = self.best_l2(largest, u)
+        best = _best(self.squared_at, tuple(found), u)
+        value = self.squared_at(np.array([q, best[0]]), np.array([shape, best[1]]))
+        return (q, shape) if value[0] > value[1] else best
+
+    def best_linear(self, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
+        """Return the q in (0, largest] and the u where T3 is largest."""
+        a = self._power
+        norm, most = self._linear_units(u)
+        found = []
+        for c, e in self._linear_pairs(u):
+            slack = e / c
+
+            def rises(x: Floats, slack: Floats = slack, most: Floats = most) -> Floats:
+                root = np.sqrt(1 + x * x)
+                return np.asarray(a * (most - slack * x - x / root) - slack * x - x / root**3)
+
+            # One change of sign: beyond x = 1 the two last terms exceed a.
+            found.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
+        kappa = self.leakage.kappa(self.d)
+        found.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
+        gain = _median_gain(u, self.d, self.leakage.spread)
+
+        def rises_by_distance(x: Floats) -> Floats:
+            alpha = _root(u, x, gain)
+            ratio = np.minimum(1 - 1e-15, alpha / norm)
+            left = np.sqrt((1 - ratio) * (1 + ratio))
+            return np.asarray(
+                a * (most - left) - ratio**2 / left * x / (2 * u * alpha + x + 1e-300)
+            )
+
+        top = 4 * np.sqrt(u * gain + 1e-300)
+        found.append(self._capped(_turn(rises_by_distance, top), kappa, largest))
+        return _best(self.linear_at, tuple(found), u)
+
+    def _capped(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
+        """Return q from x = n q c, at most `largest`."""
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            q = np.where(x > 0, x / (self.n * np.asarray(per_spike)), largest)
+        return np.clip(q, min(1e-300, largest), largest)
+
+
+def _squashed(x: Floats) -> Floats:
+    r"""Return :math:`x/\sqrt{1+x^2}`."""
+    return np.asarray(x / np.hypot(1.0, x))
+
+
+def _turn(rises: Callable[[Floats], Floats], top: Floats) -> Floats:
+    """Return the points below `top` where a function of positive x changes from + to -."""
+    high = np.log(np.maximum(top, 1e-290))
+    low = high - 60
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        up = rises(np.exp(middle)) > 0
+        low, high = np.where(up, middle, low), np.where(up, high, middle)
+    return np.asarray(np.exp((low + high) / 2))
+
+
+def _best(
+    at: Callable[[Floats, Floats], Floats], candidates: tuple[Floats, ...], u: Floats
+) -> tuple[float, float]:
+    """Return the candidate q, of several for each u, at which a bound is largest, and its u."""
+    q = np.stack(candidates)
+    values = at(q, np.broadcast_to(u, q.shape))
+    best = int(np.argmax(values))
+    return float(q.flat[best]), float(u[best % len(u)])
