@@ -13,6 +13,13 @@ from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.instances.hardest import best_spike_probability
+from dpsco_core.bounds.instances.tracing import (
+    CONCENTRATED,
+    Form,
+    approximate_leakage,
+    concentrated_leakage,
+    hardest_tracing,
+)
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import (
@@ -26,6 +33,7 @@ from dpsco_core.data import (
     SkewedPareto,
     Spike,
     StudentT,
+    Tracing,
 )
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods.base import Calibration, Method, Tuning
@@ -64,7 +72,7 @@ from dpsco_core.methods.mean import (
     SimpleClipping,
 )
 from dpsco_core.methods.user import USER_OPTIMISERS
-from dpsco_core.privacy.budget import Budget, PureDP, concentrated_rho
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
     Absolute,
     GeometricMedian,
@@ -139,7 +147,9 @@ DEFAULT_METHODS = (
     "user.clipped-means",
     "user.accelerated",
 )
-HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug)
+HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug, Tracing.card.slug)
+# Of the other problems the risk on this law is not computed, and no bound is about it.
+TRACING_PROBLEMS = (MeanEstimation.card.slug, Quadratic.card.slug, Linear.card.slug)
 
 ORDINARY: tuple[type[StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | EllipticalT], ...]
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
@@ -217,6 +227,12 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
     )
 
 
+def distributions_for(problem: str) -> tuple[str, ...]:
+    """Return the slugs of the laws that a problem may have, in order."""
+    traced = problem in TRACING_PROBLEMS
+    return tuple(slug for slug in DISTRIBUTION_SLUGS if traced or slug != Tracing.card.slug)
+
+
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
     """Return the methods that a scenario has if it names none."""
     known = methods_for(problem, level)
@@ -271,16 +287,31 @@ def make_instance(
     Notes
     -----
     A hard instance takes the spike probability that maximises its own lower bound at this n, d and
-    budget: the pure bound under a pure budget, the concentrated one otherwise; for excess risks
-    that of the linear or, where the risk is strongly convex, of the quadratic loss.
+    budget: the pure bound under a pure budget, the concentrated one otherwise (`Tracing`: that on
+    (epsilon, delta) under those, the concentrated one under zCDP); for excess risks that of the
+    linear or, where the risk is strongly convex, of the quadratic loss.
+
+    Raises
+    ------
+    InvalidInput
+        For an unknown slug, or a law that the problem cannot have.
     """
-    distribution_card(distribution)
     problem_card(problem)
+    one_of("distribution", distribution, distributions_for(problem))
     linear_model = next((p for p in LINEAR_MODELS if p.card.slug == problem), None)
     order = moment_order if linear_model is None else linear_model.feature_order(moment_order)
     probability: float | None = None
     law: Distribution
-    if distribution in HARD_INSTANCES:
+    if distribution == Tracing.card.slug:
+        probability, shape = _hardest_tracing(problem, n, d, budget, order, radius)
+        law = Tracing(
+            d=d,
+            moment_order=order,
+            spike_probability=probability,
+            shape=shape,
+            spread=CONCENTRATED,
+        )
+    elif distribution in HARD_INSTANCES:
         probability = _hardest(problem, distribution, n, d, budget, order, radius)
         hard = Spike if distribution == Spike.card.slug else Hypercube
         law = hard(d=d, moment_order=order, spike_probability=probability)
@@ -324,3 +355,19 @@ def _hardest(
         kind, cap = (kind if cube and not pure else f"{kind}-convex"), math.inf
     probability, _ = best_spike_probability(kind, n, d, moment_order, strength, cap)
     return probability
+
+
+def _hardest_tracing(
+    problem: str, n: int, d: int, budget: Budget, moment_order: float, radius: float
+) -> tuple[float, float]:
+    match budget:
+        case ZCDP(rho=rho):
+            leakage = concentrated_leakage(rho)
+        case PureDP(epsilon=epsilon):
+            leakage = approximate_leakage(epsilon, 0.0, CONCENTRATED)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            leakage = approximate_leakage(epsilon, delta, CONCENTRATED)
+    forms: dict[str, Form] = {MeanEstimation.card.slug: "l2", Linear.card.slug: "linear"}
+    form = forms.get(problem, "squared")
+    cap = math.inf if form == "linear" else radius
+    return hardest_tracing(form, n, d, moment_order, leakage, cap)

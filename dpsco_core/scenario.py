@@ -219,7 +219,7 @@ class Scenario:
 
     def _validate_choices(self) -> None:
         whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
-        one_of("distribution", self.distribution, catalogue.DISTRIBUTION_SLUGS)
+        one_of("distribution", self.distribution, catalogue.distributions_for(self.problem))
         for name in ("methods", "grid"):
             value = getattr(self, name)
             require(isinstance(value, tuple), name, "a tuple", shorten(value))

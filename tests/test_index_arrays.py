@@ -12,7 +12,7 @@ import pytest
 
 from dpsco_core.data import DISTRIBUTIONS, GeneratedRows, StudentT
 from dpsco_core.data.blocks import draw_key
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.hard import HardInstance
 from dpsco_core.problems import Logistic
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.scenario import Scenario
@@ -25,7 +25,7 @@ PICK = np.array([7, 0, 899, 7], dtype=np.int32)
 
 
 def law_of(kind: Any, d: int) -> Any:
-    if issubclass(kind, TwoPoint):
+    if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)
 

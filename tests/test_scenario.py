@@ -25,6 +25,7 @@ from dpsco_core.catalogue import (
     METHOD_SLUGS,
     PROBLEM_SLUGS,
     default_methods,
+    distributions_for,
     method_card,
     methods_for,
 )
@@ -87,7 +88,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     fitting = st.sampled_from([m for m in methods_for(problem) if not several or protects_users(m)])
     return Scenario(
         problem=problem,
-        distribution=draw(st.sampled_from(DISTRIBUTION_SLUGS)),
+        distribution=draw(st.sampled_from(distributions_for(problem))),
         methods=tuple(draw(st.lists(fitting, unique=True, max_size=4))),
         n=draw(st.integers(1, 10**9)),
         d=size * draw(st.integers(2, 100_000 // size)),

@@ -14,11 +14,11 @@ from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, numb
 from dpsco_app.parts.problem_words import MEAN, geometry_name
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import (
-    DISTRIBUTION_SLUGS,
     METHOD_SLUGS,
     PROBLEM_SLUGS,
     default_methods,
     distribution_card,
+    distributions_for,
     method_card,
     methods_for,
     problem_card,
@@ -172,7 +172,7 @@ def set_axis() -> None:
 
 
 def set_problem() -> None:
-    """Give a new problem its default methods, unless the chosen ones serve it as well."""
+    """Give a new problem its default methods and law, unless the chosen ones serve it as well."""
     state = st.session_state
     key = PREFIX + "methods"
     problem = state[PREFIX + "problem"]
@@ -180,6 +180,9 @@ def set_problem() -> None:
     default, known = default_methods(problem, level), methods_for(problem, level)
     if not state[key] or not set(state[key]) <= set(known):
         state[key] = list(default)
+    law = PREFIX + "distribution"
+    if law in state and state[law] not in distributions_for(problem):
+        state[law] = Scenario.distribution
 
 
 def set_geometry() -> None:
@@ -243,7 +246,8 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
             _select(label, problems, _problem_name, key, words, set_problem)
             st.caption(problem_card(scenario.problem).summary)
         case "select":
-            _select(label, DISTRIBUTION_SLUGS, _distribution_name, key, words)
+            laws = distributions_for(scenario.problem)
+            _select(label, laws, _distribution_name, key, words)
         case "geometry":
             _select(label, GEOMETRIES, geometry_name, key, words, set_geometry)
         case "choice":

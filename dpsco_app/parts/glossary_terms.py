@@ -91,6 +91,12 @@ F | F | population risk, or a distribution function |  | formulas
   names.
 X | X | a record |  | formulas
   One draw from the distribution of the data.
+u | u | shape of a prior |  | floors
+  How close to 0 the hidden biases of the tracing instance are: 2 is uniform, more is closer.
+A | A | what there is to be learnt |  | floors
+  In bounds by tracing, how uncertain the biases are before the data, less what δ may reveal.
+y | y | point, or a share |  | floors
+  A point that is guessed, or the share of the biases' norm that an output can follow.
 x | x | point |  | sets
   A point before it is projected, or the argument of a function.
 T | T | steps |  | runs

@@ -8,7 +8,7 @@ from functools import lru_cache
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import BoundCard, Level, Privacy
 from dpsco_core.catalogue import bounds_for, method_card, problem_card
-from dpsco_core.privacy.budget import PureDP
+from dpsco_core.privacy.budget import ZCDP, PureDP
 from dpsco_core.scenario import Scenario
 
 
@@ -58,9 +58,15 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
     if privacies - {"none"}:
         # A pure budget asks for pure privacy whatever the methods can do, others for "approx".
         privacies = {"pure"} if isinstance(scenario.budget, PureDP) else privacies | {"approx"}
+    concentrated = isinstance(scenario.budget, ZCDP)  # no proven bound on (epsilon, delta) is drawn
     rates = {m.rate for m in methods}
     cards_here = lower_cards(scenario.problem, scenario.level)
-    lower = {c.slug for c in cards_here if c.privacy in privacies}
+    lower = {
+        c.slug
+        for c in cards_here
+        if c.privacy in privacies
+        and not (concentrated and (c.privacy, c.constant) == ("approx", "explicit"))
+    }
     chosen = []
     for card in cards(scenario.problem, scenario.level):
         explicit = card.constant == "explicit"

@@ -117,7 +117,8 @@ def _against_public(problem: str, name: str, ratio: float, where: str) -> str:
 def _against(floor: Evaluation, error: float, scenario: Scenario) -> str:
     """Compare an error with a lower bound, which holds on average over the trials."""
     card = floor.bound.card
-    who = {"pure": "ε-DP ", "zcdp": "zCDP "}.get(card.privacy, "")
+    names = {"pure": "ε-DP ", "zcdp": "zCDP ", "approx": "(ε, δ)-DP "}
+    who = names.get(card.privacy, "")
     here = is_instance(card, scenario.problem, scenario.distribution)
     case = worst_case(card)
     if here:

@@ -207,6 +207,13 @@ AMID_2022 = Paper(
     year=2022,
     venue="ICML 2022",
 )
+ACHARYA_2021 = Paper(
+    key="Acharya-Sun-Zhang 2021",
+    title="Differentially Private Assouad, Fano, and Le Cam",
+    authors="Jayadev Acharya, Ziteng Sun, Huanyu Zhang",
+    year=2021,
+    venue="ALT 2021",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

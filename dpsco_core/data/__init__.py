@@ -9,6 +9,7 @@ from dpsco_core.data.log_normal import LogNormal
 from dpsco_core.data.pareto import Pareto, SkewedPareto
 from dpsco_core.data.rows import DenseRows, Rows
 from dpsco_core.data.student_t import StudentT
+from dpsco_core.data.tracing import Tracing
 
 DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     StudentT,
@@ -19,6 +20,7 @@ DISTRIBUTIONS: tuple[type[Distribution], ...] = (
     EllipticalT,
     Spike,
     Hypercube,
+    Tracing,
 )
 
 __all__ = [
@@ -35,4 +37,5 @@ __all__ = [
     "SkewedPareto",
     "Spike",
     "StudentT",
+    "Tracing",
 ]

@@ -26,7 +26,79 @@ from dpsco_core.data.base import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoPoint(DrawnInBlocks):
+class HardInstance(DrawnInBlocks):
+    r"""A law with a prior: what the instances of the lower bounds share.
+
+    With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, w the
+    `weight`; otherwise it is 0.
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    moment_order : float
+        The order p; finite, at least 2.
+    spike_probability : float
+        The probability q, in (0, 1].
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range.
+    """
+
+    d: int = 20
+    moment_order: float = 3.0
+    spike_probability: float
+
+    smallest_d: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
+        q = self.spike_probability
+        require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
+
+    @property
+    @abstractmethod
+    def weight(self) -> int:
+        """Number of coordinates where a spiked record is not 0."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a copy with a fresh member of the prior."""
+
+    @property
+    @abstractmethod
+    def mean(self) -> Vector:
+        """The mean, shape (d,), of a drawn member."""
+
+    @property
+    @abstractmethod
+    def mean_norm(self) -> float:
+        """The largest l2 norm of a mean of the prior."""
+
+    @abstractmethod
+    def moment(self, k: float) -> float:
+        """Return the largest central k-th moment of a coordinate; k is real, at least 0."""
+
+    @property
+    def tail_index(self) -> float:
+        """All moments exist: the law is bounded."""
+        return math.inf
+
+    @property
+    def _mean_size(self) -> float:
+        return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
+
+    def _spiked(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """Draw which of so many records are spiked."""
+        count = rng.binomial(rows, self.spike_probability)
+        spiked = rng.choice(rows, size=count, replace=False, shuffle=False)
+        return spiked.astype(np.intp, copy=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoPoint(HardInstance):
     r"""What the hard instances share: :math:`Q_\nu = (1-q)\,\delta_0 + q\,\delta_{q^{-1/p}\nu}`.
 
     .. math:: \mu_\nu = q^{1-1/p}\nu, \qquad
@@ -52,31 +124,7 @@ class TwoPoint(DrawnInBlocks):
         If a value is outside its range, or the pattern is not one of the prior.
     """
 
-    d: int = 20
-    moment_order: float = 3.0
-    spike_probability: float
     pattern: tuple[int, ...] | None = None
-
-    smallest_d: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        require_dimension_and_order(self.d, self.moment_order, self.smallest_d)
-        q = self.spike_probability
-        require(0 < q <= 1, "spike_probability", "in (0, 1]", q)
-
-    @property
-    @abstractmethod
-    def weight(self) -> int:
-        """Number of coordinates where a pattern is not 0."""
-
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Self:
-        """Return a copy with a fresh pattern from the prior."""
-
-    @property
-    def tail_index(self) -> float:
-        """All moments exist: the law is bounded."""
-        return math.inf
 
     @property
     def mean(self) -> Vector:
@@ -127,14 +175,8 @@ class TwoPoint(DrawnInBlocks):
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         """Overwrite the rows of a (rows, d) array with independent records of a drawn pattern."""
         spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
-        count = rng.binomial(len(out), self.spike_probability)
         out.fill(0.0)
-        spiked = rng.choice(len(out), size=count, replace=False, shuffle=False)
-        out[spiked.astype(np.intp, copy=False)] = spike
-
-    @property
-    def _mean_size(self) -> float:
-        return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
+        out[self._spiked(len(out), rng)] = spike
 
     def _drawn(self) -> NDArray[np.float64]:
         drawn = self.pattern is not None

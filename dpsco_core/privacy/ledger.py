@@ -16,7 +16,7 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import ShuffleAmplification
-from dpsco_core.privacy.budget import ApproxDP, Budget, concentrated_rho, pure_epsilon
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, concentrated_rho, pure_epsilon
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
 from dpsco_core.privacy.choices import Chosen, Selection
 from dpsco_core.privacy.composition import Tally, compose, fits, snap, tally
@@ -371,11 +371,10 @@ class Ledger:
     def bound_by(self) -> tuple[Privacy, ...]:
         """Return the classes of lower bounds that bind this run, at the setting's own numbers.
 
-        ``"pure"``: it is epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"``: it is zCDP at
-        `concentrated_rho` of the budget. A pure run under an (epsilon, delta) budget is not the
-        latter, because its own rho, epsilon^2/2, is larger; nor is a shuffled one. Exponential
-        mechanisms, which have both notions, count by their sums. An
-        (epsilon, delta) guarantee alone is bound by neither, nor is a run with `flaws`.
+        ``"pure"``: epsilon-DP at `pure_epsilon` of the budget. ``"zcdp"``: zCDP at its
+        `concentrated_rho`, which neither a pure run under an (epsilon, delta) budget need be, nor a
+        shuffled one. Exponential mechanisms, which have both notions, count by their sums.
+        ``"approx"``: (epsilon, delta)-DP, delta being 0 of a pure budget.
         """
         if not self._entries or self.flaws:
             return ()
@@ -384,7 +383,9 @@ class Ledger:
         within = total.all_pure <= pure_epsilon(self.budget) * slack
         pure: tuple[Privacy, ...] = ("pure",) if used <= set(PURE) and within else ()
         small = used <= CONCENTRATED and total.concentrated <= concentrated_rho(self.budget) * slack
-        return (*pure, "zcdp") if small or not isinstance(self.budget, ApproxDP) else pure
+        if isinstance(self.budget, ApproxDP) and not small:
+            return (*pure, "approx")
+        return (*pure, "zcdp") if isinstance(self.budget, ZCDP) else (*pure, "zcdp", "approx")
 
     def _record(self, *entries: Entry) -> None:
         """Record all of `entries`, or none of them."""

@@ -17,7 +17,7 @@ from dpsco_core.data.base import (
 )
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.hard import HardInstance, TwoPoint
 from dpsco_core.data.pareto import Pareto
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.geometry.ball import Ball
@@ -27,8 +27,8 @@ Vector = NDArray[np.float64]
 
 
 def mean_norm(law: Distribution) -> float:
-    """Return the l2 norm of the mean; a hard instance has the same for every pattern."""
-    return law.mean_norm if isinstance(law, TwoPoint) else float(np.linalg.norm(law.mean))
+    """Return the l2 norm of the mean; of a hard instance, the largest of its prior."""
+    return law.mean_norm if isinstance(law, HardInstance) else float(np.linalg.norm(law.mean))
 
 
 def class_moment(law: Distribution) -> float:
@@ -38,7 +38,7 @@ def class_moment(law: Distribution) -> float:
     class of moment 1: its raw moment is 1, its central one at most :math:`1-q` and 0 at q = 1,
     where the hidden mean is as hard as ever. Lower bounds take their unit from this number.
     """
-    return 1.0 if isinstance(law, TwoPoint) else law.moment(law.moment_order)
+    return 1.0 if isinstance(law, HardInstance) else law.moment(law.moment_order)
 
 
 def mean_within(law: Distribution, radius: float) -> bool:
@@ -50,14 +50,14 @@ def mean_inside(law: Distribution, constraint: ConstraintSet) -> bool:
     """Return whether the mean is in the set, up to rounding; of a hard instance, every mean."""
     if isinstance(constraint, Ball):
         return mean_within(law, constraint.radius)
-    if isinstance(law, TwoPoint):
+    if isinstance(law, HardInstance):
         return isinstance(constraint, Symmetric) and mean_norm(law) <= constraint.inradius
     return constraint.contains(law.mean, 1e-12)
 
 
 def record_norm(law: Distribution) -> float:
     """Return the largest l2 norm of a record; infinite for every law but the hard instances."""
-    if isinstance(law, TwoPoint):
+    if isinstance(law, HardInstance):
         return math.pow(law.spike_probability, -1 / law.moment_order) * math.sqrt(law.weight)
     return math.inf
 
@@ -87,7 +87,7 @@ def smallest_second_moment(law: Distribution) -> float:
 
 def second_moment_trace(law: Distribution) -> float:
     r"""Return :math:`E\|X\|_2^2`, exactly."""
-    if isinstance(law, TwoPoint):
+    if isinstance(law, HardInstance):
         return law.spike_probability * record_norm(law) ** 2
     return law.variance_trace + mean_norm(law) ** 2
 
@@ -114,9 +114,9 @@ def central_direction(law: Distribution, k: float) -> float:
     Below order 2 by the value at 2, which is exact; above by the inequalities that the laws
     themselves use (`symmetric_direction_bound`, `centred_direction_bound`), scaled.
     """
-    if isinstance(law, TwoPoint):
-        return math.sqrt(law.weight) * math.pow(law.moment(k), 1 / k)
-    order = max(k, 2.0)
+    order = k if isinstance(law, TwoPoint) else max(k, 2.0)
+    if isinstance(law, HardInstance):  # exact for two points, else Jensen's inequality
+        return math.sqrt(law.weight) * math.pow(law.moment(order), 1 / order)
     root = math.pow(law.moment(order), 1 / order)
     if isinstance(law, Gaussian | EllipticalT):
         return root
@@ -128,17 +128,17 @@ def central_direction(law: Distribution, k: float) -> float:
 def raw_direction(law: Distribution, k: float) -> float:
     r"""Bound :math:`\sup_u (E|\langle u, X\rangle|^k)^{1/k}`, for 0 < k <= p.
 
-    Exact for a hard instance: :math:`q^{1/k} \|spike\|`. Otherwise Minkowski's inequality adds the
-    norm of the mean to the central bound.
+    Exact for the prior of a hard instance: :math:`q^{1/k} \|spike\|`, at aligned signs. Otherwise
+    Minkowski's inequality adds the norm of the mean to the central bound.
     """
-    if isinstance(law, TwoPoint):
+    if isinstance(law, HardInstance):
         return math.pow(law.spike_probability, 1 / k) * record_norm(law)
     return mean_norm(law) + central_direction(law, k)
 
 
 def raw_coordinate(law: Distribution, k: float) -> float:
     r"""Bound :math:`\max_j E|X_j|^k` of a law with mean 0, or of a hard instance: both exact."""
-    if isinstance(law, TwoPoint):
+    if isinstance(law, HardInstance):
         return math.pow(law.spike_probability, 1 - k / law.moment_order)
     return law.moment(k)
 

@@ -13,7 +13,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.generated import GeneratedRows
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
@@ -81,7 +81,7 @@ class MeanEstimation:
         move the estimate away from a mean outside.
         """
         law = self.distribution
-        hidden = isinstance(law, TwoPoint) and not mean_inside(law, self.constraint)
+        hidden = isinstance(law, HardInstance) and not mean_inside(law, self.constraint)
         return estimate if self.geometry == L2 or hidden else self.constraint.project(estimate)
 
     def error(self, estimate: NDArray[np.float64]) -> float:

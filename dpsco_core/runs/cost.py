@@ -60,6 +60,7 @@ SAMPLING = {
     "elliptical-t": Coefficients(fixed=7.4e4, per_row=22, per_element=7.9),
     "spike": Coefficients(fixed=5.9e4, per_row=0, per_element=0.73),
     "hypercube": Coefficients(fixed=6.1e4, per_row=0, per_element=0.87),
+    "tracing": Coefficients(fixed=7e4, per_row=0, per_element=1.2),
 }
 RELEASE = {
     "mean.sample": Coefficients(fixed=8e3, per_row=0.2, per_element=0.27),

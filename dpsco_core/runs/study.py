@@ -83,7 +83,7 @@ class Outcome:
         read.
     spent : Budget or None
         What the ledger spent; None for a method without privacy.
-    bound_by : tuple of {"pure", "zcdp"}
+    bound_by : tuple of {"pure", "zcdp", "approx"}
         The classes of lower bounds that bind the run: see `Ledger.bound_by`.
     flaws : tuple of str
         Where the noise is smaller than proven private (``calibration="paper"`` only).

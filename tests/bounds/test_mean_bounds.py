@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,14 @@ FIXED_LOWER = (
     "hypercube-cdp",
     "fano-pure",
     "hypercube-pure",
+    "approx-tracing",
+    "approx-tracing-squared",
+    "tracing-cdp",
+    "tracing-cdp-squared",
+    "approx-assouad",
+    "approx-assouad-squared",
+    "rate-distortion-cdp",
+    "rate-distortion-cdp-squared",
     "gaussian",
     "bounded-signs",
     "rate-cdp",
@@ -55,7 +64,10 @@ def test_a_card_says_what_its_bound_is(bound):
     else:
         assert not card.method
         name = card.slug.removeprefix("lower.mean.")
-        expected = {"fano": "spike", "hypercube": "hypercube"}.get(name.split("-")[0], "")
+        words = {"fano": "spike", "tracing": "tracing"} | dict.fromkeys(
+            ("hypercube", "assouad", "distortion"), "hypercube"
+        )
+        expected = next((law for word, law in words.items() if word in name), "")
         assert card.instance == expected
     assert (card.quantity == "squared l2 error") == card.slug.endswith("-squared")
 
@@ -212,8 +224,11 @@ def test_a_pure_budget_voids_the_gaussian_methods_and_says_so():
 def test_a_fixed_spike_probability_is_where_the_bound_is_evaluated():
     p = 1e-4
     for bound in LOWER_MEAN_BOUNDS:
-        free = bound.value(setting(d=40, mean_bound=math.inf))
-        fixed = bound.value(setting(d=40, mean_bound=math.inf, spike_probability=p))
+        budget = (
+            ApproxDP(epsilon=1.0, delta=1e-6) if bound.card.privacy == "approx" else ZCDP(rho=0.5)
+        )
+        at = setting(d=40, mean_bound=math.inf, budget=budget)
+        free, fixed = bound.value(at), bound.value(replace(at, spike_probability=p))
         if bound.card.instance:
             assert fixed < free
         else:
@@ -241,6 +256,10 @@ SENTENCES = [
     ("lower.mean.fano-pure", {"d": 7}, "needs d >= 8"),
     ("lower.mean.fano-cdp-gilbert", {"d": 2}, "needs d >= 3"),
     ("lower.mean.hypercube-cdp", {"spike_probability": 0.9}, "exceed R=1"),
+    ("lower.mean.tracing-cdp", {"spike_probability": 0.9}, "leaves the bound R"),
+    ("lower.mean.tracing-cdp", {"d": 1}, "0 at d=1: it needs d >= 2"),
+    ("lower.mean.approx-assouad", {"spike_probability": 0.9}, "leaves the bound R"),
+    ("lower.mean.approx-tracing", {}, "the budget is 0.5-zCDP, for which there are larger ones"),
     ("lower.mean.gaussian", {}, "mean has norm at most R=1"),
     ("lower.mean.rate-cdp", {"mean_bound": 0.01}, "exceeds R=0.01"),
     ("upper.mean.cwme-cdp", {"n": 1000}, "n >= 10^4 sqrt(d/rho), and tau=3.55 at n=1000"),
@@ -285,4 +304,8 @@ def test_where_everything_holds_nothing_fails():
         "upper.mean.iterative-probability",
         "upper.mean.adaptive",  # guarded mode
         "upper.mean.adaptive-expected",
+        "lower.mean.approx-tracing",  # the budget is 0.5-zCDP
+        "lower.mean.approx-tracing-squared",
+        "lower.mean.approx-assouad",
+        "lower.mean.approx-assouad-squared",
     }

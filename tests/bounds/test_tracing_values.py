@@ -19,7 +19,7 @@ from dpsco_core.bounds.instances import assouad, hypercube, rate_distortion, tra
 from dpsco_core.bounds.instances.tracing import (
     CONCENTRATED,
     Leakage,
-    Tracing,
+    TracingBounds,
     approximate_leakage,
     concentrated_leakage,
     largest_tracing_probability,
@@ -86,7 +86,7 @@ def one(x: float) -> np.ndarray:
     return np.array([x], dtype=np.float64)
 
 
-def three(at: Tracing, q: float, u: float) -> list[float]:
+def three(at: TracingBounds, q: float, u: float) -> list[float]:
     """T1 and T2 at q, T3 at q/4."""
     linear = float(at.linear_at(one(q / 4), one(u))[0])
     return [float(at.l2_at(one(q), one(u))[0]), float(at.squared_at(one(q), one(u))[0]), linear]
@@ -102,7 +102,7 @@ def check(values: list[float], printed: str) -> None:
 def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(at, printed):
     n, d, k, epsilon, delta, q, u = at
     leakage = approximate_leakage(epsilon, delta)
-    values = three(Tracing(n=n, d=d, moment_order=k, leakage=leakage), q, u)
+    values = three(TracingBounds(n=n, d=d, moment_order=k, leakage=leakage), q, u)
     values.append(assouad.assouad_l2(1 / (n * epsilon), n, d, k, epsilon, delta))
     values.append(assouad.assouad_squared(1 / (n * epsilon), n, d, k, epsilon, delta))
     check(values, printed)
@@ -111,7 +111,7 @@ def test_the_table_for_approximate_privacy_is_reproduced_to_six_digits(at, print
 @pytest.mark.parametrize(("at", "printed"), ZCDP)
 def test_the_table_for_concentrated_privacy_is_reproduced_to_six_digits(at, printed):
     n, d, k, rho, q, u, own = at
-    values = three(Tracing(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho)), q, u)
+    values = three(TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho)), q, u)
     values.append(rate_distortion.rate_distortion_l2(own, n, d, k, rho))
     values.append(rate_distortion.rate_distortion_squared(own, n, d, k, rho))
     check(values, printed)
@@ -137,7 +137,7 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
     p = rate_distortion.best_squared(n, d, k, rho, 1.0)
     found = rate_distortion.rate_distortion_squared(p, n, d, k, rho)
     assert found == pytest.approx(squared, rel=6e-4)
-    at = Tracing(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho))
+    at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(rho))
     largest = largest_tracing_probability(d, k, math.inf, CONCENTRATED)
     q, u = at.best_l2(largest)
     assert float(at.l2_at(one(q), one(u))[0]) == pytest.approx(own, rel=2e-3)
@@ -146,10 +146,10 @@ def test_the_best_values_for_concentrated_privacy_are_the_printed_ones(
 
 
 def test_the_bounds_of_the_default_scenario():
-    at = Tracing(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, 1e-6))
+    at = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, 1e-6))
     assert float(at.l2_at(*map(one, at.best_l2(1.0)))[0]) == pytest.approx(0.041204, rel=1e-4)
     for delta in (1e-12, 0.0):  # no jump at delta = 0
-        at = Tracing(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta))
+        at = TracingBounds(n=10_000, d=20, moment_order=2, leakage=approximate_leakage(1, delta))
         found = float(at.l2_at(*map(one, at.best_l2(1.0)))[0])
         assert found == pytest.approx(0.0412052, rel=1e-5)
     p = assouad.best_l2(1000, 2, 1.0, 1e-6, 1.0)
@@ -243,7 +243,7 @@ def test_tracing_bounds_are_what_plain_formulas_give(point):
     for r in (1.0, CONCENTRATED):
         pairs = plain_pairs(level, delta, r, d)
         kappa = min(c + e * math.sqrt(d) for c, e in pairs)
-        at = Tracing(n=n, d=d, moment_order=k, leakage=approximate_leakage(level, delta, r))
+        at = TracingBounds(n=n, d=d, moment_order=k, leakage=approximate_leakage(level, delta, r))
         expected = (
             plain_l2(n, d, k, kappa, r, q, u),
             plain_squared(n, d, k, pairs, kappa, r, q, u),
@@ -254,7 +254,7 @@ def test_tracing_bounds_are_what_plain_formulas_give(point):
     k_of = brentq(lambda x: x - 1 - math.log(x) - 1.5 * level, 1 + 1e-12, 1e3 + 20 * level)
     pairs = [(math.sqrt(2 * level) * r * r, 0.0)]
     kappa = min(pairs[0][0], math.sqrt(16 / 27 * level * k_of))
-    at = Tracing(n=n, d=d, moment_order=k, leakage=concentrated_leakage(level))
+    at = TracingBounds(n=n, d=d, moment_order=k, leakage=concentrated_leakage(level))
     expected = (
         plain_l2(n, d, k, kappa, r, q, u),
         plain_squared(n, d, k, pairs, kappa, r, q, u),
@@ -267,7 +267,7 @@ def test_tracing_bounds_are_what_plain_formulas_give(point):
 def test_the_best_probability_and_shape_beat_a_fine_grid(point):
     n, d, k, level, delta, _, _ = point
     for leakage in (approximate_leakage(level, delta), concentrated_leakage(level)):
-        at = Tracing(n=n, d=d, moment_order=k, leakage=leakage)
+        at = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
         for largest in (largest_tracing_probability(d, k, math.inf), 1e-3):
             q, u = np.meshgrid(np.geomspace(largest * 1e-8, largest, 400), tracing.SHAPES[::2])
             for form in ("l2", "squared", "linear"):
@@ -281,7 +281,7 @@ def test_the_best_probability_and_shape_beat_a_fine_grid(point):
 @pytest.mark.parametrize("d", [2, 3, 10, 200])
 @pytest.mark.parametrize("k", [2.0, 3.0, 8.0])
 def test_the_shape_of_the_data_is_the_best_one_without_a_cap(d, k):
-    at = Tracing(n=10**6, d=d, moment_order=k, leakage=approximate_leakage(1, 0))
+    at = TracingBounds(n=10**6, d=d, moment_order=k, leakage=approximate_leakage(1, 0))
     own = tracing_shape(d, k)
     fine = np.geomspace(own / 30, own * 30, 4001)
     q, u = at.best_l2(1.0, fine)
@@ -490,7 +490,7 @@ def test_the_cap_keeps_every_mean_within_the_bound():
 def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, level, delta):
     longest = math.sqrt(d)
     for leakage in (approximate_leakage(level, delta), concentrated_leakage(level)):
-        at = Tracing(n=n, d=d, moment_order=k, leakage=leakage)
+        at = TracingBounds(n=n, d=d, moment_order=k, leakage=leakage)
         for form, most in (("l2", longest), ("squared", d), ("linear", longest)):
             q, u = getattr(at, f"best_{form}")(largest_tracing_probability(d, k, 3.0))
             value = float(getattr(at, f"{form}_at")(one(q), one(u))[0])
@@ -518,7 +518,7 @@ def test_assouad_tends_to_what_is_true_without_privacy():
         (lambda: approximate_leakage(1.0, 1.0), "delta must be at least 0 and below 1"),
         (lambda: concentrated_leakage(0.0), "rho must be positive"),
         (
-            lambda: Tracing(n=0, d=1, moment_order=2, leakage=Leakage(spread=1, pairs=())),
+            lambda: TracingBounds(n=0, d=1, moment_order=2, leakage=Leakage(spread=1, pairs=())),
             "n must be a positive integer",
         ),
         (lambda: assouad.assouad_l2(0.1, 0, 1, 2, 1.0, 0.0), "n must be a positive integer"),

@@ -15,7 +15,7 @@ from scipy import integrate, stats
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DISTRIBUTIONS, Spike, StudentT
 from dpsco_core.data.blocks import BlockStreams, draw_key, draw_rows, stream_rows
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.ziggurat import LAYERS, PLACE_BITS, NormalShape, StudentShape, ziggurat
 
 FALSE_ALARM = 1e-6
@@ -23,7 +23,7 @@ SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShap
 
 
 def law_of(kind: Any, d: int) -> Any:
-    if issubclass(kind, TwoPoint):
+    if issubclass(kind, HardInstance):
         return kind(d=d, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=d, offset=1.0, peak=0.5)
 

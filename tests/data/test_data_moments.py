@@ -303,7 +303,7 @@ def test_a_moment_of_negative_order_is_refused(kind: Any, k: float) -> None:
         kind().moment(k)
 
 
-def test_the_catalogue_has_the_eight_distributions_once() -> None:
+def test_the_catalogue_has_the_nine_distributions_once() -> None:
     slugs = [kind.card.slug for kind in DISTRIBUTIONS]
     assert slugs == [
         "student-t",
@@ -314,6 +314,7 @@ def test_the_catalogue_has_the_eight_distributions_once() -> None:
         "elliptical-t",
         "spike",
         "hypercube",
+        "tracing",
     ]
 
 

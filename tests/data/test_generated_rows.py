@@ -19,7 +19,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Pareto, Rows, StudentT
 from dpsco_core.data import generated as module
 from dpsco_core.data.blocks import stream_rows
-from dpsco_core.data.hard import TwoPoint
+from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.rows import MappedRows, ScaledRows, total_of
 from dpsco_core.scenario import Scenario
 
@@ -29,7 +29,7 @@ SIZE = stream_rows(D)
 
 
 def law_of(kind: Any) -> Any:
-    if issubclass(kind, TwoPoint):
+    if issubclass(kind, HardInstance):
         return kind(d=D, spike_probability=0.3).draw(np.random.default_rng(5))
     return kind(d=D, offset=1.0, peak=0.5)
 

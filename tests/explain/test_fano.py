@@ -134,7 +134,9 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     at = floors(NOTE)
     assert at.sampling == pytest.approx(0.04772, abs=5e-6)  # N2
     assert at.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
-    assert at.concentrated == found["hypercube-cdp"].value
+    # Tracing: theory/approx-lower-bounds.md, 6.
+    assert at.concentrated == pytest.approx(0.0538, abs=5e-5)
+    assert at.concentrated > found["hypercube-cdp"].value
     assert at.pure == found["hypercube-pure"].value
 
 
@@ -228,7 +230,7 @@ METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure")
 
 @pytest.mark.parametrize("hard", ["hypercube", "spike"])
 def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
-    """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 20 standard errors clear."""
+    """At the point of theory/kamath-liu-zhang.md, 4.7; 20 trials, 15 standard errors clear."""
     at = mean_instance(hard=hard, rho=0.5, methods=METHODS, trials=20)
     rows = {r.method: r for r in measured(at, list(study(at.scenario)))}
     floor = own_floor(at, ("zcdp",))
@@ -237,7 +239,7 @@ def test_every_private_mean_error_is_above_its_floor(hard: str) -> None:
     for method in METHODS[1:3]:
         row = rows[method]
         assert row.floor == floor
-        assert row.above and row.mean - 20 * row.standard_error > row.floor
+        assert row.above and row.mean - 15 * row.standard_error > row.floor
     assert rows["mean.sample"].floor == 0
     pure = rows["mean.cwme-pure"]
     assert pure.above and pure.floor == max(floor, own_floor(at, ("pure",)))

@@ -260,7 +260,7 @@ def test_a_run_of_optimisers_has_the_stated_keys(problem: str) -> None:
     plain_run, private = found["results"]
     assert plain_run["spent"] is None
     assert private["spent"] == {"kind": "approx", "epsilon": 1, "delta": 1e-6}
-    assert private["bound_by"] == ["zcdp"]
+    assert private["bound_by"] == ["zcdp", "approx"]
 
 
 def test_an_optimiser_that_does_not_apply_has_nulls_and_its_reason() -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import (
-    DISTRIBUTION_SLUGS,
     PROBLEM_SLUGS,
+    distributions_for,
     make_method,
     methods_for,
 )
@@ -76,7 +76,7 @@ def test_a_scenario_of_all_methods_has_a_price_on_every_law_in_every_tuning(
         grid=(0.1, 1.0),
     )
     # A pure budget on every other law: which, differs from problem to problem.
-    for i, law in enumerate(DISTRIBUTION_SLUGS, PROBLEM_SLUGS.index(problem)):
+    for i, law in enumerate(distributions_for(problem), PROBLEM_SLUGS.index(problem)):
         found = cost(replace(everything, distribution=law, delta=(0.0, 1e-6)[i % 2]))
         assert found.cells == 2 * 3 * len(everything.methods)
         assert 0 < found.largest_cell < found.seconds < math.inf

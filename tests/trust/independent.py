@@ -221,6 +221,15 @@ _OBJECTIVE = (
     "tests/bounds/euclidean/test_lipschitz.py::"
     "test_the_explicit_forms_of_objective_perturbation_term_by_term"
 )
+_TRACING = "tests/bounds/test_tracing_values.py::test_tracing_bounds_are_what_plain_formulas_give"
+_ASSOUAD = (
+    "tests/bounds/test_tracing_values.py::"
+    "test_assouad_is_what_plain_loops_give_and_its_best_probability_beats_a_grid"
+)
+_DISTORTION = (
+    "tests/bounds/test_tracing_values.py::"
+    "test_the_concentrated_bounds_are_expectations_over_the_number_of_spikes"
+)
 _LQ = "tests/bounds/test_independent_lq_user.py::"
 
 # Where each explicit bound is compared with a second implementation.
@@ -258,6 +267,17 @@ COUNTERPARTS: dict[str, str] = {
         ),
         _RISKS,
     ),
+    **{
+        f"lower.{area}.{name}{end}": where
+        for area, end in (("mean", ""), ("mean", "-squared"), ("sco", ""), ("sco-strong", ""))
+        for name, where in (
+            ("approx-tracing", _TRACING),
+            ("tracing-cdp", _TRACING),
+            ("approx-assouad", _ASSOUAD),
+            ("rate-distortion-cdp", _DISTORTION),
+        )
+        if (area, name) != ("sco", "rate-distortion-cdp")
+    },
     "lower.sco.hypercube-cdp": _LOOPS,
     "lower.sco-strong.hypercube-cdp": _LOOPS,
     "lower.sco-strong.hypercube-pure": _LOOPS,

@@ -30,7 +30,8 @@ SHUFFLED = (
     "lp.noisy-mirror-descent",
 )
 RISKS = ("linear", "quadratic")
-INSTANCES = tuple((problem, law) for problem in ("mean", *RISKS) for law in ("spike", "hypercube"))
+LAWS = ("spike", "hypercube", "tracing")
+INSTANCES = tuple((problem, law) for problem in ("mean", *RISKS) for law in LAWS)
 ROUNDING = 1e-9
 
 
@@ -78,10 +79,11 @@ def class_of(upper: Bound, budget: Budget) -> tuple[str, ...]:
     card = upper.card
     match budget:
         case PureDP():
-            return ("none", "zcdp", "pure") if card.privacy == "pure" else ("none",)
+            return ("none", "zcdp", "pure", "approx") if card.privacy == "pure" else ("none",)
         case ApproxDP():
             concentrated = card.privacy == "zcdp" and card.method not in SHUFFLED
-            return ("none", "zcdp") if concentrated else ("none",)
+            private = () if card.privacy == "none" else ("approx",)
+            return ("none", "zcdp", *private) if concentrated else ("none", *private)
     return ("none", "zcdp") if card.privacy == "zcdp" else ("none",)
 
 

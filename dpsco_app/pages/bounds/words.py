@@ -110,7 +110,7 @@ def floor(rows: Sequence[Row]) -> Row | None:
 
 def bound_ones(row: Row) -> str:
     """Return whom a lower bound binds."""
-    names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "private algorithm"}
+    names = {"none": "algorithm", "pure": "ε-DP algorithm", "approx": "(ε, δ)-DP algorithm"}
     return names.get(row.bound.card.privacy, "zCDP algorithm")
 
 

@@ -209,7 +209,7 @@ def checked(outcome: Outcome, cell: Cell) -> Outcome:
         (outcome.method, outcome.trial, outcome.x) == (cell.method, cell.trial, cell.x)
         and all(is_number(v) for v in (*numbers, *outcome.diagnostics.values()))
         and len(outcome.diagnostics) <= MOST_REMARKS
-        and set(outcome.bound_by) <= {"pure", "zcdp"}
+        and set(outcome.bound_by) <= {"pure", "zcdp", "approx"}
     )
     if not sound:
         raise ValueError("not what a run gives")

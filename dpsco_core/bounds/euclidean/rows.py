@@ -21,6 +21,7 @@ from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
+from dpsco_core.bounds.euclidean.tracing import TRACING_RISKS
 from dpsco_core.bounds.lq.explicit import LQ_EXPLICIT
 from dpsco_core.bounds.lq.rates import LQ_RATES
 
@@ -36,5 +37,5 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *LQ_RATES,
     *LQ_EXPLICIT,
 )
-LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *OTHER_RISKS)
+LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *TRACING_RISKS, *OTHER_RISKS)
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

@@ -86,7 +86,7 @@ def assouad_l2(
     Examples
     --------
     >>> round(assouad_l2(0.001, 1000, 20, 2, 1.0, 1e-6), 7)
-    0.2755558
+    0.0871086
     """
     mean = float(_mean(overlap, np.array([q]), n, epsilon, delta, True)[0])
     return math.sqrt(d) * math.pow(q, spike_exponent(moment_order)) * mean

@@ -1,10 +1,10 @@
 r"""Tracing with an anti-copy: lower bounds that bind every (epsilon, delta)-DP algorithm.
 
-A record is 0 with probability 1 - q and :math:`q^{-1/k}s` with probability q, where the
-:math:`s_j=\pm1` are independent with means :math:`\Theta_j=rT_j`, and
-the :math:`T_j=2\,\mathrm{Beta}(\frac u2,\frac u2)-1` are drawn anew in every trial: u is the *shape*
-of the prior and r its *spread*. The mean of a record is :math:`q^a\Theta` with a = 1 - 1/k. An accurate
-output is correlated with the records that made it, and privacy bounds the correlation of each. See
+A record is 0 with probability 1 - q and :math:`q^{-1/k}s` with probability q. The signs
+:math:`s_j=\pm1` are independent with means :math:`\Theta_j=rT_j`, and every trial draws anew the
+:math:`T_j=2\,\mathrm{Beta}(\frac u2,\frac u2)-1`: u is the *shape* of the prior and r its *spread*.
+The mean of a record is :math:`q^a\Theta` with a = 1 - 1/k. An accurate output is correlated with
+the records that made it, and privacy bounds the correlation of each. See
 theory/approx-lower-bounds.md, 1 to 3.
 
 Functions with `at` in their name give the bound at one or more q and u; the others the best over a
@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats
 from dpsco_core.bounds.instances.spikes import spike_exponent
 
+Form = Literal["l2", "squared", "linear"]
 FULL = 1.0  # the spread that is best under (epsilon, delta)-DP
 # The largest spread at which a coordinate of the anti-copy has the proxy 32/27 throughout; the
 # data of the catalogue have it, so that both notions' bounds bind them.
@@ -137,7 +139,7 @@ def tracing_shape(d: int, moment_order: float) -> float:
     Examples
     --------
     >>> [round(tracing_shape(d, 2.0), 2) for d in (1, 2, 20, 10_000)]
-    [2.0, 10.15, 2.49, 2.0]
+    [2.0, 8.77, 2.37, 2.0]
     """
     a = spike_exponent(moment_order)
     if d == 1:
@@ -163,7 +165,7 @@ def _root(u: Floats, x: Floats, gain: Floats) -> Floats:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tracing:
+class TracingBounds:
     """The tracing bounds of section 3 for n records, dimension d, order k and a leakage.
 
     Parameters
@@ -303,6 +305,25 @@ class Tracing:
         found.append(self._capped(_turn(rises_by_distance, top), kappa, largest))
         return _best(self.linear_at, tuple(found), u)
 
+    def best(self, form: Form, largest: float, u: Floats = SHAPES) -> tuple[float, float]:
+        """Return the q in (0, largest] and the u where a bound is largest."""
+        match form:
+            case "l2" if self.d > 1:
+                return self.best_l2(largest, u)
+            case "linear":
+                return self.best_linear(largest, u)
+        return self.best_squared(largest, u)
+
+    def at(self, form: Form, q: float, u: float) -> float:
+        """Return a bound at q and u."""
+        where = np.array([q]), np.array([u])
+        match form:
+            case "l2":
+                return float(self.l2_at(*where)[0])
+            case "squared":
+                return float(self.squared_at(*where)[0])
+        return float(self.linear_at(*where)[0])
+
     def _capped(self, x: Floats, per_spike: Floats | float, largest: float) -> Floats:
         """Return q from x = n q c, at most `largest`."""
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
@@ -334,3 +355,27 @@ def _best(
     values = at(q, np.broadcast_to(u, q.shape))
     best = int(np.argmax(values))
     return float(q.flat[best]), float(u[best % len(u)])
+
+
+def hardest_tracing(
+    form: Form, n: int, d: int, moment_order: float, leakage: Leakage, mean_bound: float
+) -> tuple[float, float]:
+    """Return the spike probability and the shape of the data: see `tracing_shape`.
+
+    Parameters
+    ----------
+    form : {"l2", "squared", "linear"}
+        The bound that is largest there.
+    n, d : int
+    moment_order : float
+    leakage : Leakage
+        At the spread of the data, `CONCENTRATED`.
+    mean_bound : float
+        R, which may be infinite; the probability is 0 only if it is 0.
+    """
+    shape = tracing_shape(d, moment_order)
+    largest = largest_tracing_probability(d, moment_order, mean_bound, leakage.spread)
+    if largest == 0:
+        return 0.0, shape
+    at = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
+    return at.best(form, largest, np.array([shape]))[0], shape

@@ -130,14 +130,14 @@ def test_every_scene_makes_its_point() -> None:
         )
 
     text = found("Privacy bites")
-    assert "**0.137**" in text and "**Privacy bites**" in text and "2.9 times" in text
+    assert "**0.32**" in text and "**Privacy bites**" in text and "6.7 times" in text
     text = found("Statistics bites")
-    assert "**0.0318**" in text and "**Statistics bites**" in text and "0.0477" in text
+    assert "**0.0297**" in text and "**Statistics bites**" in text and "0.0477" in text
     text = found("The constant is 9 times too small")
     assert "9 times what the paper's packing gives" in text and "0.00322" in text
     assert SHOWN["The constant is 9 times too small"].hard == "spike"
     text = found("Pure costs more")
-    assert "**0.101**" in text and "0.0318 only" in text
+    assert "**0.101**" in text and "0.0538 only" in text
     privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
     assert (privacy.bites, statistics.bites) == ("privacy", "statistics")
     assert "0.042 past" in free_sentence(privacy) and "4.2 past" in free_sentence(statistics)
@@ -213,10 +213,10 @@ def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
     assert "Finished: 10 runs." in texts(page)
     assert page.session_state[RESULT].done
     assert "× its floor" in texts(page)
-    page.select_slider(key=controls.PREFIX + "rho").set_value(0.5)
+    page.select_slider(key=controls.PREFIX + "rho").set_value(2)
     checked(page.run())
     assert "**Statistics bites**" in said(page) and "Press Run" in texts(page)
-    assert page.query_params["rho"] == "0.5"
+    assert page.query_params["rho"] == "2"
 
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:

@@ -1,0 +1,195 @@
+r"""Lower bounds on excess risk that bind every (epsilon, delta)-DP algorithm, and sharper for zCDP.
+
+The linear loss by tracing and by Assouad's argument (theory/approx-lower-bounds.md, 3 (c) and 4),
+and the quadratic one through the squared error of the mean (3 (d)). At a setting that fixes
+``spike_probability`` they are evaluated on the prior of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import ACHARYA_2021, OWN, SCO_PROBLEMS, BoundCard, Paper
+from dpsco_core.bounds.base import Bound, Terms
+from dpsco_core.bounds.euclidean.conditions import STRONG_PROBLEMS
+from dpsco_core.bounds.euclidean.lower_spikes import (
+    class_conditions,
+    class_words,
+    mean_cap,
+    risk_unit,
+)
+from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
+from dpsco_core.bounds.instances.tracing import CONCENTRATED, Form, largest_tracing_probability
+from dpsco_core.bounds.letters import LOWER
+from dpsco_core.bounds.mean.assouad import GAMMA, assouad_value, on_hypercube
+from dpsco_core.bounds.mean.rate_distortion import SQUARE, SUMMARY, rate_distortion_value
+from dpsco_core.bounds.mean.tracing import CAPPED, PAIRS, TRACED, Notion, tracing_value
+from dpsco_core.problems.base import Setting
+
+Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
+
+
+def _traced(d: int, order: float, cap: float) -> float:
+    return largest_tracing_probability(d, order, cap, CONCENTRATED)
+
+
+def _bound(
+    name: str,
+    title: str,
+    statement: str,
+    summary: str,
+    latex: str,
+    notion: Notion,
+    value: Value,
+    *,
+    strong: bool,
+    instance: str,
+    paper: Paper = OWN,
+) -> Bound:
+    def cap(setting: Setting) -> float:
+        return mean_cap(setting, strong)
+
+    def evaluate(setting: Setting) -> Terms:
+        unit = risk_unit(setting, strong)
+        if unit == 0:
+            return {"privacy": 0.0}
+        form: Form = "squared" if strong else "linear"
+        return {"privacy": unit * value(setting, form, cap(setting))}
+
+    words = class_words(strong, notion)
+    if notion == "approx":
+        words = words.replace("is stated for", "binds all")
+    where = "the constraint set and the bound R" if strong else "the bound R on the gradient"
+    largest = _traced if instance == "tracing" else on_hypercube
+    budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
+    return Bound(
+        card=BoundCard(
+            slug=f"lower.{'sco-strong' if strong else 'sco'}.{name}",
+            name=f"{'Strongly convex SCO' if strong else 'SCO'}, {title}",
+            paper=paper,
+            statement=statement,
+            summary=f"{summary} {words}",
+            kind="lower",
+            quantity="excess risk",
+            constant="explicit",
+            latex=latex,
+            privacy=notion,
+            instance=instance,
+            instance_problem="quadratic" if strong else "linear",
+            instance_class=classes.SMOOTH_STRONG if strong else classes.LINEAR,
+            loss_class=classes.SMOOTH_STRONG if strong else classes.SMOOTH,
+            problems=STRONG_PROBLEMS if strong else SCO_PROBLEMS,
+        ),
+        evaluate=evaluate,
+        hypotheses=(*class_conditions(strong), *budget, prior_within(largest, cap, where)),
+        letters=TRACED if instance == "tracing" else LOWER,
+    )
+
+
+def _approx(setting: Setting, form: Form, cap: float) -> float:
+    return tracing_value(setting, "approx", form, cap)
+
+
+def _cdp(setting: Setting, form: Form, cap: float) -> float:
+    return tracing_value(setting, "zcdp", form, cap)
+
+
+def _distortion(setting: Setting, form: Form, cap: float) -> float:
+    return rate_distortion_value(setting, form == "squared", cap)
+
+
+_SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."
+_HIDDEN = "Outputs of sign patterns that differ in one place are close under privacy."
+_LINEAR = (
+    r"\frac{gM}2\max_{q,u}q^{1-1/p}S\Big[1-\frac u{d(u+3)}-y\Big]_+,\ S=r\sqrt{\frac d{1+u}},\ "
+)
+_SQUARED = (
+    r"\frac{g^2}{2\lambda}\max_{q,u}q^{2-2/p}\Big(\frac{2A}{nqc+\sqrt{(nqc)^2+4uA}}\Big)^2,\ "
+    r"A=\frac{udr^2}{1+u}-nqh,\ "
+)
+TRACING_RISKS: tuple[Bound, ...] = (
+    _bound(
+        "approx-tracing",
+        "tracing, every (ε, δ)",
+        "approx-lower-bounds, section 3, (T3)",
+        _SPY,
+        _LINEAR + r"y=\min\Big(\eta+\frac x{\sqrt{1+x^2}}\Big),\ x=\frac{nqc}{uS},\ "
+        r"\eta=\frac{2nqm\delta\sqrt d(1+\sqrt{1+u})}{uS},\ " + PAIRS,
+        "approx",
+        _approx,
+        strong=False,
+        instance="tracing",
+    ),
+    _bound(
+        "approx-assouad",
+        "Assouad, every (ε, δ)",
+        "private Assouad on rare spikes, linear losses",
+        _HIDDEN,
+        r"\frac{gM}2\max_q\sqrt d\,q^{1-1/p}E\Big[1-\sqrt{1-\gamma_B\,\mathrm{sech}^2"
+        r"(\tfrac{\varepsilon B}2)}\Big],\ " + GAMMA,
+        "approx",
+        assouad_value,
+        strong=False,
+        instance="hypercube",
+        paper=ACHARYA_2021,
+    ),
+    _bound(
+        "tracing-cdp",
+        "CDP tracing",
+        "approx-lower-bounds, section 3, (T3) with Lemma B",
+        _SPY,
+        _LINEAR + r"y=\min\Big(\frac x{\sqrt{1+x^2}},\frac{nq\kappa}{uS}\Big),\ "
+        r"x=\frac{nq\sqrt{2\rho}\,r^2}{uS},\ " + CAPPED,
+        "zcdp",
+        _cdp,
+        strong=False,
+        instance="tracing",
+    ),
+    _bound(
+        "approx-tracing",
+        "tracing, every (ε, δ)",
+        "approx-lower-bounds, section 3, (T2)",
+        _SPY,
+        _SQUARED + r"h=4m\delta d,\ " + PAIRS,
+        "approx",
+        _approx,
+        strong=True,
+        instance="tracing",
+    ),
+    _bound(
+        "approx-assouad",
+        "Assouad, every (ε, δ)",
+        "private Assouad on rare spikes, squared",
+        _HIDDEN,
+        r"\frac{g^2}{2\lambda}\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2"
+        r"(\tfrac{\varepsilon B}2)\big],\ " + GAMMA,
+        "approx",
+        assouad_value,
+        strong=True,
+        instance="hypercube",
+        paper=ACHARYA_2021,
+    ),
+    _bound(
+        "tracing-cdp",
+        "CDP tracing",
+        "approx-lower-bounds, section 3, (T2) with Lemma B",
+        _SPY,
+        _SQUARED + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
+        "zcdp",
+        _cdp,
+        strong=True,
+        instance="tracing",
+    ),
+    _bound(
+        "rate-distortion-cdp",
+        "CDP rate distortion",
+        "approx-lower-bounds, section 5, squared",
+        SUMMARY,
+        r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" + SQUARE,
+        "zcdp",
+        _distortion,
+        strong=True,
+        instance="hypercube",
+    ),
+)

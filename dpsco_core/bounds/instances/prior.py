@@ -1,0 +1,77 @@
+"""What bounds over a prior share: its means stay within R, and the budgets of their classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpsco_core.bounds.base import Hypothesis
+from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.privacy.budget import ApproxDP, PureDP
+from dpsco_core.problems.base import Setting
+
+Largest = Callable[[int, float, float], float]  # (d, moment_order, R) to the largest q
+
+
+def prior_within(
+    largest: Largest, cap: Callable[[Setting], float], where: str = "the bound R"
+) -> Hypothesis:
+    """Return the condition that a fixed spike probability keeps the prior in the class.
+
+    Parameters
+    ----------
+    largest : callable
+        The largest spike probability of the prior.
+    cap : callable
+        R in units of the moment scale at a setting.
+    where : str
+        What the means are within, in the words of the sentence.
+    """
+
+    def check(setting: Setting) -> str:
+        q = setting.spike_probability
+        if q is None or not 0 < moment_scale(setting) < math.inf:
+            return ""
+        # R may be the mean of the instance itself: leave room for its rounding.
+        rounding = 1e-12 * setting.constants.mean_gradient_bound / moment_scale(setting)
+        longest = cap(setting) * (1 + 1e-9) + (rounding if math.isfinite(rounding) else 0.0)
+        most = largest(setting.d, setting.moment_order, longest)
+        if q <= most * (1 + 1e-9):
+            return ""
+        return (
+            f"At spike probability {q:.3g} the prior leaves {where} or its moments exceed 1: "
+            f"at most {most:.3g} keeps it in the class."
+        )
+
+    return Hypothesis(text=f"the prior's means are within {where}", check=check)
+
+
+def approximate_level(setting: Setting) -> tuple[float, float] | None:
+    """Return (epsilon, delta) of the budget, delta being 0 under a pure one; None under zCDP."""
+    match setting.budget:
+        case PureDP(epsilon=epsilon):
+            return epsilon, 0.0
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+    return None
+
+
+def _approximate(setting: Setting) -> str:
+    if approximate_level(setting) is not None:
+        return ""
+    return (
+        "The bound binds algorithms with an (epsilon, delta) guarantee, and the budget is "
+        f"{setting.budget}, for which there are larger ones."
+    )
+
+
+APPROXIMATE_BUDGET = Hypothesis(text="an (epsilon, delta) or pure budget", check=_approximate)
+APPROX_CLASS = (
+    "It is a worst case over laws with bounded p-th moments and means within R, and binds every "
+    "(epsilon, delta)-DP algorithm."
+)
+ZCDP_CLASS = (
+    "It is a worst case over laws with bounded p-th moments and means within R, and binds rho-zCDP "
+    "algorithms; under an (epsilon, delta) budget, those that spend no more than its Gaussian "
+    "releases may."
+)

@@ -1,0 +1,148 @@
+r"""The instance of the lower bounds by tracing, as a distribution that can be chosen.
+
+With probability q, the spike probability, a record is :math:`q^{-1/p}s`; otherwise it is 0. The
+signs s of a record are independent, with means :math:`\Theta_j` that are unknown to the algorithm
+and drawn from a prior: the bounds hold on average over it, after `draw`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsco_core.base.cards import OWN, Card
+from dpsco_core.base.errors import require
+from dpsco_core.data.base import Vector, exp_or_inf
+from dpsco_core.data.hard import HardInstance
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracing(HardInstance):
+    r"""Rare records of signs with hidden biases :math:`\Theta_j=rT_j`.
+
+    .. math:: T_j=2\,\mathrm{Beta}(\tfrac u2,\tfrac u2)-1, \qquad \mu = q^{1-1/p}\,\Theta,
+        \qquad E|X_j|^p = 1.
+
+    The central p-th moment is at most 1 if q is at most :math:`\frac{2(p-1)}{(p-2)(p+1)}` (1 for
+    p <= 3). See theory/approx-lower-bounds.md, 1 (a).
+
+    Parameters
+    ----------
+    d : int
+        Dimension.
+    moment_order : float
+        The order p; finite, at least 2.
+    spike_probability : float
+        The probability q, in (0, 1].
+    shape : float
+        u > 0 of the Beta law: 2 is uniform, more is closer to 0.
+    spread : float
+        r, in (0, 1].
+    biases : tuple of float, optional
+        :math:`\Theta`, of length d. None until it is drawn: `mean` and `sample` need it.
+
+    Raises
+    ------
+    InvalidInput
+        If a value is outside its range.
+
+    Examples
+    --------
+    >>> law = Tracing(d=4, moment_order=2.0, spike_probability=0.25)
+    >>> law.mean_norm, law.moment(2), law.draw(np.random.default_rng(0)).mean.round(3).tolist()
+    (1.0, 1.0, [0.202, 0.213, 0.497, 0.462])
+    """
+
+    shape: float = 2.0
+    spread: float = 1.0
+    biases: tuple[float, ...] | None = None
+
+    card: ClassVar[Card] = Card(
+        slug="tracing",
+        name="Tracing (biased signs)",
+        paper=OWN,
+        statement="approx-lower-bounds, section 1 (a)",
+        summary="Rare records of independent signs with hidden biases: the instance of the bounds "
+        "that bind every (epsilon, delta)-private algorithm.",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(0 < self.shape < math.inf, "shape", "positive and finite", self.shape)
+        require(0 < self.spread <= 1, "spread", "in (0, 1]", self.spread)
+        if self.biases is not None:
+            inside = all(abs(x) <= self.spread for x in self.biases)
+            known = len(self.biases) == self.d and inside
+            must = f"{self.d} numbers of size at most {self.spread:g}"
+            require(known, "biases", must, self.biases)
+
+    @property
+    def weight(self) -> int:
+        """Every coordinate of a spiked record is a sign."""
+        return self.d
+
+    @property
+    def mean(self) -> Vector:
+        r"""The mean :math:`q^{1-1/p}\Theta`, shape (d,); needs drawn biases."""
+        return self._mean_size * self._drawn()
+
+    @property
+    def mean_norm(self) -> float:
+        r"""The largest norm of a mean of the prior, :math:`q^{1-1/p}r\sqrt d`."""
+        return self._mean_size * self.spread * math.sqrt(self.d)
+
+    @property
+    def variance_trace(self) -> float:
+        r"""The largest trace of Cov(X) of the prior, :math:`d\,q^{1-2/p}`, at biases of 0."""
+        return self.d * self.moment(2)
+
+    @property
+    def directional_moment(self) -> float:
+        r"""A bound for every member of the prior: :math:`\sqrt d` times a coordinate's (Jensen)."""
+        root = math.pow(self.moment(self.moment_order), 1 / self.moment_order)
+        return math.sqrt(self.d) * root
+
+    def moment(self, k: float) -> float:
+        r"""Return the largest :math:`E|X_j-\mu_j|^k` of the prior; k is real, at least 0.
+
+        From order 2 to p that is :math:`q^{1-k/p}`, at a bias of 0, if q is in the class;
+        elsewhere it is sought on a grid of biases. Infinite at k = inf, and where the moment is
+        above the range of a float.
+
+        Raises
+        ------
+        InvalidInput
+            If k is negative or NaN.
+        """
+        require(k >= 0, "k", "a number of at least 0", k)
+        if k == math.inf:
+            return math.inf
+        q = self.spike_probability
+        t = np.linspace(0.0, self.spread, 2001)
+        y = q * t
+        # In units of the spike: to within 0, the power 0 of 0 being 1.
+        spiked = (1 + t) / 2 * (1 - y) ** k + (1 - t) / 2 * (1 + y) ** k
+        largest = float(((1 - q) * y**k + q * spiked).max())
+        return exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
+
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return a copy with fresh biases from the prior."""
+        uniform = rng.beta(self.shape / 2, self.shape / 2, size=self.d)
+        return replace(self, biases=tuple((self.spread * (2 * uniform - 1)).tolist()))
+
+    def fill(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite the rows of a (rows, d) array with independent records of drawn biases."""
+        size = math.pow(self.spike_probability, -1 / self.moment_order)
+        up = (1 + self._drawn()) / 2
+        spiked = self._spiked(len(out), rng)
+        out.fill(0.0)
+        out[spiked] = np.where(rng.random((len(spiked), self.d)) < up, size, -size)
+
+    def _drawn(self) -> NDArray[np.float64]:
+        drawn = self.biases is not None
+        require(drawn, "biases", "drawn first, with draw(rng)", self.biases)
+        return np.array(self.biases, dtype=np.float64)
