@@ -1,0 +1,65 @@
+"""The window between proven bounds: of one class and one notion, and what makes it wide."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.explain.window import of_class, window
+from dpsco_core.scenario import Scenario
+
+DEFAULT = Scenario(p=2.0)
+
+
+def test_at_the_default_scenario_the_window_for_zcdp_is_narrow() -> None:
+    found = window(DEFAULT, "zcdp")
+    assert 1 < found.ratio <= 2.3
+    assert found.upper is not None and found.lower is not None
+    where = of_class(DEFAULT.setting)
+    assert found.ratio == pytest.approx(found.upper.value(where) / found.lower.value(where))
+    assert found.uppers[found.upper.card.slug] == found.ratio
+    assert found.lowers[found.lower.card.slug] == pytest.approx(1 / found.ratio)
+    assert list(found.uppers.values()) == sorted(found.uppers.values())
+    assert all(0 <= share < 1 for share in found.shares.values())
+    assert found.widest == max(found.shares, key=lambda name: found.shares[name])
+
+
+def test_what_binds_every_algorithm_leaves_a_wider_window() -> None:
+    wide, narrow = window(DEFAULT, "approx"), window(DEFAULT, "zcdp")
+    assert wide.ratio > narrow.ratio
+    assert wide.lower is not None
+    assert wide.lower.card.privacy in ("approx", "none")
+    assert not any("-cdp" in slug for slug in wide.lowers)
+
+
+@pytest.mark.parametrize("n", [1000, 30_000])
+@pytest.mark.parametrize("d", [2, 50])
+@pytest.mark.parametrize("p", [2.0, 6.0])
+@pytest.mark.parametrize("problem", ["mean", "linear", "quadratic"])
+def test_no_window_is_below_one(problem: str, n: int, d: int, p: float) -> None:
+    at = replace(DEFAULT, problem=problem, n=n, d=d, p=p, methods=())
+    for notion in ("approx", "zcdp"):
+        assert window(at, notion).ratio >= 1  # type: ignore[arg-type]
+    pure = replace(at, delta=0.0)
+    assert window(pure, "pure").ratio >= 1
+
+
+def test_on_its_own_instance_the_class_is_not_the_law() -> None:
+    at = replace(DEFAULT, distribution="hypercube")
+    assert window(at, "zcdp").ratio == pytest.approx(window(DEFAULT, "zcdp").ratio, rel=1e-9)
+    assert of_class(at.setting).spike_probability is None
+
+
+@pytest.mark.parametrize(
+    ("point", "notion"),
+    [
+        (DEFAULT, "pure"),
+        (replace(DEFAULT, delta=0.0), "zcdp"),
+        (replace(DEFAULT, epsilon=None, delta=None, rho=0.1), "approx"),
+    ],
+)
+def test_a_notion_that_the_budget_does_not_have_is_named(point: Scenario, notion: str) -> None:
+    with pytest.raises(InvalidInput, match="notion must be"):
+        window(point, notion)  # type: ignore[arg-type]
