@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsco_core.data.rows import Factors, Rows, row_norms
 from dpsco_core.methods.base import Vector
@@ -62,10 +63,28 @@ def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None) -> Vector:
     rising = radii[::-1].copy()
     above = np.zeros(len(radii) + 1, dtype=np.int64)
     for part in _centred(rows, centre):
-        places = np.searchsorted(rising, factor_norms(part))  # radii below the norm
+        places = radii_below(rising, factor_norms(part))
         above += np.bincount(places, minlength=len(above))
     # A norm that is above m radii is above the m smallest.
     return np.cumsum(above[:0:-1]).astype(np.float64)
+
+
+def radii_below(rising: Vector, norms: Vector) -> NDArray[np.intp]:
+    """Return how many of the radii are below each norm, shape (rows,); ties are not.
+
+    On a ladder the logarithm says it up to one, and two comparisons say it exactly: less than half
+    of the time of a search.
+    """
+    size = len(rising)
+    if size < 2 or not math.isclose(rising[-1] / rising[0], math.exp((size - 1) * STEP)):
+        return np.searchsorted(rising, norms)
+    ends = np.concatenate([[-1.0], rising, [math.inf]])
+    with np.errstate(divide="ignore"):
+        steps = (np.log(norms) - math.log(rising[0])) * (1 / STEP) + 1
+    places = np.clip(steps, 0, size).astype(np.intp)
+    places -= ends[places] >= norms
+    places += ends[places + 1] < norms
+    return places
 
 
 def factor_norms(part: Factors) -> Vector:
@@ -103,7 +122,9 @@ def _clipped_sums(rows: Rows, radii: tuple[float, ...], centre: Vector | None) -
             continue
         norms = row_norms(part.base)
         if norms.max() <= LARGEST_LEVEL:
-            totals += ball_weights(norms, levels) @ part.base
+            # One product a radius: two rows at a time would be three times as slow.
+            for total, weights in zip(totals, ball_weights(norms, levels), strict=True):
+                total += weights @ part.base
             continue
         for total, radius in zip(totals, radii, strict=True):
             safe, weights = clip_to_ball(part.base, radius)

@@ -26,7 +26,13 @@ from dpsco_core.methods.mean.adaptive import wide_choice
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.centre import plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
-from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, radius_choice
+from dpsco_core.methods.mean.ladder import (
+    clipped_sums,
+    ladder,
+    norm_counts,
+    radii_below,
+    radius_choice,
+)
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
@@ -137,6 +143,14 @@ def test_counts_and_sums_are_those_of_the_definition() -> None:
     scaled = ScaledRows(DenseRows(x), lambda base, rows: np.full(len(base), -2.0))
     assert norm_counts(scaled, radii).tolist() == norm_counts(DenseRows(-2 * x), radii).tolist()
     assert clipped_sums(scaled, (2.0,)) == pytest.approx(clipped_sums(DenseRows(-2 * x), (2.0,)))
+
+
+def test_the_radii_below_a_norm_are_those_of_a_search() -> None:
+    for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
+        rising = ladder(top, n)[::-1].copy()
+        near = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
+        norms = np.concatenate([*near, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
+        assert radii_below(rising, norms).tolist() == np.searchsorted(rising, norms).tolist()
 
 
 def test_places_on_the_grid_are_functions_of_one_row() -> None:
