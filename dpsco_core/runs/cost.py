@@ -69,9 +69,9 @@ RELEASE = {
     "mean.iterative": Coefficients(fixed=2e7, per_row=25, per_element=1.4),
     "mean.cwme-cdp": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
     "mean.cwme-pure": Coefficients(fixed=6.7e4, per_row=0.2, per_element=0.62),
-    "mean.adaptive": Coefficients(fixed=3e5, per_row=60, per_element=1.6),
-    "mean.instance-optimal": Coefficients(fixed=1.5e6, per_row=300, per_element=60),
-    "mean.coinpress": Coefficients(fixed=1.2e5, per_row=20, per_element=2.2),
+    "mean.adaptive": Coefficients(fixed=2.5e5, per_row=20, per_element=1),
+    "mean.instance-optimal": Coefficients(fixed=1e6, per_row=0, per_element=230),
+    "mean.coinpress": Coefficients(fixed=1.2e5, per_row=15, per_element=1.3),
     "mean.smoothed": Coefficients(fixed=9e4, per_row=0, per_element=2.4),
 }
 # One step of an optimiser that visits all gradients at every step, by its oracle.

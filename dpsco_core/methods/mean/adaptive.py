@@ -136,7 +136,7 @@ class AdaptiveClipping(Method):
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory or d < GUARDED_FROM else "guarded")
         scale, bound = _scaled_bound(setting)
-        centred = bound > 2 * math.sqrt(d) and not theory
+        centred = 2 * math.sqrt(d) < bound < math.inf and not theory
         choice = GUARDED_SHARE if mode == "guarded" else single_share(d)
         shares: Shares = ((choice, 1),) * (2 if mode == "guarded" else 1)
         rho = total_rho(setting, shares, centred, self.calibration)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.catalogue import make_instance
 from dpsco_core.data import DenseRows
 from dpsco_core.data.rows import ScaledRows
+from dpsco_core.data.spread import SpreadRows
 from dpsco_core.methods.mean import AdaptiveClipping, CoinPress, InstanceOptimal, SimpleClipping
 from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
@@ -359,6 +361,33 @@ def test_too_few_records_are_refused_under_pure_privacy() -> None:
         AdaptiveClipping(radius=1e-149).plan(replace(where, n=10**6, budget=BUDGETS[0]))
     with pytest.raises(InvalidInput):
         CoinPress(covariance_scale=math.nan)
+
+
+def test_without_a_bound_on_the_mean_there_is_no_centre() -> None:
+    _, where = point(n=100, d=3)
+    nowhere = replace(where, constants=replace(where.constants, mean_gradient_bound=math.inf))
+    assert AdaptiveClipping(radius=10.0).plan(nowhere).centre is None
+    for method in (AdaptiveClipping(), AdaptiveClipping(tuning="theory")):
+        with pytest.raises((NotApplicable, InvalidInput)):
+            method.plan(nowhere)
+    for other in (InstanceOptimal(), CoinPress()):
+        with pytest.raises((NotApplicable, InvalidInput)):
+            other.plan(nowhere)
+
+
+@pytest.mark.parametrize("d", [3, 20])
+def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> None:
+    problem, where = point(n=30_000, d=d, offset=20.0, bound=40.0)
+    seed = np.random.default_rng(0)
+    held, streamed = problem.sample(30_000, seed), problem.stream(30_000, np.random.default_rng(0))
+    for method in (AdaptiveClipping(), CoinPress(), InstanceOptimal()):
+        found = []
+        with ThreadPoolExecutor(2) as executor:
+            for rows in (held, streamed, SpreadRows(streamed, executor)):
+                ledger = Ledger(where.budget)
+                found.append(method.release(rows, where, ledger, np.random.default_rng(1)).value)  # type: ignore[attr-defined]
+        assert found[1] == pytest.approx(found[0], rel=1e-12)
+        assert np.array_equal(found[2], found[1])
 
 
 # -- accuracy -----------------------------------------------------------------------------------
