@@ -263,8 +263,8 @@ class MethodCard(Card):
     ----------
     privacy : {"none", "pure", "zcdp", "approx"}
         The notion in which the method is private of itself. A zCDP method also serves an
-        (epsilon, delta) budget, an ``"approx"`` one serves nothing else; under a pure budget only
-        ``"pure"`` methods run.
+        (epsilon, delta) budget, an ``"approx"`` one serves nothing else; under a pure budget
+        ``"pure"`` methods run, and those that can be made pure (`mean.adaptive`).
     geometry : str
         ``"l2"`` or another norm.
     level : {"item", "user"}

@@ -62,7 +62,7 @@ ADAPTIVE_STORIES: tuple[Story, ...] = (
         pitfalls=(
             "Never estimate the moment bound, or the bound on the mean, from the same records.",
             "Where a few records, all far out in one direction, carry the mean, it cuts them off: "
-            "below 16 dimensions it then errs up to 15 times as much as simple clipping, above up "
+            "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
             "to 4 times.",
             "In one or two dimensions the choice costs most, up to half of the error.",
         ),

@@ -117,7 +117,7 @@ class AdaptiveClipping(Method):
         privacy="zcdp",
         rate="upper.mean.adaptive",
         caveat="From 16 dimensions on it runs in guarded mode, whose error no bound is proven for. "
-        "Below, it errs up to 15 times as much as simple clipping where a few records, all far out "
+        "Below, it errs up to 20 times as much as simple clipping where a few records, all far out "
         "in one direction, carry the mean.",
     )
 
