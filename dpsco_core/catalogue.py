@@ -38,6 +38,7 @@ from dpsco_core.data import (
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.euclidean import (
+    AdaptiveDescent,
     ClippedDescent,
     CoordinatewiseDescent,
     Erm,
@@ -107,6 +108,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     SmoothedDescent,
     StrongCoordinatewiseDescent,
     ClippedDescent,
+    AdaptiveDescent,
     IterativeDescent,
     PrivateSgd,
     ObjectivePerturbation,

@@ -30,6 +30,7 @@ OLIVE = ("#66701a", "#cfd96a")
 CRIMSON = ("#b3264a", "#ff9aa8")
 PLUM = ("#86458f", "#e0a8e8")
 CLAY = ("#9a4a2a", "#f0a583")
+MOSS = ("#3d5a1e", "#a8c686")
 COLOURS: dict[str, tuple[str, str]] = {
     "mean.sample": GREY,
     "mean.median-of-means": PALE_GREY,
@@ -44,6 +45,7 @@ COLOURS: dict[str, tuple[str, str]] = {
     "sco.erm": GREY,
     "sco.sgd": PALE_GREY,
     "sco.clipped": BLUE,
+    "sco.adaptive": MOSS,
     "sco.noisy-gd": CYAN,
     "sco.iterative": PURPLE,
     "sco.cwme": GREEN,
@@ -80,6 +82,7 @@ SYMBOLS = {
     "sco.erm": "circle",
     "sco.sgd": "circle-open",
     "sco.clipped": "square",
+    "sco.adaptive": "bowtie",
     "sco.noisy-gd": "square-open",
     "sco.iterative": "star",
     "sco.cwme": "diamond",

@@ -17,6 +17,7 @@ import numpy as np
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.limits import Limits, streamed
 from dpsco_core.catalogue import HARD_INSTANCES, make_method, method_class
+from dpsco_core.methods.euclidean.adaptive import AdaptiveDescentPlan
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.noisy_gd import NoisyPlan
 from dpsco_core.methods.lq.regularized import RegularizedPlan
@@ -80,6 +81,7 @@ STEP = {
     "sco.cwme": Coefficients(fixed=1.7e5, per_row=9, per_element=1.2),
     "sco.smoothed": Coefficients(fixed=2.4e5, per_row=15, per_element=7),
     "sco.clipped": Coefficients(fixed=9e4, per_row=6, per_element=1.1),
+    "sco.adaptive": Coefficients(fixed=1.2e5, per_row=9, per_element=1.2),
     "lp.regularized-mirror-descent": Coefficients(fixed=7e4, per_row=9.6, per_element=1.2),
     "sco.iterative": Coefficients(fixed=2e7, per_row=30, per_element=1.5),
     "user.accelerated": Coefficients(fixed=1.8e6, per_row=5.8, per_element=1.7),
@@ -236,6 +238,8 @@ def planned_steps(plan: object) -> float:
     """
     if isinstance(plan, RegularizedPlan):
         return plan.steps
+    if isinstance(plan, AdaptiveDescentPlan):
+        return plan.expected.steps
     if isinstance(plan, MeansPlan):
         return plan.choice.steps
     if isinstance(plan, SmoothedPlan):

@@ -29,6 +29,7 @@ from dpsco_core.methods.user import clipped_means
 from dpsco_core.methods.user.accelerated import model as accelerated_model
 from dpsco_core.methods.user.phased_risk import best_phases
 from dpsco_core.privacy import ZCDP
+from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
@@ -76,6 +77,8 @@ def settings(slug: str, problem: str) -> Iterator[Scenario]:
 
 def not_finite(value: Any, name: str = "") -> Iterator[str]:
     """Yield the names of the numbers in a plan that are not finite, other than `MEANINGFUL`."""
+    if isinstance(value, Setting):  # the plan's copy: what is not certified is infinite there
+        return
     if isinstance(value, float | np.floating):
         if not math.isfinite(value) and name not in MEANINGFUL:
             yield name

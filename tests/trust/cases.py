@@ -47,7 +47,9 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "user.phased-sgd": MANY_PHASES,
 }
 FOUR_STEPS = Descent(steps=4, step_size=0.1)
+SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
+    "sco.adaptive": {"descent": SIX_STEPS},
     "mean.iterative": {"groups": 4},
     "mean.cwme-cdp": {"blocks": 2},
     "mean.cwme-pure": {"blocks": 2},

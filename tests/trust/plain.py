@@ -33,18 +33,20 @@ class Spent:
     epsilon: Fraction
     delta: Fraction
     choices: tuple[float, ...] = ()  # of exponential mechanisms, in their order
+    choices_first: bool = True  # before all noise
 
 
 def plain_shares(entries: tuple[Entry, ...]) -> Spent:
     """Add up what entries spend: all of one part, and of a partition the dearest part."""
     parts: dict[object, list[Fraction]] = defaultdict(lambda: [Fraction(0)] * 5)
     choices: list[float] = []
+    first = True
     for entry in entries:
         kind = entry.mechanism
         if kind == CHOICE:
             assert entry.size == 1 and entry.part is None
             assert entry.rho == entry.epsilon**2 / 8
-            assert not parts, "the recursion needs all choices before all noise"
+            first = first and not parts
             choices.append(entry.epsilon)
             continue
         rho, epsilon, delta = map(Fraction, (entry.rho, entry.epsilon, entry.delta))
@@ -65,7 +67,7 @@ def plain_shares(entries: tuple[Entry, ...]) -> Spent:
         total = [
             t + max(column) for t, column in zip(total, zip(*blocks, strict=True), strict=True)
         ]
-    return Spent(*total, choices=tuple(choices))
+    return Spent(*total, choices=tuple(choices), choices_first=first)
 
 
 def spends(spent: Spent, budget: Budget, *, whole: bool = True) -> bool:
@@ -109,7 +111,9 @@ def _with_choices(spent: Spent, budget: Budget, whole: bool) -> bool:
             squares = sum(Fraction(e) ** 2 / 8 for e in spent.choices)
             return not others and not spent.pure and _near(spent.gaussian + squares, rho, whole)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            found = choices_delta(float(spent.gaussian), spent.choices, np.array([epsilon]))
+            # The recursion holds only where all choices come before all noise.
+            rule = choices_delta if spent.choices_first else pairs_delta
+            found = rule(float(spent.gaussian), spent.choices, np.array([epsilon]))
             used = float(found[0])
             # On a fine grid the exact delta, from below; the ledger's own cells lose a little.
             ledgers = delta * (1 + 1e-9)
@@ -135,6 +139,22 @@ def choices_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
         one, two = (choices_delta(rho, choices[1:], at - t + up) for up in (0.0, own))
         best = np.maximum(best, p * one + (1 - p) * two)
     return best
+
+
+def pairs_delta(rho: float, choices: tuple[float, ...], at: Array) -> Array:
+    """Return delta of choices and Gaussian noise in any order, from their dominating pairs.
+
+    A pair's loss has the density :math:`e^{x/2}/(4\\sinh(\\varepsilon_1/2))` on
+    :math:`|x|\\le\\varepsilon_1`; sums of losses by Gauss's quadrature.
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    losses, masses = np.zeros(1), np.ones(1)
+    for own in choices:
+        mass = own * weights * np.exp(own * nodes / 2) / (4 * math.sinh(own / 2))
+        losses = np.add.outer(losses, own * nodes).ravel()
+        masses = np.multiply.outer(masses, mass).ravel()
+    curves = [masses @ choices_delta(rho, (), x - losses) for x in at]
+    return np.array(curves)
 
 
 def _near(spent: Fraction, allowed: float, whole: bool) -> bool:

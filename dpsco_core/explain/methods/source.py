@@ -24,7 +24,7 @@ from dpsco_core.methods.lq.mirror import run_mirror, truncated_sum
 from dpsco_core.methods.lq.regularized import run_descent
 from dpsco_core.methods.mean.base import clipped_block_means, clipped_mean, clipped_sum
 from dpsco_core.methods.mean.directions import walk_to_centre
-from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
+from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts, radius_choice
 from dpsco_core.methods.mean.smoothed import smoothed_mean, smoothed_sum
 from dpsco_core.methods.user.accelerated.run import run_phase
 from dpsco_core.methods.user.accelerated.run import run_phases as run_accelerated
@@ -50,6 +50,7 @@ HANDS_ON: dict[str, tuple[Function, ...]] = {
     "sco.smoothed": _FRAMEWORK,
     "sco.cwme-strong": _FRAMEWORK,
     "sco.clipped": _FRAMEWORK,
+    "sco.adaptive": (norm_counts, radius_choice, clipped_mean, descend),
     "sco.iterative": _FRAMEWORK,
     "sco.phased-sgd": (run_phases, phase_average),
     "sco.private-sgd": (run_steps,),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from dpsco_core.catalogue import make_method
 from dpsco_core.methods.base import Method
+from dpsco_core.methods.euclidean.adaptive import AdaptiveDescentPlan
 from dpsco_core.methods.euclidean.erm import ErmPlan
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.noisy_gd import NoisyPlan
@@ -87,6 +88,8 @@ def gradients(plan: object, n: int, m: int) -> int | None:
         case FrameworkPlan():
             steps = plan.descent.steps
             return steps * (n // steps if plan.disjoint else n)
+        case AdaptiveDescentPlan():  # the first look decides on the steps
+            return None
         case NoisyPlan():
             return gradients(plan.framework, n, m)
         case RegularizedPlan():

@@ -1,5 +1,6 @@
 """Optimisers at item level."""
 
+from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.cwme import CoordinatewiseDescent
 from dpsco_core.methods.euclidean.cwme_strong import StrongCoordinatewiseDescent
@@ -16,6 +17,7 @@ from dpsco_core.methods.euclidean.sgd import Sgd
 from dpsco_core.methods.euclidean.smoothed import SmoothedDescent
 
 __all__ = [
+    "AdaptiveDescent",
     "ClippedDescent",
     "CoordinatewiseDescent",
     "Erm",

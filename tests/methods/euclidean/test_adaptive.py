@@ -1,0 +1,215 @@
+"""Descent with private radii: what a record can move, what is spent, and how it compares.
+
+Faults that these tests would catch: a look that is not charged, the recursion for looks after
+steps, T or a step's share that a later look changes, k from the data, an unclipped gradient.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data import DenseRows
+from dpsco_core.geometry.ball import Ball
+from dpsco_core.methods.euclidean import AdaptiveDescent, ClippedDescent
+from dpsco_core.methods.euclidean.adaptive import LOOK_SHARE, LOOKS, look_places
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
+from dpsco_core.privacy import ApproxDP, Ledger, PureDP, gaussian_rho
+from dpsco_core.privacy.selection import selection_epsilon, selection_rho
+from dpsco_core.problems.links import LogisticLink, SquaredLink
+from dpsco_core.problems.samples.linear import LinearSample
+from dpsco_core.scenario import Scenario
+from tests.methods.euclidean.adaptive_rows import FRESH, TUNED, Row, scenario
+
+CONCENTRATED = {"rho": 0.5, "epsilon": None, "delta": None}
+AT = Scenario(problem="logistic", methods=("sco.adaptive",), n=2000, d=5)
+ONE_STEP = Descent(steps=1, step_size=0.5)
+MANY = Descent(steps=24, step_size=0.1, averaged=12)
+NASTY = (math.nan, math.inf, 0.0, 1.0, -3.0, 1e308, -1e200, 1e-320)
+
+
+def ran(at: Scenario, method: Any, seed: int = 0) -> Any:
+    sample = at.instance.problem.sample(at.n, np.random.default_rng(1))
+    setting = at.setting
+    return method.release(sample, setting, Ledger(setting.budget), np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("link", [LogisticLink(), SquaredLink()])
+def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_is_claimed(link: Any) -> None:
+    """All samples of two records over nasty features and targets, and all replacements of one."""
+    radii, w = np.array([1e100, 4.0, 1.0, 0.25, 1e-100]), np.array([0.5])
+
+    def seen(records: tuple[tuple[float, float], ...]) -> tuple[Any, Any]:
+        x, y = (np.array(part) for part in zip(*records, strict=True))
+        sample = LinearSample(
+            features=DenseRows(x[:, None]), targets=y, link=link, constraint=Ball(d=1, radius=1.0)
+        )
+        rows = sample.gradients(w)
+        scores = radius_choice(radii, norm_counts(rows, radii), 1.3, 1.0).scores
+        return scores, np.array([float(clipped_mean(rows, r)[0]) for r in (0.25, 4.0)])
+
+    records = tuple(itertools.product(NASTY, (0.0, 1.0, 1e308, math.nan)))
+    known = {pair: seen(pair) for pair in itertools.product(records, records[::3])}
+    largest = 0.0
+    for (_, other), (scores, means) in known.items():
+        base = known[records[0], other]
+        assert np.abs(scores - base[0]).max() <= 1.0
+        move = np.abs(means - base[1]) / (2 * np.array([0.25, 4.0]) / 2)
+        assert move.max() <= 1 + 1e-12
+        largest = max(largest, float(np.abs(scores - base[0]).max()))
+    assert largest == 1.0
+
+
+@pytest.mark.parametrize(
+    ("steps", "places"), [(1, []), (2, [1]), (5, [1]), (6, [1, 2]), (24, [3, 8]), (268, [33, 89])]
+)
+def test_looks_are_where_the_page_says(steps: int, places: list[int]) -> None:
+    assert sorted(look_places(steps)) == places
+    assert len(look_places(steps)) <= LOOKS - 1
+
+
+@pytest.mark.parametrize(("descent", "looks"), [(ONE_STEP, 1), (MANY, 3)])
+def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_radius(
+    descent: Descent, looks: int
+) -> None:
+    at = replace(AT, **CONCENTRATED)
+    result = ran(at, AdaptiveDescent(descent=descent))
+    entries = result.ledger.entries
+    kinds = [e.mechanism for e in entries]
+    assert kinds[0] == "exponential"
+    assert kinds.count("exponential") == LOOKS
+    assert result.diagnostics["looks"] == looks
+    assert kinds.count("gaussian") == descent.steps
+    steps = [e for e in entries if e.mechanism == "gaussian"]
+    assert math.fsum(e.rho for e in steps) == pytest.approx((1 - LOOK_SHARE) * 0.5, rel=1e-12)
+    assert len({e.rho for e in steps}) == 1
+    chosen = [e.epsilon**2 / 8 for e in entries if e.mechanism == "exponential"]
+    assert math.fsum(chosen) == pytest.approx(LOOK_SHARE * 0.5, rel=1e-12)
+    radii = {e.sensitivity * at.n / 2 for e in steps}
+    assert radii <= set(AdaptiveDescent().plan(at.setting).radii.tolist())
+    assert result.ledger.spent().rho == pytest.approx(0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("descent", [ONE_STEP, MANY])
+@pytest.mark.parametrize("budget", [(0.1, 1e-9), (1.0, 1e-6), (5.0, 1e-3)])
+def test_under_epsilon_and_delta_looks_after_steps_are_accounted_by_fixed_pairs(
+    budget: tuple[float, float], descent: Descent
+) -> None:
+    """The recursion would allow more, and is not proven where a look runs after a step."""
+    at = replace(AT, epsilon=budget[0], delta=budget[1])
+    approximate = ApproxDP(epsilon=budget[0], delta=budget[1])
+    rho = AdaptiveDescent().plan(at.setting).rho
+    shares = ((LOOK_SHARE, LOOKS),)
+    assert rho == selection_rho(approximate, shares, choices_first=False)
+    assert 0.97 < rho / gaussian_rho(*budget) < 0.99
+    result = ran(at, AdaptiveDescent(descent=descent))
+    spent = result.ledger.spent()
+    assert spent.epsilon == pytest.approx(budget[0], rel=1e-9)
+    entries = result.ledger.entries
+    choices = tuple((e.epsilon, 1) for e in entries if e.mechanism == "exponential")
+    noise = math.fsum(e.rho for e in entries if e.mechanism == "gaussian")
+    fixed = selection_epsilon(budget[1], noise, choices, choices_first=False)
+    assert fixed == pytest.approx(budget[0], rel=1e-6)
+
+
+def test_steps_follow_from_the_first_look_alone() -> None:
+    at = replace(AT, **CONCENTRATED)
+    method = AdaptiveDescent()
+    plan = method.plan(at.setting)
+    for seed in range(5):
+        found = ran(at, method, seed).diagnostics
+        first = found["first_radius"]
+        energy = 2 * at.d * first**2 / (plan.steps_rho * at.n**2)
+        wanted = practical_descent(at.setting, energy, first, growing=True)
+        assert (found["steps"], found["step_size"]) == (wanted.steps, wanted.step_size)
+
+
+def test_the_plan_does_not_know_the_data_and_the_target_is_capped_at_half_the_records() -> None:
+    few = AdaptiveDescent().plan(replace(AT, n=20).setting)
+    assert few.capped and few.target == 10
+    many = AdaptiveDescent().plan(AT.setting)
+    assert not many.capped
+    assert many.target == pytest.approx(1.5 * 5 * math.sqrt(2 / many.rho) + 4 / many.epsilon)
+    bounded = replace(AT.setting, constants=replace(AT.setting.constants, lipschitz=0.5))
+    assert AdaptiveDescent().plan(bounded).top_radius == 0.5
+
+
+def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_touches() -> None:
+    at = replace(AT, problem="quadratic", rho=1e10, epsilon=None, delta=None, n=500)
+    sample: Any = at.instance.problem.sample(500, np.random.default_rng(1))
+    method = AdaptiveDescent(descent=MANY)
+    setting = at.setting
+    result = method.release(sample, setting, Ledger(setting.budget), np.random.default_rng(0))
+    exact = descend(sample.constraint, MANY, lambda w, _: sample.mean_gradient(w))
+    np.testing.assert_allclose(result.value, exact.value, atol=0.02)
+
+
+def test_a_pure_budget_is_refused() -> None:
+    with pytest.raises(NotApplicable):
+        AdaptiveDescent().plan(replace(AT, delta=0.0).setting)
+    assert isinstance(replace(AT, delta=0.0).budget, PureDP)
+
+
+def test_a_bound_that_is_four_times_too_large_hardly_matters() -> None:
+    """Where it costs the data-blind radius a factor of 2 at least. The same noise for both."""
+    at = replace(AT, n=20_000, d=20, **CONCENTRATED)
+    setting, problem = at.setting, at.instance.problem
+    radius = ClippedDescent().plan(setting).diagnostics["clip_radius"]
+    top = AdaptiveDescent().plan(setting).top_radius
+    methods = (
+        ClippedDescent(),
+        ClippedDescent(radius=4 * radius),
+        AdaptiveDescent(),
+        AdaptiveDescent(radius=4 * top),
+    )
+    errors = np.array([[_error(m, setting, problem, t) for m in methods] for t in range(12)])
+    honest, loose, adaptive, wide = np.median(errors, axis=0)
+    assert loose > 1.8 * honest
+    assert adaptive < 1.3 * honest
+    assert wide < 1.3 * honest
+
+
+def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
+    sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
+    rng = np.random.default_rng([trial, 3])
+    result = method.release(sample, setting, Ledger(setting.budget), rng)
+    return float(problem.excess_risk(result.value).value)
+
+
+def ratio(row: Row, trials: int) -> float:
+    """Return the median excess risk over that of the data-blind radius, on the same records."""
+    at = scenario(row)
+    problem: Any = at.instance.problem.draw(np.random.default_rng(4))
+    methods = (ClippedDescent(), AdaptiveDescent())
+    errors = [[_error(m, at.setting, problem, t) for m in methods] for t in range(trials)]
+    blind, adaptive = np.median(errors, axis=0)
+    return float(adaptive / blind)
+
+
+@pytest.mark.parametrize("row", TUNED[11:13], ids=str)
+def test_it_gains_where_the_certified_scale_misleads(row: Row) -> None:
+    """0.58 and 0.04 of the error of the data-blind radius at five times n, over 60 data sets."""
+    small = (row[0], row[1], row[2] // 5, row[3], row[4])
+    assert ratio(small, 15) < 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [TUNED, FRESH], ids=["tuned", "fresh"])
+def test_it_is_never_much_worse_than_the_data_blind_radius(rows: tuple[Row, ...]) -> None:
+    """Medians of 40 data sets a row.
+
+    On the tuned rows the median of the ratios was 1.00 and the worst 1.09, on the fresh ones 0.95
+    and 1.30: Huber's loss at rho = 0.02, where a look is coarse.
+    """
+    found = [ratio(row, 40) for row in rows]
+    assert np.median(found) <= 1.1
+    assert max(found) <= 1.6
