@@ -82,8 +82,8 @@ OTHER_SEARCHES = {
     # A bound is valid at every parameter, and infinite where it says nothing.
     ("dpsco_core.bounds.instances.fano", "minimize_scalar"),
     ("dpsco_core.bounds.euclidean.uniform", "minimize_scalar"),
-    ("dpsco_core.bounds.mean.coordinatewise_formulas", "minimize_scalar"),
-    ("dpsco_core.bounds.mean.iterative_formulas", "minimize_scalar"),
+    ("dpsco_core.bounds.mean.coordinatewise", "minimize_scalar"),
+    ("dpsco_core.bounds.mean.iterative", "minimize_scalar"),
     ("dpsco_core.privacy.budget", "minimize_scalar"),
     # For one of the numbers of steps that are compared by the module search.
     ("dpsco_core.methods.lq.regularized_schedule", "minimize_scalar"),

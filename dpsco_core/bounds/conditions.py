@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Hypothesis
@@ -26,6 +27,20 @@ def scaled_mean_bound(setting: Setting) -> float:
     if not 0 < scale < math.inf:
         return math.inf
     return setting.constants.mean_gradient_bound / scale
+
+
+def in_moment_units(setting: Setting) -> Setting:
+    """Return the setting with gradients in units of the moment scale: excess risks are too."""
+    c, scale = setting.constants, moment_scale(setting)
+    constants = replace(
+        c,
+        coordinate_moment=1.0,
+        mean_gradient_bound=c.mean_gradient_bound / scale,
+        smoothness=c.smoothness / scale,
+        sample_smoothness=c.sample_smoothness / scale,
+        strong_convexity=c.strong_convexity / scale,
+    )
+    return replace(setting, constants=constants)
 
 
 def _coordinate_moment(setting: Setting) -> str:

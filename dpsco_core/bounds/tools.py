@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from dpsco_core.bounds.base import Hypothesis, Terms
 from dpsco_core.bounds.conditions import (
@@ -11,7 +12,6 @@ from dpsco_core.bounds.conditions import (
     GAUSSIAN_BUDGET,
     small_mean,
 )
-from dpsco_core.bounds.mean.coordinatewise_formulas import Parts
 from dpsco_core.problems.base import Setting
 
 BETA = 0.05  # failure probability of the explicit high-probability forms
@@ -23,12 +23,69 @@ HINGE = r"h_p(t)=\frac{(p-1)^{p-1}}{p^p}t^{1-p},\ h_2(t)=\tfrac12\big(\sqrt{1+t^
 DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 
-def sum_terms(parts: Parts) -> Terms:
-    return {
-        "sampling": parts.sampling,
-        "clipping bias": parts.bias,
-        "privacy noise": parts.noise,
-    }
+@dataclass(frozen=True, kw_only=True)
+class Parts:
+    """The terms of an explicit bound, in the units of the error.
+
+    Parameters
+    ----------
+    sampling, bias, noise : float
+        What finite data, clipping and privacy cost.
+    """
+
+    sampling: float
+    bias: float
+    noise: float
+
+    def total(self) -> float:
+        """Return the sum: the bound of a high-probability form."""
+        return math.fsum((self.sampling, self.bias, self.noise))
+
+    def root_sum_square(self) -> float:
+        """Return the root of the sum of squares: the bound of a mean-square form."""
+        return math.hypot(self.sampling, self.bias, self.noise)
+
+    def scaled(self, unit: float) -> Parts:
+        """Return every term times `unit`."""
+        return Parts(sampling=unit * self.sampling, bias=unit * self.bias, noise=unit * self.noise)
+
+
+def void(sampling: float) -> Parts:
+    """Return a bound that says nothing: only its sampling term may be finite."""
+    return Parts(sampling=sampling, bias=math.inf, noise=math.inf)
+
+
+def terms_of(formula: Callable[[Setting], Parts]) -> Callable[[Setting], Terms]:
+    """Return the parts of a formula as named terms."""
+
+    def terms(setting: Setting) -> Terms:
+        parts = formula(setting)
+        return {
+            "sampling": parts.sampling,
+            "clipping bias": parts.bias,
+            "privacy noise": parts.noise,
+        }
+
+    return terms
+
+
+def rate_terms(
+    names: tuple[str, ...],
+    unit: Callable[[Setting], float],
+    rate: Callable[[Setting], tuple[float, ...]],
+) -> Callable[[Setting], Terms]:
+    """Return the terms of a rate by name, times a unit."""
+
+    def terms(setting: Setting) -> Terms:
+        size = unit(setting)
+        return {name: size * term for name, term in zip(names, rate(setting), strict=True)}
+
+    return terms
+
+
+def directional_unit(setting: Setting) -> float:
+    """Return M, the root of the directional moment."""
+    return setting.constants.directional_moment
 
 
 def root_sum_square(values: tuple[float, ...]) -> float:

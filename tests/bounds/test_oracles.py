@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_matrix
 
 from dpsco_core.bounds.instances import gaussian, hypercube, spikes
-from dpsco_core.bounds.mean.coordinatewise_formulas import even_blocks
+from dpsco_core.bounds.mean.coordinatewise import even_blocks
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.privacy.budget import ZCDP
 from tests.bounds import helpers

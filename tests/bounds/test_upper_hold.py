@@ -7,15 +7,16 @@ probability below 1e-6, and the seeds are fixed.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
-from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
-from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
-from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
+from dpsco_core.bounds.mean import clipped as upper_clipped
+from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
+from dpsco_core.bounds.mean import iterative as upper_iterative
+from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
 from dpsco_core.data import (
     EllipticalT,
@@ -46,28 +47,26 @@ BY_SLUG = {bound.card.slug: bound for bound in UPPER_MEAN_BOUNDS}
 EXPLICIT = sorted(s for s, b in BY_SLUG.items() if b.card.constant == "explicit")
 
 
-def scaled_at(at):
-    """n, d, p, rho, epsilon and R: the catalogue's laws have moments of at most 1."""
-    return at.n, at.d, at.moment_order, at.rho, at.pure_epsilon, at.constants.mean_gradient_bound
+def unit(at):
+    """The catalogue's laws have moments of at most 1."""
+    return replace(at, constants=replace(at.constants, coordinate_moment=1.0))
 
 
 def coordinatewise(noise, form):
     make = CoordinatewiseCDP if noise == "gaussian" else CoordinatewisePure
 
     def method(at):
-        n, d, order, rho, epsilon, bound = scaled_at(at)
-        level = rho if noise == "gaussian" else epsilon
         if form == "paper":
-            tau = max(10.0, upper_coordinatewise.printed_threshold(n, d, order, level, noise))
-            blocks = math.ceil(4 * math.log(2 * d / 0.1))
+            tau = max(10.0, upper_coordinatewise.printed_threshold(at, noise))
+            blocks = math.ceil(4 * math.log(2 * at.d / 0.1))
             return make(threshold=tau, blocks=blocks, calibration="paper")
         if form == "expected":
             args, formula, blocks = (), upper_coordinatewise.mean_square, 1
         else:
             args, formula = (BETA,), upper_coordinatewise.high_probability
-            blocks = upper_coordinatewise.even_blocks(d, BETA)
-        at_best = formula(n, d, order, bound, level, noise, *args).noise
-        at_one = formula(n, d, order, bound, level, noise, *args, tau=1.0).noise
+            blocks = upper_coordinatewise.even_blocks(at.d, BETA)
+        at_best = formula(unit(at), noise, *args).noise
+        at_one = formula(unit(at), noise, *args, tau=1.0).noise
         return make(threshold=at_best / at_one, blocks=blocks)
 
     return method
@@ -75,10 +74,9 @@ def coordinatewise(noise, form):
 
 def smoothed(form):
     def method(at):
-        n, d, _, rho, _, bound = scaled_at(at)
         args = (BETA,) if form == "high_probability" else ()
         formula = getattr(upper_smoothed, form)
-        tau = formula(n, d, bound, rho, *args).noise / formula(n, d, bound, rho, *args, tau=1).noise
+        tau = formula(unit(at), *args).noise / formula(unit(at), *args, tau=1).noise
         return NoiseSmoothing(tau=tau, smoothing_variance=1.0)
 
     return method
@@ -86,19 +84,18 @@ def smoothed(form):
 
 def clipped(form):
     def method(at):
-        n, d, order, rho, _, bound = scaled_at(at)
-        moment = at.constants.directional_moment
+        n, d, rho = at.n, at.d, at.gaussian_rho
         slope = math.sqrt(2 * d / rho) / n
         if form == "paper":
-            radius = upper_clipped.balanced_radius(n, d, order, moment, rho, BETA)
+            radius = upper_clipped.balanced_radius(at, BETA)
         elif form == "probability":
-            noise = upper_clipped.high_probability(n, d, order, moment, rho, BETA).noise
+            noise = upper_clipped.high_probability(at, BETA).noise
             tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / BETA))
             radius = noise / (math.sqrt(2 / rho) / n * tail)
         elif form == "expected":
-            radius = upper_clipped.directional_bias(d, order, moment).best_radius_squared(slope)
+            radius = upper_clipped.directional_bias(at).best_radius_squared(slope)
         else:
-            radius = upper_clipped.coordinate_bias(d, order, 1.0, bound).best_radius_squared(slope)
+            radius = upper_clipped.coordinate_bias(unit(at)).best_radius_squared(slope)
         return SimpleClipping(radius=radius)
 
     return method
@@ -106,17 +103,15 @@ def clipped(form):
 
 def iterative(form):
     def method(at):
-        n, d, order, rho, _, _ = scaled_at(at)
-        moment = at.constants.directional_moment
         if form == "paper":
-            bias = upper_clipped.printed_bias(d, order, moment)
-            size = upper_iterative.printed(n, d, order, moment, rho, BETA)[1]
+            bias = upper_clipped.printed_bias(at)
+            size = upper_iterative.printed(at, BETA)[1]
             groups, quantile = 2397, 0.9
         else:
-            bias = upper_clipped.directional_bias(d, order, moment)
-            _, size, groups = upper_iterative.general_quantile(n, d, order, moment, rho, BETA)
+            bias = upper_clipped.directional_bias(at)
+            _, size, groups = upper_iterative.general_quantile(at, BETA)
             quantile = 0.5 + 1e-9
-        ratio = (size / (bias.constant * bias.amplitude)) ** (1 / (order - 1))
+        ratio = (size / (bias.constant * bias.amplitude)) ** (1 / (at.moment_order - 1))
         return IterativeUpdating(radius=bias.scale / ratio, groups=groups, quantile=quantile)
 
     return method

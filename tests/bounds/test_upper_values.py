@@ -6,17 +6,30 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
-from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
-from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
-from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
+from dpsco_core.bounds.mean import clipped as upper_clipped
+from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
+from dpsco_core.bounds.mean import iterative as upper_iterative
+from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
-from dpsco_core.privacy.budget import ZCDP, gaussian_rho
+from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
+from tests.bounds.helpers import setting
 
 RHO_15 = 0.0140588188106  # Zhao et al., (15), at epsilon = 1 and delta = 1e-6
 RADIUS = 22.802972962
-ZHAO = (10_000, 10, 3.0, 1.0, RHO_15)
+
+
+def zcdp(n, d, order, rho, moment=1.0, mean_bound=0.0):
+    """Unit moments in every coordinate and mean 0, unless told otherwise."""
+    at = {"directional_moment": moment, "mean_bound": mean_bound}
+    return setting(n, d, order, ZCDP(rho=rho), **at)
+
+
+def laplace(n, d, order, epsilon, mean_bound):
+    return setting(n, d, order, PureDP(epsilon=epsilon), mean_bound=mean_bound)
+
+
+ZHAO = zcdp(10_000, 10, 3.0, RHO_15)
 
 
 def rho_15(epsilon, delta=1e-6):
@@ -27,7 +40,7 @@ def rho_15(epsilon, delta=1e-6):
 
 
 def test_the_three_summands_of_theorem_2():
-    parts = upper_clipped.printed(*ZHAO, 0.05, radius=RADIUS)
+    parts = upper_clipped.printed(ZHAO, 0.05, radius=RADIUS)
     assert parts.sampling == pytest.approx(0.3941534766, rel=1e-9)
     assert parts.bias == pytest.approx(0.03040794421, rel=1e-9)
     assert parts.noise == pytest.approx(0.3575765237, rel=1e-9)
@@ -35,35 +48,34 @@ def test_the_three_summands_of_theorem_2():
 
 
 def test_the_biases_at_the_papers_radius():
-    assert upper_clipped.directional_bias(10, 3, 1.0).at(RADIUS) == pytest.approx(
+    assert upper_clipped.directional_bias(ZHAO).at(RADIUS) == pytest.approx(
         0.002849136671, rel=1e-9
     )
-    assert upper_clipped.coordinate_bias(10, 3, 1.0, 0.0).at(RADIUS) == pytest.approx(
-        0.009009761246, rel=1e-9
-    )
+    assert upper_clipped.coordinate_bias(ZHAO).at(RADIUS) == pytest.approx(0.009009761246, rel=1e-9)
 
 
 def test_the_radii_of_the_theory():
     size = upper_clipped.covering_log(10, 0.05)
     assert size == pytest.approx(21.606474146, rel=1e-10)
-    assert upper_clipped.printed_radius(*ZHAO) == pytest.approx(22.802972962, rel=1e-9)
-    assert upper_clipped.printed_radius(10_000, 10, 3, 1.0, 1e9) == pytest.approx(31.6227766017)
+    assert upper_clipped.printed_radius(ZHAO) == pytest.approx(22.802972962, rel=1e-9)
+    light = zcdp(10_000, 10, 3, 1e9)
+    assert upper_clipped.printed_radius(light) == pytest.approx(31.6227766017)
     noise = 4 * math.sqrt(size / RHO_15) / 10_000
-    printed = upper_clipped.printed_bias(10, 3, 1.0)
+    printed = upper_clipped.printed_bias(ZHAO)
     assert printed.best_radius(noise) == pytest.approx(12.63399861, rel=1e-9)
-    assert upper_clipped.balanced_radius(*ZHAO, 0.05) == pytest.approx(9.862261867, rel=1e-9)
+    assert upper_clipped.balanced_radius(ZHAO, 0.05) == pytest.approx(9.862261867, rel=1e-9)
     slope = noise + 8 * size / 10_000
-    sharp = upper_clipped.directional_bias(10, 3, 1.0)
+    sharp = upper_clipped.directional_bias(ZHAO)
     radius = sharp.best_radius(slope)
     assert radius == pytest.approx(4.479387195, rel=1e-9)
     assert slope * radius + sharp.at(radius) == pytest.approx(0.2215033371, rel=1e-9)
 
 
 def test_the_mean_square_radius_and_its_minimum():
-    sharp = upper_clipped.directional_bias(10, 3, 1.0)
+    sharp = upper_clipped.directional_bias(ZHAO)
     slope = math.sqrt(2 * 10 / RHO_15) / 10_000
     assert sharp.best_radius_squared(slope) == pytest.approx(8.220348215, rel=1e-9)
-    parts = upper_clipped.mean_square(10_000, 10, 10.0, sharp, RHO_15)
+    parts = upper_clipped.mean_square(ZHAO, 1.0, sharp)
     assert parts.bias**2 + parts.noise**2 == pytest.approx(0.001441958795, rel=1e-9)
     assert parts.sampling == pytest.approx(math.sqrt(10 / 10_000))
 
@@ -71,9 +83,10 @@ def test_the_mean_square_radius_and_its_minimum():
 @pytest.mark.parametrize("p", [2, 3.5, 100])
 def test_every_clipping_radius_is_the_minimiser(p):
     n, d, moment, rho, beta = 5000, 7, 1.7, 0.05, 0.05
-    sharp = upper_clipped.directional_bias(d, p, moment)
+    at = zcdp(n, d, p, rho, moment)
+    sharp = upper_clipped.directional_bias(at)
     grid = sharp.scale * np.geomspace(0.05, 50, 4000)
-    best = upper_clipped.high_probability(n, d, p, moment, rho, beta).total()
+    best = upper_clipped.high_probability(at, beta).total()
     size = d * math.log(5) + math.log(2 / beta)
     noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
 
@@ -83,10 +96,9 @@ def test_every_clipping_radius_is_the_minimiser(p):
 
     lowest = min(total(float(r)) for r in grid)
     assert lowest * (1 - 1e-3) <= best <= lowest * (1 + 1e-12)
-    trace = d * moment**2
-    at_best = upper_clipped.mean_square(n, d, trace, sharp, rho).root_sum_square()
+    at_best = upper_clipped.mean_square(at, moment, sharp).root_sum_square()
     for r in grid:
-        fixed = upper_clipped.mean_square(n, d, trace, sharp, rho, radius=float(r))
+        fixed = upper_clipped.mean_square(at, moment, sharp, radius=float(r))
         assert at_best <= fixed.root_sum_square() * (1 + 1e-12)
 
 
@@ -97,11 +109,11 @@ def test_every_clipping_radius_is_the_minimiser(p):
 )  # fmt: skip
 def test_the_smallest_useful_n_of_theorem_2_is_the_reference(d, epsilon, p, printed, tight):
     for n, useful in ((int(printed * 0.96), False), (int(printed * 1.05), True)):
-        total = upper_clipped.printed(n, d, p, 1.0, rho_15(epsilon), 0.05).total()
+        total = upper_clipped.printed(zcdp(n, d, p, rho_15(epsilon)), 0.05).total()
         assert (total < 1) is useful
     for n, useful in ((int(tight * 0.96), False), (int(tight * 1.05), True)):
-        rho = gaussian_rho(epsilon, 1e-6)
-        assert (upper_clipped.high_probability(n, d, p, 1.0, rho, 0.05).total() < 1) is useful
+        at = zcdp(n, d, p, gaussian_rho(epsilon, 1e-6))
+        assert (upper_clipped.high_probability(at, 0.05).total() < 1) is useful
 
 
 # --- Zhao et al., iterative updating ---
@@ -132,7 +144,7 @@ def test_the_quantile_form_contains_the_printed_one():
 def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, p, least):
     rho = gaussian_rho(epsilon, 1e-6)
     for n, useful in ((int(least * 0.95), False), (int(least * 1.06), True)):
-        radius, bias, groups = upper_iterative.general_quantile(n, d, p, 1.0, rho, 0.05)
+        radius, bias, groups = upper_iterative.general_quantile(zcdp(n, d, p, rho), 0.05)
         assert 8 <= groups <= 120
         assert (radius + bias < 1) is useful
 
@@ -140,8 +152,9 @@ def test_the_smallest_useful_n_of_the_unsplit_form_is_the_reference(d, epsilon, 
 @pytest.mark.parametrize("p", [2, 4, 100])
 def test_the_iterative_bound_is_minimised_over_the_radius(p):
     n, d, rho = 10**7, 10, 0.5
-    total = math.fsum(upper_iterative.printed(n, d, p, 1.0, rho, 0.05))
-    bias = upper_clipped.printed_bias(d, p, 1.0)
+    at = zcdp(n, d, p, rho)
+    total = math.fsum(upper_iterative.printed(at, 0.05))
+    bias = upper_clipped.printed_bias(at)
     used = n // 2397 * 2397
     grid = np.geomspace(0.1, 1e5, 4000)
     lowest = min(
@@ -152,8 +165,9 @@ def test_the_iterative_bound_is_minimised_over_the_radius(p):
 
 
 def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
-    assert upper_iterative.printed(2396, 10, 3, 1.0, 1.0, 0.05) == (math.inf, math.inf)
-    assert upper_iterative.general_quantile(10**6, 10, 3, 1.0, 0.0, 0.05)[0] == math.inf
+    few, pure = zcdp(2396, 10, 3, 1.0), laplace(10**6, 10, 3, 1.0, 1.0)
+    assert upper_iterative.printed(few, 0.05) == (math.inf, math.inf)
+    assert upper_iterative.general_quantile(pure, 0.05)[0] == math.inf
 
 
 # --- Kamath et al. ---
@@ -162,7 +176,8 @@ def test_without_enough_records_or_budget_the_iterative_bounds_are_void():
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_printed_form_has_the_papers_constants(noise):
     n, d, k, level, beta = 10**7, 5, 2, 1.0, 0.1
-    parts = upper_coordinatewise.printed(n, d, k, level, noise, beta)
+    at = zcdp(n, d, k, level) if noise == "gaussian" else laplace(n, d, k, level, 1.0)
+    parts = upper_coordinatewise.printed(at, noise, beta)
     m = 4 * math.log(2 * d / beta)
     signal = n / math.sqrt(d) if noise == "gaussian" else n / d
     tau = signal ** (1 / k)
@@ -180,45 +195,47 @@ def test_the_printed_form_has_the_papers_constants(noise):
 @pytest.mark.parametrize("k", [2, 3, 40, 100])
 @pytest.mark.parametrize("noise", ["gaussian", "laplace"])
 def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
-    args = (20_000, 6, k, 1.3, 0.2, noise)
-    best = upper_coordinatewise.mean_square(*args).root_sum_square()
-    high = upper_coordinatewise.high_probability(*args, 0.05).total()
+    where = setting(20_000, 6, k, ZCDP(rho=0.2), mean_bound=1.3)
+    if noise == "laplace":
+        where = laplace(20_000, 6, k, 0.2, 1.3)
+    best = upper_coordinatewise.mean_square(where, noise).root_sum_square()
+    high = upper_coordinatewise.high_probability(where, noise, 0.05).total()
     for tau in 1.3 / 3 + np.geomspace(0.01, 300, 500):
-        at = upper_coordinatewise.mean_square(*args, tau=float(tau)).root_sum_square()
+        at = upper_coordinatewise.mean_square(where, noise, tau=float(tau)).root_sum_square()
         assert best <= at * (1 + 1e-9)
-        at = upper_coordinatewise.high_probability(*args, 0.05, tau=float(tau)).total()
+        at = upper_coordinatewise.high_probability(where, noise, 0.05, tau=float(tau)).total()
         assert high <= at * (1 + 1e-9)
 
 
 def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():
-    args = (9600, 6, 3, 1.0, 0.2, "gaussian")
+    at = zcdp(9600, 6, 3, 0.2, mean_bound=1.0)
     values = [
-        upper_coordinatewise.mean_square(*args, blocks=m).root_sum_square() for m in range(1, 33)
+        upper_coordinatewise.mean_square(at, "gaussian", blocks=m).root_sum_square()
+        for m in range(1, 33)
     ]
     assert values[1] == pytest.approx(values[0])
     assert all(v > values[0] * 1.01 for v in values[2:])
 
 
 def test_kappa_of_the_median_is_the_reference():
-    at = (24_000, 1, 2, 0.0, 1e18, "gaussian")
+    at = zcdp(24_000, 1, 2, 1e12)
     for m, kappa in ((3, 3.0), (4, 4.0), (5, 2.5), (24, 24 / 11)):
-        parts = upper_coordinatewise.mean_square(*at, blocks=m, tau=1e9)
+        parts = upper_coordinatewise.mean_square(at, "gaussian", blocks=m, tau=1e9)
         assert parts.sampling**2 * (24_000 // m) == pytest.approx(kappa, rel=1e-6)
 
 
 def test_the_tight_noise_is_what_the_even_median_needs():
-    n, d, rho, blocks = 1000, 4, 0.5, 24
-    std = upper_coordinatewise.noise_level(n, d, 2.0, rho, "gaussian", blocks)
+    std = upper_coordinatewise.noise_level(zcdp(1000, 4, 2, 0.5), 2.0, "gaussian", 24)
     assert std == pytest.approx(3 * 2.0 / (1000 // 24) * math.sqrt(4 / (2 * 0.5)))
-    assert upper_coordinatewise.noise_level(n, d, 2.0, 0.5, "laplace", 23) == pytest.approx(
-        4 * 6 * 2.0 / (1000 // 23) / 0.5
-    )
+    scale = upper_coordinatewise.noise_level(laplace(1000, 4, 2, 0.5, 1.0), 2.0, "laplace", 23)
+    assert scale == pytest.approx(4 * 6 * 2.0 / (1000 // 23) / 0.5)
     assert upper_coordinatewise.even_blocks(20, 0.05) == 28  # 4 ln 800 = 26.7
 
 
 def test_the_smoothed_bound_is_form_v_at_its_minimum():
     n, d, bound, rho = 3000, 8, 0.7, 0.3
-    best = upper_smoothed.mean_square(n, d, bound, rho)
+    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    best = upper_smoothed.mean_square(at)
     supremum = upper_smoothed.supremum(1.0)
     assert supremum == pytest.approx(0.643646, abs=5e-7)
 
@@ -232,7 +249,7 @@ def test_the_smoothed_bound_is_form_v_at_its_minimum():
 
     lowest = min(form_v(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
     assert best.root_sum_square() == pytest.approx(lowest, rel=1e-6)
-    fixed = upper_smoothed.mean_square(n, d, bound, rho, tau=7.0)
+    fixed = upper_smoothed.mean_square(at, tau=7.0)
     assert fixed.root_sum_square() == pytest.approx(form_v(7.0), rel=1e-12)
 
 
@@ -247,7 +264,8 @@ def test_the_smoothed_deviation_is_form_i_at_its_minimum():
         return bias + deviation + supremum * tau * math.sqrt(2 * d / rho) / n * tail
 
     lowest = min(form_i(float(tau)) for tau in np.geomspace(0.1, 1000, 20_000))
-    total = upper_smoothed.high_probability(n, d, bound, rho, beta).total()
+    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    total = upper_smoothed.high_probability(at, beta).total()
     assert total == pytest.approx(lowest, rel=1e-6)
 
 
@@ -271,9 +289,9 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(1)
     mu = np.full(d, bound / math.sqrt(d))
-    args = (n, d, 3.0, bound, rho, "gaussian")
-    parts = upper_coordinatewise.mean_square(*args)
-    unit = upper_coordinatewise.noise_level(n, d, 1.0, rho, "gaussian", 1) * math.sqrt(d)
+    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    parts = upper_coordinatewise.mean_square(at, "gaussian")
+    unit = upper_coordinatewise.noise_level(at, 1.0, "gaussian", 1) * math.sqrt(d)
     tau = parts.noise / unit
     errors = []
     for _ in range(300):
@@ -289,8 +307,9 @@ def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(2)
     mu = np.full(d, bound / math.sqrt(d))
-    bias = upper_clipped.coordinate_bias(d, 3.0, 1.0, bound)
-    parts = upper_clipped.mean_square(n, d, float(d), bias, rho)
+    at = zcdp(n, d, 3.0, rho, mean_bound=bound)
+    bias = upper_clipped.coordinate_bias(at)
+    parts = upper_clipped.mean_square(at, 1.0, bias)
     radius = bias.best_radius_squared(math.sqrt(2 * d / rho) / n)
     errors = []
     for _ in range(300):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Letter, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean import rates as sco_rates
-from dpsco_core.bounds.euclidean import uniform as sco_uniform
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -24,9 +23,15 @@ from dpsco_core.bounds.euclidean.conditions import (
     never,
 )
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS, RISK_TERMS
-from dpsco_core.bounds.mean.clipped_formulas import printed_radius
+from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk
+from dpsco_core.bounds.mean.clipped import (
+    clipped_rate,
+    directional_bias,
+    printed_bias,
+    printed_radius,
+)
 from dpsco_core.bounds.mean.iterative import SOLVED_EXACTLY
-from dpsco_core.bounds.mean.rates import clipped_rate, mean_rate_cdp
+from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import KAPPA, enough_records
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
@@ -38,50 +43,106 @@ def _unit(setting: Setting) -> float:
     return setting.constants.directional_moment * setting.constants.diameter
 
 
-def _rate(rate: Callable[[int, int, float, float], tuple[float, ...]]) -> Formula:
-    def formula(setting: Setting) -> tuple[float, ...]:
-        terms = rate(setting.n, setting.d, setting.moment_order, setting.gaussian_rho)
-        return tuple(_unit(setting) * term for term in terms)
+def rate_with_logs(setting: Setting) -> tuple[float, float, float]:
+    r"""Theorem 4 of Zhao et al. (2024), (20) with (73).
 
-    return formula
-
-
-def _explicit(printed: bool) -> Formula:
-    def formula(setting: Setting) -> tuple[float, ...]:
-        c = setting.constants
-        bound = min(c.directional_moment, c.mean_gradient_bound)
-        if c.minimum_interior:
-            bound = min(bound, c.smoothness * c.diameter)
-        return sco_uniform.clipped_risk(
-            setting.n,
-            setting.d,
-            setting.moment_order,
-            c.directional_moment,
-            c.diameter,
-            bound,
-            c.sample_smoothness,
-            setting.gaussian_rho,
-            printed,
-        )
-
-    return formula
+    .. math::
+        \sqrt{\frac{d\ln n}n},\quad\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p},\quad
+        \frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n
+    """
+    sampling, private, tail = clipped_rate(setting)
+    size = math.log(setting.n)
+    return sampling * math.sqrt(size), private, tail * size
 
 
-def _iterative_logs(setting: Setting) -> tuple[float, ...]:
+def directional_rate(setting: Setting) -> tuple[float, float, float]:
+    r"""Simple clipping with the clipping bias of directional moments.
+
+    .. math::
+        \sqrt{\frac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p},\quad
+        \Big(\frac{d^{3/2}}n\Big)^{1-1/p}
+
+    The last two are :math:`d^{1/(2p)}` below Theorem 4's: theory/zhao-et-al.md, 3.6.
+    """
+    sampling, private, tail = clipped_rate(setting)
+    gain = math.pow(setting.d, -1 / (2 * setting.moment_order))
+    return sampling, private * gain, tail * gain
+
+
+def iterative_rate(setting: Setting) -> tuple[float, float]:
+    """Theorem 7 of Zhao et al. (2024), claimed, without its logarithms."""
+    return mean_rate_cdp(setting, setting.gaussian_rho)
+
+
+def iterative_rate_with_logs(setting: Setting) -> tuple[float, float]:
+    r"""Theorem 7 of Zhao et al. (2024), (36), which is claimed and not proven.
+
+    .. math::
+        \sqrt{\frac dn},\quad
+        \sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta\,\ln(nd)
+    """
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return math.inf, math.inf
-    terms = sco_rates.iterative_logs(
-        setting.n, setting.d, setting.moment_order, budget.epsilon, budget.delta
+    sampling, private = mean_rate_cdp(setting, budget.epsilon**2)
+    logs = math.log(setting.n) + math.log(setting.d)
+    return sampling, private * -math.log(budget.delta) * logs
+
+
+def clipped_log(n: int, d: int) -> float:
+    r"""Return :math:`\Lambda_W=\ln2+d\ln6+d\ln(1+2n)+2\ln n`, for :math:`\beta=n^{-2}`."""
+    return math.log(2) + d * (math.log(6) + math.log(1 + 2 * n)) + 2 * math.log(n)
+
+
+def oracle(setting: Setting, radius: float, *, printed: bool = False) -> UniformOracle:
+    r"""Lemma 5, explicit: norm clipping under a raw directional moment.
+
+    .. math::
+        S=\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_W},\tfrac{8R}n\Lambda_W\Big\}+\text{bias}+
+        \frac{2\lambda L}n,\quad\beta=n^{-2},\quad E\|N\|^2=\frac{2dR^2}{\rho n^2}
+
+    See theory/zhao-et-al.md, 3.4, with the net of scale L/n.
+
+    `printed` takes the bias of (55), :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`, and not the sharp one,
+    :math:`\kappa_pd^{(p-1)/2}M^pR^{1-p}`.
+    """
+    n, d, c = setting.n, setting.d, setting.constants
+    moment = c.directional_moment
+    size = clipped_log(n, d)
+    law = printed_bias if printed else directional_bias
+    return UniformOracle(
+        sampling=max(moment * math.sqrt(12 * size / n), 8 * radius * size / n),
+        bias=law(setting).at(radius),
+        covering=2 * (c.sample_smoothness * c.diameter) / n,
+        failure=1.0 / n**2,
+        reach=radius + moment,
+        noise_energy=2 * d / setting.gaussian_rho * (radius / n) ** 2,
     )
-    return tuple(_unit(setting) * term for term in terms)
+
+
+@lru_cache(maxsize=4096)
+def explicit(setting: Setting, printed: bool = False) -> Risk:
+    """Theorem 3.1 through `oracle`, at the radius that makes it smallest."""
+    c = setting.constants
+    bound = min(c.directional_moment, c.mean_gradient_bound)
+    if c.minimum_interior:
+        bound = min(bound, c.smoothness * c.diameter)
+    if c.directional_moment == 0:
+        return 0.0, 0.0, 0.0, 0.0
+    centre = math.log(math.sqrt(setting.d) * c.directional_moment)
+    at = partial(oracle, setting, printed=printed)
+    return best_risk(at, c.diameter, bound, centre - 12, centre + 30)
+
+
+def _scaled(rate: Formula) -> Formula:
+    return lambda setting: tuple(_unit(setting) * term for term in rate(setting))
 
 
 def _root_steps(setting: Setting) -> float:
     if setting.gaussian_rho <= 0:
         return math.nan
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
-    radius = printed_radius(n, d, setting.moment_order, 1.0, rho)
+    radius = printed_radius(setting)
     return math.sqrt(rho / d) * n / radius
 
 
@@ -137,7 +198,7 @@ _LETTERS = (
 _CLIPPED_RISKS: tuple[Bound, ...] = (
     Bound(
         card=replace(_CARD, tables=("zhao",)),
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(clipped_rate)),
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
         hypotheses=_THEOREM,
     ),
     Bound(
@@ -151,7 +212,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
             r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
             r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
         ),
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(sco_rates.clipped_logs)),
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
         hypotheses=_THEOREM,
     ),
     Bound(
@@ -166,7 +227,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
             latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
             r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
         ),
-        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _rate(sco_rates.clipped_directional)),
+        evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
         hypotheses=_THEOREM,
     ),
     Bound(
@@ -181,7 +242,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_EXPLICIT_LATEX % r"\kappa_pd^{(p-1)/2}M^pR^{1-p}" + r",\ " + KAPPA,
         ),
-        evaluate=named(RISK_TERMS, _RISK_NEEDS, _explicit(printed=False)),
+        evaluate=named(RISK_TERMS, _RISK_NEEDS, explicit),
         hypotheses=_EXPLICIT,
     ),
     Bound(
@@ -195,7 +256,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_EXPLICIT_LATEX % r"\frac{d^{p/2}M^p}{p-1}R^{1-p}",
         ),
-        evaluate=named(RISK_TERMS, _RISK_NEEDS, _explicit(printed=True)),
+        evaluate=named(RISK_TERMS, _RISK_NEEDS, partial(explicit, printed=True)),
         hypotheses=_EXPLICIT,
     ),
 )
@@ -214,7 +275,7 @@ _ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
 _ITERATIVE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=replace(_ITERATIVE_CARD, tables=("zhao",)),
-        evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _rate(mean_rate_cdp)),
+        evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _scaled(iterative_rate)),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
     Bound(
@@ -230,7 +291,9 @@ _ITERATIVE_RISKS: tuple[Bound, ...] = (
             privacy="approx",
         ),
         evaluate=named(
-            ("sampling", "privacy"), ("directional_moment", "diameter"), _iterative_logs
+            ("sampling", "privacy"),
+            ("directional_moment", "diameter"),
+            _scaled(iterative_rate_with_logs),
         ),
         hypotheses=(
             DIRECTIONAL_MOMENT,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, lettered
-from dpsco_core.bounds.conditions import moment_scale, scaled_mean_bound
-from dpsco_core.bounds.euclidean import rates as sco_rates
-from dpsco_core.bounds.euclidean import uniform as sco_uniform
+from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import SMALL_SMOOTHNESS, at_least, named
 from dpsco_core.bounds.euclidean.tools import (
     ASSUMPTION_2_12,
@@ -22,56 +22,100 @@ from dpsco_core.bounds.euclidean.tools import (
     RATE_TERMS,
     RISK_NEEDS,
     RISK_TERMS,
+    in_scale,
+    private_term,
     signal,
 )
+from dpsco_core.bounds.euclidean.uniform import VOID, Risk, UniformOracle, best_risk, net_log
 from dpsco_core.bounds.tools import BETA, HINGE, enough_records
+from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
-Rate = Callable[[int, int, float, float, float], tuple[float, ...]]
+
+def rate(setting: Setting) -> tuple[float, float]:
+    r"""Theorem 5.2 of Kamath et al. (2022), linear in M.
+
+    .. math:: M\frac d{\sqrt n},\quad M\sqrt d\Big(\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1-1/p}
+
+    With :math:`\tau=(\sqrt\rho n/d^{3/2})^{1/p}`; at M = 1 it is the printed rate. Method 1 of
+    Table I of Zhao et al. (2024). See theory/kamath-liu-zhang.md, 3.4.
+    """
+    d, diameter = setting.d, setting.constants.diameter
+    return diameter * d / math.sqrt(setting.n), diameter * private_term(setting, d**1.5)
 
 
-def _rate(rate: Rate) -> Callable[[Setting], tuple[float, ...]]:
-    def formula(setting: Setting) -> tuple[float, ...]:
-        terms = rate(
-            setting.n,
-            setting.d,
-            setting.moment_order,
-            setting.gaussian_rho,
-            setting.constants.diameter,
-        )
-        return tuple(moment_scale(setting) * term for term in terms)
+def printed_rate(setting: Setting) -> tuple[float, float]:
+    r"""Theorem 5.2 as printed.
 
-    return formula
+    .. math::
+        \frac{Md}{\sqrt n},\quad\frac{Md^2}{n\sqrt\rho}\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}
+    """
+    d, diameter = setting.d, setting.constants.diameter
+    return diameter * d / math.sqrt(setting.n), private_term(setting, diameter * d**1.5)
 
 
-def _probability(setting: Setting) -> tuple[float, ...]:
-    c = setting.constants
-    scale = moment_scale(setting)
-    terms = sco_rates.coordinatewise_probability(
-        setting.n,
-        setting.d,
-        setting.moment_order,
-        setting.gaussian_rho,
-        c.diameter,
-        c.sample_smoothness / scale,
-        BETA,
+def probability_rate(setting: Setting, beta: float = BETA) -> tuple[float, float, float]:
+    r"""Theorem B.8, with its logarithms.
+
+    .. math::
+        \frac{Md\sqrt\ell}{\sqrt n},\quad
+        \ell\,\frac{Md^2}{n\sqrt\rho}\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p},\quad
+        \ell\,\frac{MLd^{3/2}}{n^3},\qquad\ell=\max\Big(1,\ln\frac{Mdn}\beta\Big)
+    """
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    n, d, diameter = setting.n, setting.d, setting.constants.diameter
+    sampling, private = printed_rate(setting)
+    size = max(1.0, math.log(diameter) + math.log(d) + math.log(n) - math.log(beta))
+    covering = diameter * setting.constants.sample_smoothness * d**1.5 / float(n) ** 3
+    return sampling * math.sqrt(size), private * size, covering * size
+
+
+def uniform_blocks(n: int, d: int) -> int:
+    r"""Return the least even :math:`m\ge4\ln(2d)+8d\ln(3n^3)`: the blocks of Theorem 5.2.
+
+    Kamath et al. (2022), Lemma B.2, with the covering number :math:`(3M/\alpha)^d` and the
+    :math:`4\ln(2d)` that its proof drops.
+    """
+    return 2 * math.ceil(2 * math.log(2 * d) + 4 * d * net_log(n))
+
+
+def oracle(setting: Setting, tau: float) -> UniformOracle:
+    r"""Lemma B.2, explicit: the clipped median of means, even m, tight noise, sharp bias.
+
+    .. math::
+        S=L\alpha(\sqrt d+1)+\sqrt d\Big(\frac{10}{\sqrt b}+\text{bias}\Big),\quad
+        p_f=(\alpha/3M)^d,\quad E\|N\|^2=\frac{9\tau^2d^2}{2\rho b^2}
+
+    See theory/kamath-liu-zhang.md, 3.3.
+
+    Entries are clipped to [-3 tau, 3 tau], beyond R; infinite for n < m. In moment units.
+    """
+    n, d, c = setting.n, setting.d, setting.constants
+    blocks = uniform_blocks(n, d)
+    if n < blocks:
+        return VOID
+    size = n // blocks
+    root = math.sqrt(d)
+    return UniformOracle(
+        sampling=10 * root / math.sqrt(size),
+        bias=root * hinge_bias(3 * tau - c.mean_gradient_bound, setting.moment_order),
+        covering=c.sample_smoothness * c.diameter / float(n) ** 3 * (root + 1),
+        failure=math.exp(-d * net_log(n)),
+        reach=3 * tau * root + c.mean_gradient_bound,
+        noise_energy=4.5 / setting.gaussian_rho * (tau * d / size) ** 2,
     )
-    return tuple(scale * term for term in terms)
 
 
-def _explicit(setting: Setting) -> tuple[float, ...]:
-    c = setting.constants
-    scale = moment_scale(setting)
-    terms = sco_uniform.coordinatewise_risk(
-        setting.n,
-        setting.d,
-        setting.moment_order,
-        c.diameter,
-        scaled_mean_bound(setting),
-        c.sample_smoothness / scale,
-        setting.gaussian_rho,
+@lru_cache(maxsize=4096)
+def explicit(setting: Setting) -> Risk:
+    """Theorem 3.1 through `oracle`, at the tau above R/3 that makes it smallest."""
+    if setting.n < uniform_blocks(setting.n, setting.d):
+        return (math.inf,) * 4
+    bound, low = setting.constants.mean_gradient_bound, -min(14.0, 300 / setting.moment_order)
+    levels = (low, 35.0)
+    return best_risk(
+        partial(oracle, setting), setting.constants.diameter, bound, *levels, offset=bound / 3
     )
-    return tuple(scale * term for term in terms)
 
 
 def _threshold(printed: bool) -> Callable[[Setting], float]:
@@ -107,8 +151,7 @@ def _conditions(printed: bool) -> tuple[Hypothesis, ...]:
 
 
 _BLOCKS = enough_records(
-    "m = 4 ln(2d) + 8d ln(3n^3)",
-    lambda setting: sco_uniform.uniform_blocks(setting.n, setting.d),
+    "m = 4 ln(2d) + 8d ln(3n^3)", lambda setting: uniform_blocks(setting.n, setting.d)
 )
 CARD = BoundCard(
     slug="upper.sco.cwme",
@@ -133,7 +176,7 @@ _PRINTED_LATEX = (
 _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
     Bound(
         card=replace(CARD, tables=("zhao",)),
-        evaluate=named(RATE_TERMS, RATE_NEEDS, _rate(sco_rates.coordinatewise)),
+        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         hypotheses=_conditions(printed=False),
     ),
     Bound(
@@ -146,7 +189,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
             latex=_PRINTED_LATEX,
         ),
-        evaluate=named(RATE_TERMS, RATE_NEEDS, _rate(sco_rates.coordinatewise_printed)),
+        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         hypotheses=_conditions(printed=True),
     ),
     Bound(
@@ -166,7 +209,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=named(
             ("sampling", "privacy", "covering"),
             (*RATE_NEEDS, "sample_smoothness"),
-            _probability,
+            in_scale(probability_rate),
         ),
         hypotheses=_conditions(printed=True),
     ),
@@ -187,7 +230,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             r"b=\lfloor n/m\rfloor,\ m=2\lceil2\ln(2d)+4d\ln(3n^3)\rceil,\ f=(3n^3)^{-d},\ "
             r"r=3\tau\sqrt d+R,\ " + HINGE,
         ),
-        evaluate=named(RISK_TERMS, RISK_NEEDS, _explicit),
+        evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),
 )

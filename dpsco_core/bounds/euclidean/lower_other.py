@@ -22,7 +22,6 @@ from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
 from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
-from dpsco_core.bounds.euclidean import rates as sco_rates
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -41,6 +40,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     risk_unit,
 )
 from dpsco_core.bounds.euclidean.objective import objective
+from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
@@ -85,12 +85,8 @@ def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
         unit = risk_unit(setting, strong) * (2 if strong else 1)
         if unit == 0:
             return {"sampling": 0.0, "privacy": 0.0}
-        n, d, order = setting.n, setting.d, setting.moment_order
-        if pure:
-            sampling, privacy = mean_rate_pure(n, d, order, setting.pure_epsilon)
-        else:
-            sampling, privacy = mean_rate_cdp(n, d, order, setting.rho)
-        privacy = min(math.sqrt(d), privacy)
+        rate = mean_rate_pure(setting) if pure else mean_rate_cdp(setting, setting.rho)
+        sampling, privacy = rate[0], min(math.sqrt(setting.d), rate[1])
         if strong:
             return {"sampling": unit * sampling**2, "privacy": unit * privacy**2}
         return {"sampling": unit * min(1.0, sampling), "privacy": unit * privacy}
@@ -98,14 +94,22 @@ def _rate(strong: bool, pure: bool) -> Callable[[Setting], Terms]:
     return terms
 
 
+def quoted_lower(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    r"""Theorem 1 of Zhao et al. (2024), (6), as quoted there.
+
+    .. math::
+        \sqrt{\frac dn},\quad\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}\ln\frac1\delta
+    """
+    sampling, private = mean_rate_cdp(setting, budget.epsilon**2)
+    return sampling, private * -math.log(budget.delta)
+
+
 def _quoted(setting: Setting) -> Terms:
     unit = risk_unit(setting, False)
     budget = setting.budget
     if unit == 0 or not isinstance(budget, ApproxDP):
         return {"sampling": 0.0, "privacy": 0.0}
-    sampling, privacy = sco_rates.quoted_lower(
-        setting.n, setting.d, setting.moment_order, budget.epsilon, budget.delta
-    )
+    sampling, privacy = quoted_lower(setting, budget)
     return {"sampling": unit * sampling, "privacy": unit * privacy}
 
 
@@ -114,7 +118,7 @@ def _lipschitz(setting: Setting) -> Terms:
     unit = c.lipschitz * c.diameter
     if not math.isfinite(unit):
         return {"sampling": 0.0, "privacy": 0.0}
-    sampling, privacy = sco_rates.lipschitz(setting.n, setting.d, setting.rho)
+    sampling, privacy = lipschitz_rate(setting, setting.rho)
     return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
 
 

@@ -8,7 +8,6 @@ on the empirical risk are listed because the tables list them, and fail their la
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
@@ -22,10 +21,10 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     TALWAR_2014,
     BoundCard,
+    Paper,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean import rates as sco_rates
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     GRADIENT_BOUND,
@@ -60,26 +59,53 @@ def _gradient_energy(setting: Setting) -> str:
     return GRADIENT_BOUND.check(setting) or FINITE_VARIANCE.check(setting)
 
 
-def _pair(
-    rate: Callable[[int, int, float], tuple[float, float]],
-) -> Callable[[Setting], tuple[float, ...]]:
-    def formula(setting: Setting) -> tuple[float, ...]:
-        terms = rate(setting.n, setting.d, setting.gaussian_rho)
-        return tuple(_unit(setting) * term for term in terms)
-
-    return formula
-
-
-def _chaudhuri(setting: Setting) -> tuple[float, ...]:
-    terms = sco_rates.chaudhuri(
-        setting.n, setting.d, setting.pure_epsilon, setting.constants.sample_smoothness
-    )
+def _scaled(setting: Setting, *terms: float) -> tuple[float, ...]:
     return tuple(_unit(setting) * term for term in terms)
+
+
+def lipschitz_rate(setting: Setting, rho: float) -> tuple[float, float]:
+    r"""Bassily et al. (2019) and Feldman et al. (2020).
+
+    .. math:: \frac1{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
+
+    In units of L D; the optimum for Lipschitz losses, and the larger of the two terms as printed.
+    """
+    private = math.sqrt(setting.d / rho) / setting.n if rho > 0 else math.inf
+    return 1 / math.sqrt(setting.n), private
+
+
+def uniform_convergence(setting: Setting) -> tuple[float, ...]:
+    r"""Bassily et al. (2014), for the population risk.
+
+    .. math:: \frac{d^{1/4}}{\sqrt n},\quad\frac{\sqrt d}{\sqrt\rho\,n}
+
+    The larger of the two, times L D.
+    """
+    sampling, private = lipschitz_rate(setting, setting.gaussian_rho)
+    return _scaled(setting, sampling * math.pow(setting.d, 0.25), private)
+
+
+def chaudhuri(setting: Setting) -> tuple[float, ...]:
+    r"""Chaudhuri et al. (2011), output perturbation; the largest term counts, times L D.
+
+    .. math::
+        \frac1{\sqrt n},\quad\frac d{n\varepsilon},\quad\frac{d\sqrt\beta}{n^{2/3}\varepsilon}
+
+    As Arora et al. (2020) quote it, with a smoothness beta that is not in the units of the rest.
+    """
+    n, smoothness = setting.n, setting.constants.sample_smoothness
+    private = setting.d / (n * setting.pure_epsilon)
+    last = private * math.sqrt(smoothness) * math.pow(n, 1 / 3)
+    return _scaled(setting, 1 / math.sqrt(n), private, last)
+
+
+def _optimal(setting: Setting) -> tuple[float, ...]:
+    return _scaled(setting, *lipschitz_rate(setting, setting.gaussian_rho))
 
 
 def _private(setting: Setting) -> float:
     """The private term of the Lipschitz rate, in units of L D."""
-    return sco_rates.lipschitz(setting.n, setting.d, setting.gaussian_rho)[1]
+    return lipschitz_rate(setting, setting.gaussian_rho)[1]
 
 
 def _strong_unit(setting: Setting) -> float:
@@ -167,17 +193,22 @@ def _prior(
     statement: str,
     summary: str,
     latex: str,
+    *,
+    paper: Paper = FELDMAN_2020,
     card: BoundCard = _CARD,
     method: str = "",
+    tables: tuple[str, ...] = (),
 ) -> BoundCard:
     return replace(
         card,
         slug=f"upper.sco.{slug}",
         name=name,
+        paper=paper,
         statement=statement,
         summary=summary,
         latex=latex,
         method=method,
+        tables=tables or card.tables,
     )
 
 
@@ -210,39 +241,35 @@ PRIOR_RISKS: tuple[Bound, ...] = (
     ),
     Bound(
         card=replace(_CARD, loss_class=classes.SMOOTH_LIPSCHITZ),
-        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "noisy-gd",
-                "Noisy gradient descent, rate",
-                "population risk by uniform convergence",
-                "The first rate for the population risk of noisy gradient descent, which loses "
-                "a fourth root of the dimension. " + _ONE,
-                r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
-                method="sco.noisy-gd",
-            ),
+        card=_prior(
+            "noisy-gd",
+            "Noisy gradient descent, rate",
+            "population risk by uniform convergence",
+            "The first rate for the population risk of noisy gradient descent, which loses "
+            "a fourth root of the dimension. " + _ONE,
+            r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
+            method="sco.noisy-gd",
             paper=BASSILY_2014,
         ),
-        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.uniform_convergence)),
+        evaluate=named(_TERMS, _NEEDS, uniform_convergence),
         combine=max,
         hypotheses=_LOSSES,
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-bassily-2019",
-                "Bassily et al. 2019, rate",
-                "Lipschitz convex losses, smooth or not",
-                "The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
-                _OPTIMAL,
-            ),
+        card=_prior(
+            "prior-bassily-2019",
+            "Bassily et al. 2019, rate",
+            "Lipschitz convex losses, smooth or not",
+            "The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
+            _OPTIMAL,
             paper=BASSILY_2019,
         ),
-        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -254,7 +281,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             "The optimal rate for Lipschitz losses without smoothness, in quadratic time. " + _ONE,
             _OPTIMAL,
         ),
-        evaluate=named(_TERMS, _NEEDS, _pair(sco_rates.lipschitz)),
+        evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
@@ -268,28 +295,26 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 "similar. " + _ONE,
                 r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
                 r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
+                paper=CHAUDHURI_2011,
             ),
-            paper=CHAUDHURI_2011,
             privacy="pure",
             loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
         evaluate=named(
             ("sampling", "privacy", "smoothness"),
             ("lipschitz", "diameter", "sample_smoothness"),
-            _chaudhuri,
+            chaudhuri,
         ),
         combine=max,
         hypotheses=(LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-bassily-2014-empirical",
-                "Bassily et al. 2014, empirical risk",
-                "Lipschitz convex losses, empirical risk",
-                "Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
-                r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
-            ),
+        card=_prior(
+            "prior-bassily-2014-empirical",
+            "Bassily et al. 2014, empirical risk",
+            "Lipschitz convex losses, empirical risk",
+            "Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
+            r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
             tables=("su-1", "arora"),
             paper=BASSILY_2014,
         ),
@@ -297,16 +322,14 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-talwar",
-                "Talwar et al. 2014, empirical risk",
-                "Su et al., Table 1; Gaussian width of the set",
-                "The rate with the Gaussian width of the set in place of the dimension. "
-                + _EMPIRICAL
-                + _ONE,
-                r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
-            ),
+        card=_prior(
+            "prior-talwar",
+            "Talwar et al. 2014, empirical risk",
+            "Su et al., Table 1; Gaussian width of the set",
+            "The rate with the Gaussian width of the set in place of the dimension. "
+            + _EMPIRICAL
+            + _ONE,
+            r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
             tables=("su-1",),
             paper=TALWAR_2014,
         ),
@@ -321,58 +344,52 @@ PRIOR_RISKS: tuple[Bound, ...] = (
                 "Su et al., Table 1; Gaussian width of the set",
                 "Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
                 r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
+                tables=("su-1",),
+                paper=KASIVISWANATHAN_2016,
             ),
-            tables=("su-1",),
-            paper=KASIVISWANATHAN_2016,
             loss_class=classes.GENERALISED_LINEAR,
         ),
         evaluate=named(("privacy",), _NEEDS, _kasiviswanathan),
         hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-bassily-2014-strong",
-                "Bassily et al. 2014, strongly convex, rate",
-                "strongly convex Lipschitz losses, population risk",
-                "Noisy gradient descent on strongly convex losses; the population rate is not "
-                "optimal. " + _ONE,
-                r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
-                card=_STRONG_CARD,
-            ),
+        card=_prior(
+            "prior-bassily-2014-strong",
+            "Bassily et al. 2014, strongly convex, rate",
+            "strongly convex Lipschitz losses, population risk",
+            "Noisy gradient descent on strongly convex losses; the population rate is not "
+            "optimal. " + _ONE,
+            r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
+            card=_STRONG_CARD,
             paper=BASSILY_2014,
         ),
         evaluate=named(("privacy",), _STRONG_NEEDS, _strong),
         hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-bassily-2014-strong-empirical",
-                "Bassily et al. 2014, strongly convex, empirical risk",
-                "strongly convex Lipschitz losses, empirical risk",
-                "Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
-                r"\frac{L^2d}{\lambda\rho\,n^2}",
-                card=_STRONG_CARD,
-            ),
+        card=_prior(
+            "prior-bassily-2014-strong-empirical",
+            "Bassily et al. 2014, strongly convex, empirical risk",
+            "strongly convex Lipschitz losses, empirical risk",
+            "Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
+            r"\frac{L^2d}{\lambda\rho\,n^2}",
+            card=_STRONG_CARD,
             paper=BASSILY_2014,
         ),
         evaluate=named(("privacy",), _STRONG_NEEDS, _strong_empirical),
         hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
     ),
     Bound(
-        card=replace(
-            _prior(
-                "prior-talwar-strong",
-                "Talwar et al. 2014, strongly convex, empirical risk",
-                "Su et al., Table 1; Gaussian width of the set",
-                "The rate with the Gaussian width of the set in place of the dimension. "
-                + _EMPIRICAL
-                + _ONE,
-                r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
-                r"\Delta=\lambda C_{\min}^2",
-                card=_STRONG_CARD,
-            ),
+        card=_prior(
+            "prior-talwar-strong",
+            "Talwar et al. 2014, strongly convex, empirical risk",
+            "Su et al., Table 1; Gaussian width of the set",
+            "The rate with the Gaussian width of the set in place of the dimension. "
+            + _EMPIRICAL
+            + _ONE,
+            r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
+            r"\Delta=\lambda C_{\min}^2",
+            card=_STRONG_CARD,
             paper=TALWAR_2014,
         ),
         evaluate=named(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, WANG_2020, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Letter, lettered
 from dpsco_core.bounds.conditions import (
@@ -15,8 +17,6 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.euclidean import rates as sco_rates
-from dpsco_core.bounds.euclidean import uniform as sco_uniform
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     SAMPLE_SMOOTH,
@@ -35,53 +35,115 @@ from dpsco_core.bounds.euclidean.tools import (
     RATE_TERMS,
     RISK_NEEDS,
     RISK_TERMS,
+    in_scale,
     signal,
 )
+from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk, net_log
+from dpsco_core.bounds.mean.smoothed import supremum
 from dpsco_core.bounds.tools import root_sum_square
 from dpsco_core.problems.base import Setting
 
 
-def _rate(setting: Setting) -> tuple[float, ...]:
-    diameter = setting.constants.diameter
-    terms = sco_rates.smoothed(setting.n, setting.d, setting.gaussian_rho, diameter)
-    return tuple(moment_scale(setting) * term for term in terms)
+def rate(setting: Setting) -> tuple[float, float]:
+    r"""Smoothed truncation at the best level: the roots of the two terms of the optimum.
+
+    .. math:: 2M\Big(\frac{d^2}n+\frac{d^{3/2}}{\sqrt\rho\,n}\Big)^{1/2}
+
+    From Kamath et al. (2022), Lemma B.4, at :math:`\tau^2=n/(d+\sqrt{d/\rho})`; see
+    theory/kamath-liu-zhang.md, 3.4. The rate is the root of the sum of squares of the two terms.
+    """
+    n, d, rho, diameter = setting.n, setting.d, setting.gaussian_rho, setting.constants.diameter
+    if rho <= 0:
+        return math.inf, math.inf
+    private = d**0.75 / (math.pow(rho, 0.25) * math.sqrt(n))
+    return 2 * diameter * d / math.sqrt(n), 2 * diameter * private
 
 
-def _printed(setting: Setting) -> tuple[float, ...]:
-    diameter = setting.constants.diameter
-    terms = sco_rates.smoothed_printed(setting.n, setting.d, setting.gaussian_rho, diameter)
-    return tuple(moment_scale(setting) * term for term in terms)
+def best_power(d: int, rho: float) -> float:
+    r"""Return the q of Theorem 5.5: :math:`1+\frac{\ln\rho}{4\ln d}`, kept in [1/2, 2].
+
+    Where the two terms are equal; for d = 1 they do not depend on q.
+    """
+    if d == 1 or rho <= 0:
+        return 1.0
+    return min(2.0, max(0.5, 1 + math.log(rho) / (4 * math.log(d))))
 
 
-def _explicit(setting: Setting) -> tuple[float, ...]:
-    c = setting.constants
-    scale = moment_scale(setting)
-    terms = sco_uniform.smoothed_risk(
-        setting.n,
-        setting.d,
-        c.diameter,
-        scaled_mean_bound(setting),
-        c.sample_smoothness / scale,
-        setting.gaussian_rho,
+def printed_rate(setting: Setting, power: float | None = None) -> tuple[float, float]:
+    r"""Theorem 5.5 of Kamath et al. (2022), as printed, at its best q.
+
+    .. math::
+        \sqrt M\frac{d^{(3-q)/2}}{\sqrt n},\quad
+        \sqrt M\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n},\qquad\tfrac12\le q\le2
+
+    Method 2 of Table I of Zhao et al. (2024).
+    """
+    d, rho = setting.d, setting.gaussian_rho
+    if rho <= 0:
+        return math.inf, math.inf
+    q = best_power(d, rho) if power is None else power
+    require(0.5 <= q <= 2, "power", "between 1/2 and 2", q)
+    root = math.sqrt(setting.constants.diameter / setting.n)
+    return root * d ** ((3 - q) / 2), root * d ** ((1 + q) / 2) / math.pow(rho, 0.25)
+
+
+def wang(setting: Setting) -> tuple[float]:
+    r"""Wang et al. (2020), convex, as corrected: :math:`M(d^3/(\rho n))^{1/3}`.
+
+    Kamath et al. (2022), section 1.1, footnote 4: the analysis that was printed had :math:`d^2`.
+    Table I of Zhao et al. (2024).
+    """
+    energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting)
+    rate = setting.d / math.pow(energy, 1 / 3) if energy > 0 else math.inf
+    return (unit * setting.constants.diameter * rate,)
+
+
+def wang_strong(setting: Setting) -> tuple[float]:
+    r"""Wang et al. (2020), strongly convex, as corrected: :math:`\frac1\lambda d^3/(\rho n)`."""
+    energy, unit = setting.gaussian_rho * setting.n, moment_scale(setting) ** 2
+    rate = float(setting.d) ** 3 / energy if energy > 0 else math.inf
+    return (unit / setting.constants.strong_convexity * rate,)
+
+
+def oracle(setting: Setting, tau: float) -> UniformOracle:
+    r"""Lemma B.4, explicit: smoothed truncation.
+
+    .. math::
+        S=L\alpha(\sqrt{1+c}+1)+\frac{1+c}{2\tau}\Big(\sum_jv_j^2\Big)^{1/2}+
+        \frac{\sqrt d\,\tau\ln(2/\delta')}n,\quad\delta'=\frac{(\alpha/3M)^{2d}}d,\quad
+        E\|N\|^2=\frac{2S_c^2\tau^2d^2}{\rho n^2}
+
+    with :math:`\sum v_j^2\le d+2R^2+R^4`. Form (i) of theory/kamath-liu-zhang.md, 3.3, summed over
+    the coordinates by Minkowski's inequality. Smoothing variance c = 1, moment units.
+    """
+    n, d, c = setting.n, setting.d, setting.constants
+    gradient_bound = c.mean_gradient_bound
+    root = math.sqrt(d)
+    top = supremum(1.0)
+    log_failure = math.log(2 * d) + 2 * d * net_log(n)
+    squares = math.sqrt(d + 2 * gradient_bound**2 + gradient_bound**4)
+    return UniformOracle(
+        sampling=root * tau * log_failure / n,
+        bias=2 / (2 * tau) * squares,
+        covering=c.sample_smoothness * c.diameter / float(n) ** 3 * (math.sqrt(2) + 1),
+        failure=math.exp(-d * net_log(n)),
+        reach=tau * top * root + gradient_bound,
+        noise_energy=2 / setting.gaussian_rho * (top * tau * d / n) ** 2,
     )
-    return tuple(scale * term for term in terms)
 
 
-def _wang(setting: Setting) -> tuple[float, ...]:
-    rate = sco_rates.wang(setting.n, setting.d, setting.gaussian_rho)
-    return (moment_scale(setting) * setting.constants.diameter * rate,)
-
-
-def _wang_strong(setting: Setting) -> tuple[float, ...]:
-    rate = sco_rates.wang_strong(setting.n, setting.d, setting.gaussian_rho)
-    return (moment_scale(setting) ** 2 / setting.constants.strong_convexity * rate,)
+@lru_cache(maxsize=4096)
+def explicit(setting: Setting) -> Risk:
+    """Theorem 3.1 through `oracle`, at the tau that makes it smallest."""
+    c = setting.constants
+    return best_risk(partial(oracle, setting), c.diameter, c.mean_gradient_bound, -10.0, 35.0)
 
 
 def _printed_threshold(setting: Setting) -> float:
     diameter = setting.constants.diameter
     if setting.gaussian_rho <= 0 or math.isinf(diameter):
         return math.nan
-    power = sco_rates.best_power(setting.d, setting.gaussian_rho)
+    power = best_power(setting.d, setting.gaussian_rho)
     return math.sqrt(signal(setting, power, diameter))
 
 
@@ -127,7 +189,7 @@ _WANG_CONDITIONS = (GAUSSIAN_BUDGET, SMALL_BUDGET, COORDINATE_MOMENT, DIAMETER, 
 _SMOOTHED_RISKS: tuple[Bound, ...] = (
     Bound(
         card=_CARD,
-        evaluate=named(RATE_TERMS, RATE_NEEDS, _rate),
+        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         combine=root_sum_square,
         hypotheses=(
             *ASSUMPTION_2_12,
@@ -149,7 +211,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             latex=r"\min_{1/2\le q\le2}\sqrt M\Big[\frac{d^{(3-q)/2}}{\sqrt n}+"
             r"\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n}\Big]",
         ),
-        evaluate=named(RATE_TERMS, RATE_NEEDS, _printed),
+        evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         letters=(letters.SMOOTH, Letter("q", "a free power, the best one")),
         hypotheses=(
             *ASSUMPTION_2_12,
@@ -175,7 +237,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             r"\frac{\sqrt d\,\tau\ln(2d/f^2)}n,\ f=(3n^3)^{-d},\ r=\tau S_1\sqrt d+R,\ "
             r"S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)",
         ),
-        evaluate=named(RISK_TERMS, RISK_NEEDS, _explicit),
+        evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=EXPLICIT_CONDITIONS,
     ),
     Bound(
@@ -192,7 +254,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             latex=r"M\Big(\frac{d^3}{\rho\,n}\Big)^{1/3}",
             method="",
         ),
-        evaluate=named(("privacy",), RATE_NEEDS, _wang),
+        evaluate=named(("privacy",), RATE_NEEDS, wang),
         hypotheses=_WANG_CONDITIONS,
     ),
     Bound(
@@ -211,7 +273,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             problems=STRONG_PROBLEMS,
         ),
         evaluate=named(
-            ("privacy",), ("gaussian_rho", "coordinate_moment", "strong_convexity"), _wang_strong
+            ("privacy",), ("gaussian_rho", "coordinate_moment", "strong_convexity"), wang_strong
         ),
         hypotheses=(*_WANG_CONDITIONS, STRONGLY_CONVEX),
     ),

@@ -1,22 +1,25 @@
-"""Excess risk of strongly convex descent on fresh blocks: Kamath et al. (2022), Theorem 5.7."""
+r"""Strongly convex descent on fresh blocks: Kamath et al. (2022), Theorem 5.7.
+
+Every step averages a block of its own, clipped coordinate by coordinate, so the deviation at one
+point is enough and one block of the median is best: `mean_square`. Blocks are
+disjoint, so each may spend the whole budget (parallel composition); the paper divides it by T.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
     moment_scale,
-    scaled_mean_bound,
 )
-from dpsco_core.bounds.euclidean import rates as sco_rates
-from dpsco_core.bounds.euclidean import strong_formulas as sco_strong
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     GRADIENT_BOUND,
@@ -24,13 +27,23 @@ from dpsco_core.bounds.euclidean.conditions import (
     SMOOTH,
     STRONG_PROBLEMS,
     STRONGLY_CONVEX,
+    Formula,
     at_least,
     named,
 )
 from dpsco_core.bounds.euclidean.coordinatewise import CARD
-from dpsco_core.bounds.euclidean.tools import ASSUMPTION_2_12, OTHER_PARAMETERS, RATE_TERMS, signal
+from dpsco_core.bounds.euclidean.framework import contraction, strong_risk, strong_risk_summed
+from dpsco_core.bounds.euclidean.tools import (
+    ASSUMPTION_2_12,
+    OTHER_PARAMETERS,
+    RATE_TERMS,
+    in_scale,
+    signal,
+)
+from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.bounds.mean.rates import mean_rate_cdp
 from dpsco_core.bounds.tools import HINGE
+from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.problems.base import Setting
 
 _STRONG_NEEDS = (
@@ -43,33 +56,128 @@ _STRONG_NEEDS = (
 )
 
 
-def _strong_rate(setting: Setting) -> tuple[float, ...]:
+def squared_rate(setting: Setting) -> tuple[float, float]:
+    r"""Squares of the mean rate: Theorem 5.7 of Kamath et al. (2022) without its factor.
+
+    .. math:: \frac dn,\quad d\Big(\frac{\sqrt d}{\sqrt\rho\,n}\Big)^{2-2/p}
+    """
+    sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
+    return sampling**2, private**2
+
+
+def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -> float:
+    r"""Return :math:`\frac{(M+1)^2(\lambda+L)^2}{\lambda^2L}`, the factor of Theorem 5.7."""
+    total = (strong_convexity + smoothness) / strong_convexity
+    return (diameter + 1) ** 2 * total**2 / smoothness
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrongRisk:
+    """The excess risk of a run, split; the four parts add up to it.
+
+    Parameters
+    ----------
+    optimisation, sampling, bias, noise : float
+        What is left of the starting distance, and what finite blocks, clipping and privacy cost.
+    steps : int
+        T.
+    """
+
+    optimisation: float
+    sampling: float
+    bias: float
+    noise: float
+    steps: int
+
+    @property
+    def total(self) -> float:
+        """The bound."""
+        return math.fsum(self.parts)
+
+    @property
+    def parts(self) -> tuple[float, float, float, float]:
+        """The four parts in order."""
+        return self.optimisation, self.sampling, self.bias, self.noise
+
+
+def void_risk(steps: int) -> StrongRisk:
+    """Return a bound that says nothing, all parts infinite."""
+    inf = math.inf
+    return StrongRisk(optimisation=inf, sampling=inf, bias=inf, noise=inf, steps=steps)
+
+
+def risk_at(
+    setting: Setting, steps: int, *, parallel: bool = True, summed: bool = False
+) -> StrongRisk:
+    r"""Theorem 3.2 through the clipped mean of a block, with T steps.
+
+    .. math::
+        \frac L2\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)^2,\quad
+        G^2=d\Big(\frac1{\lfloor n/T\rfloor}+\text{bias}^2\Big)+d\sigma^2
+
+    or, `summed`, :math:`\frac L2(T+1)(q^{2T}M^2+A)`, the theorem's second display with T + 1. See
+    theory/kamath-liu-zhang.md, 3.5.
+
+    `parallel`: each block spends rho, and not rho/T. In moment units; T in 1..n.
+    """
+    c, rho = setting.constants, setting.gaussian_rho
+    level = ZCDP(rho=rho if parallel else rho / steps)
+    parts = mean_square(replace(setting, n=setting.n // steps, budget=level), "gaussian")
+    deviation = parts.root_sum_square()
+    if not math.isfinite(deviation):
+        return void_risk(steps)
+    shape = (c.diameter, c.strong_convexity, c.smoothness)
+    if summed:
+        optimisation, noise = strong_risk_summed(*shape, deviation**2, steps)
+    else:
+        first, second = strong_risk(*shape, deviation, steps)
+        optimisation, noise = first * (first + second), second * (first + second)
+    scale = noise / deviation**2 if deviation > 0 else 0.0
+    return StrongRisk(
+        optimisation=optimisation,
+        sampling=scale * parts.sampling**2,
+        bias=scale * parts.bias**2,
+        noise=scale * parts.noise**2,
+        steps=steps,
+    )
+
+
+@lru_cache(maxsize=4096)
+def best_risk(setting: Setting, parallel: bool = True, summed: bool = False) -> StrongRisk:
+    """Return `risk_at` at the number of steps that makes it smallest, of those tried.
+
+    Any number is valid. Beyond 40 over -ln q the start is forgotten and more steps only cost. It is
+    infinite where it is so at every number.
+    """
     c = setting.constants
-    scale = moment_scale(setting)
-    terms = sco_rates.strong(setting.n, setting.d, setting.moment_order, setting.gaussian_rho)
-    factor = sco_rates.strong_factor(c.diameter, c.strong_convexity, c.smoothness)
-    return tuple(scale**2 * factor * term for term in terms)
+    rate = -math.log(contraction(c.strong_convexity, c.smoothness))
+    most = max(1, min(setting.n, math.ceil(40 / max(rate, 1e-12))))
+    at = partial(risk_at, setting, parallel=parallel, summed=summed)
+    grid = sorted({round(math.exp(math.log(most) * i / 24)) for i in range(25)})
+    found = smallest_or((at(steps) for steps in grid), _total, void_risk(1))
+    while math.isfinite(found.total):
+        i = grid.index(found.steps)
+        low, high = grid[max(i - 1, 0)], grid[min(i + 1, len(grid) - 1)]
+        if high - low <= 2:
+            break
+        width = (high - low) / 8
+        grid = sorted({low, high, found.steps, *(round(low + width * j) for j in range(1, 8))})
+        found = smallest_or((at(steps) for steps in grid), _total, found)
+    return found
 
 
-def _strong_explicit(*, parallel: bool, summed: bool) -> Callable[[Setting], tuple[float, ...]]:
-    def formula(setting: Setting) -> tuple[float, ...]:
-        c = setting.constants
-        scale = moment_scale(setting)
-        risk = sco_strong.best_risk(
-            setting.n,
-            setting.d,
-            setting.moment_order,
-            c.diameter,
-            scaled_mean_bound(setting),
-            c.strong_convexity / scale,
-            c.smoothness / scale,
-            setting.gaussian_rho,
-            parallel,
-            summed,
-        )
-        return tuple(scale * part for part in risk.parts)
+def _total(risk: StrongRisk) -> float:
+    return risk.total
 
-    return formula
+
+def _rate(setting: Setting) -> tuple[float, ...]:
+    c, unit = setting.constants, moment_scale(setting) ** 2
+    factor = strong_factor(c.diameter, c.strong_convexity, c.smoothness)
+    return tuple(unit * factor * term for term in squared_rate(setting))
+
+
+def _explicit(*, parallel: bool, summed: bool) -> Formula:
+    return in_scale(lambda setting: best_risk(setting, parallel, summed).parts)
 
 
 def _start(setting: Setting) -> tuple[float, float, float]:
@@ -79,9 +187,7 @@ def _start(setting: Setting) -> tuple[float, float, float]:
     needed = (c.strong_convexity, c.smoothness, scale, setting.gaussian_rho)
     if min(needed) <= 0 or math.inf in needed:
         return math.nan, math.nan, math.nan
-    deviation = scale * math.fsum(
-        mean_rate_cdp(setting.n, setting.d, setting.moment_order, setting.gaussian_rho)
-    )
+    deviation = scale * math.fsum(mean_rate_cdp(setting, setting.gaussian_rho))
     weak, strong = sorted((c.strong_convexity, c.smoothness))
     limit = weak * (strong / (weak + strong))
     share = weak / (weak + strong) * (strong / (weak + strong))
@@ -168,7 +274,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=named(
             RATE_TERMS,
             ("gaussian_rho", "coordinate_moment", "diameter", "smoothness", "strong_convexity"),
-            _strong_rate,
+            _rate,
         ),
         letters=letters.ESTIMATED,
         hypotheses=(
@@ -192,7 +298,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
         ),
-        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=True, summed=False)),
+        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
     Bound(
@@ -206,9 +312,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
         ),
-        evaluate=named(
-            _STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=False)
-        ),
+        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
     Bound(
@@ -225,7 +329,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             + _STRONG_DEVIATION
             % r"(\rho/T)",
         ),
-        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _strong_explicit(parallel=False, summed=True)),
+        evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=True)),
         hypotheses=_STRONG_CONDITIONS,
     ),
 )

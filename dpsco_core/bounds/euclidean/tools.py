@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
+    in_moment_units,
+    moment_scale,
 )
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -16,6 +19,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     SAMPLE_SMOOTH,
     SMALL_GRADIENT,
 )
+from dpsco_core.bounds.mean.rates import private_rate
 from dpsco_core.problems.base import Setting
 
 ASSUMPTION_2_12 = (
@@ -45,6 +49,23 @@ RISK_NEEDS = (
     "sample_smoothness",
 )
 OTHER_PARAMETERS = "The method's own tunings take other parameters, and may err more."
+
+
+def private_term(setting: Setting, top: float) -> float:
+    r"""Return :math:`\sqrt d(\text{top}/(\sqrt\rho n))^{1-1/p}`, infinite at rho = 0."""
+    return private_rate(setting, top, math.sqrt(setting.gaussian_rho))[1]
+
+
+def in_scale(
+    formula: Callable[[Setting], tuple[float, ...]],
+) -> Callable[[Setting], tuple[float, ...]]:
+    """Return the terms of a formula in moment units times the moment scale."""
+
+    def scaled(setting: Setting) -> tuple[float, ...]:
+        scale = moment_scale(setting)
+        return tuple(scale * term for term in formula(in_moment_units(setting)))
+
+    return scaled
 
 
 def signal(setting: Setting, power: float, diameter: float) -> float:

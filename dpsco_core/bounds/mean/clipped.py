@@ -1,77 +1,239 @@
-"""Upper bounds of norm clipping: Zhao et al. (2024), Algorithm 2."""
+r"""Norm clipping: Zhao et al. (2024), Algorithm 2 and Theorem 2.
+
+Records are projected on the ball of radius R and averaged, with Gaussian noise of standard
+deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate. The clipping bias is
+:math:`\kappa_pA(S/R)^{p-1}` with :math:`\kappa_p=(p-1)^{p-1}/p^p`, where A = M, S = sqrt(d) M under
+a raw directional moment M, and A = S = sqrt(d) g + |mu| under coordinate-wise central moments g
+(theory/zhao-et-al.md, 2.2, 3.1 and 3.2). Formulas use ratios, so that no power overflows at p =
+100.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, Terms, lettered
+from dpsco_core.bounds.base import Bound, Letter, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
     MEAN_BOUND,
     moment_scale,
 )
-from dpsco_core.bounds.mean import clipped_formulas as upper_clipped
-from dpsco_core.bounds.mean import rates
-from dpsco_core.bounds.mean.coordinatewise_formulas import Parts
-from dpsco_core.bounds.tools import BETA, DIRECTIONAL_CONDITIONS, KAPPA, root_sum_square, sum_terms
+from dpsco_core.bounds.mean.rates import mean_rate_cdp, private_rate
+from dpsco_core.bounds.tools import (
+    BETA,
+    DIRECTIONAL_CONDITIONS,
+    KAPPA,
+    Parts,
+    directional_unit,
+    rate_terms,
+    root_sum_square,
+    terms_of,
+    void,
+)
+from dpsco_core.methods.mean.base import hinge_constant
 from dpsco_core.problems.base import Setting
 
 
-def _clipped_rate_terms(setting: Setting) -> Terms:
-    terms = rates.clipped_rate(setting.n, setting.d, setting.moment_order, setting.gaussian_rho)
-    names = ("sampling", "privacy", "sampling tail")
-    moment = setting.constants.directional_moment
-    return {name: moment * term for name, term in zip(names, terms, strict=True)}
+@dataclass(frozen=True, kw_only=True)
+class ClippingBias:
+    r"""The bias :math:`\text{constant}\cdot A\,(S/R)^{p-1}` of clipping to radius R.
+
+    Parameters
+    ----------
+    constant, amplitude, scale : float
+        The constant, A and S.
+    order : float
+        p >= 2.
+    """
+
+    constant: float
+    amplitude: float
+    scale: float
+    order: float
+
+    def at(self, radius: float) -> float:
+        """Return the bias at a radius."""
+        exponent = (self.order - 1) * math.log(self.scale / radius) if self.scale > 0 else -800.0
+        return self.constant * self.amplitude * math.exp(exponent) if exponent < 650 else math.inf
+
+    def best_radius(self, slope: float) -> float:
+        r"""Return the R that minimises bias + slope R."""
+        ratio = (self.order - 1) * self.constant * self.amplitude / (slope * self.scale)
+        return self.scale * math.pow(ratio, 1 / self.order)
+
+    def best_radius_squared(self, slope: float) -> float:
+        r"""Return the R that minimises bias^2 + (slope R)^2."""
+        ratio = self.constant * self.amplitude / (slope * self.scale)
+        return self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
 
 
-def _directional_terms(setting: Setting) -> Terms:
-    sampling, privacy = rates.directional_rate(
-        setting.n, setting.d, setting.moment_order, setting.gaussian_rho
+def printed_bias(setting: Setting) -> ClippingBias:
+    r"""Return (55): :math:`\frac{d^{p/2}M^p}{p-1}R^{1-p}`."""
+    scale = math.sqrt(setting.d) * setting.constants.directional_moment
+    order = setting.moment_order
+    return ClippingBias(constant=1 / (order - 1), amplitude=scale, scale=scale, order=order)
+
+
+def directional_bias(setting: Setting) -> ClippingBias:
+    r"""Return the sharp bias under a directional moment: :math:`\kappa_pd^{(p-1)/2}M^pR^{1-p}`."""
+    moment, order = setting.constants.directional_moment, setting.moment_order
+    return ClippingBias(
+        constant=hinge_constant(order),
+        amplitude=moment,
+        scale=math.sqrt(setting.d) * moment,
+        order=order,
     )
-    moment = setting.constants.directional_moment
-    return {"sampling": moment * sampling, "privacy": moment * privacy}
 
 
-def _clipped_probability(
-    formula: Callable[[int, int, float, float, float, float], Parts],
-) -> Callable[[Setting], Terms]:
-    def terms(setting: Setting) -> Terms:
-        return sum_terms(
-            formula(
-                setting.n,
-                setting.d,
-                setting.moment_order,
-                setting.constants.directional_moment,
-                setting.gaussian_rho,
-                BETA,
-            )
-        )
+def coordinate_bias(setting: Setting) -> ClippingBias:
+    r"""Return the sharp bias under coordinate-wise central moments.
 
-    return terms
+    :math:`\kappa_p(\sqrt d\,g+R_0)^pR^{1-p}`, g the root of the moment, :math:`R_0` a bound on the
+    mean.
+    """
+    order = setting.moment_order
+    scale = math.sqrt(setting.d) * moment_scale(setting) + setting.constants.mean_gradient_bound
+    return ClippingBias(constant=hinge_constant(order), amplitude=scale, scale=scale, order=order)
 
 
-def _clipped_expected_terms(setting: Setting) -> Terms:
-    moment = setting.constants.directional_moment
-    bias = upper_clipped.directional_bias(setting.d, setting.moment_order, moment)
-    trace = setting.d * moment**2
-    return sum_terms(
-        upper_clipped.mean_square(setting.n, setting.d, trace, bias, setting.gaussian_rho)
+def covering_log(d: int, beta: float, net: float = 6.0) -> float:
+    r"""Return :math:`\Lambda=\ln(2\cdot6^d/\beta)`; ``net=5`` for the smaller net.
+
+    Examples
+    --------
+    >>> round(covering_log(10, 0.05), 9)
+    21.606474146
+    """
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    return d * math.log(net) + math.log(2 / beta)
+
+
+def printed_radius(setting: Setting) -> float:
+    r"""Return R of (19) in units of M.
+
+    :math:`\min\{\sqrt d(n\sqrt\rho/\sqrt d)^{1/p},\sqrt d(n/d)^{1/p}\}`.
+    """
+    n, d = setting.n, setting.d
+    signal = min(n * math.sqrt(setting.gaussian_rho / d), n / d)
+    return math.sqrt(d) * math.pow(signal, 1 / setting.moment_order)
+
+
+def balanced_radius(setting: Setting, beta: float) -> float:
+    r"""Return the radius that balances noise, tail and printed bias.
+
+    :math:`R^*=\sqrt dMc_1^{-1/p},\ c_1=\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n`
+    (theory/zhao-et-al.md, 2.2).
+    """
+    n, size = setting.n, covering_log(setting.d, beta)
+    slope = 4 * math.sqrt(size / setting.gaussian_rho) / n + 8 * size / n
+    return printed_bias(setting).best_radius(slope)
+
+
+def clipped_rate(setting: Setting) -> tuple[float, float, float]:
+    r"""Norm clipping, the balance of Zhao et al. (2024), Theorem 2; in units of M.
+
+    .. math::
+        \sqrt{\tfrac dn},\quad\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p},\quad
+        \sqrt d\Big(\frac dn\Big)^{1-1/p}
+
+    The third term, :math:`d^{3/2-1/p}n^{-(1-1/p)}`, is the sub-exponential part of the sample.
+    """
+    n, d = setting.n, setting.d
+    sampling, private = mean_rate_cdp(setting, setting.gaussian_rho)
+    return sampling, private, math.sqrt(d) * (d / n) ** (1 - 1 / setting.moment_order)
+
+
+def directional_rate(setting: Setting) -> tuple[float, float]:
+    r"""Directional moments: the rate of Kamath, Singhal and Ullman (2020), in units of M.
+
+    .. math:: \sqrt{\tfrac dn},\quad\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}
+
+    Norm clipping attains it with the sharp clipping bias (theory/zhao-et-al.md, 3.6).
+    """
+    sampling, private = private_rate(setting, float(setting.d), math.sqrt(setting.gaussian_rho))
+    return sampling, private / math.sqrt(setting.d)
+
+
+def printed(setting: Setting, beta: float, *, radius: float | None = None) -> Parts:
+    r"""Theorem 2, equation (14), with probability :math:`1-\beta`; infinite at rho = 0.
+
+    .. math::
+        \max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+
+        \frac{d^{p/2}M^p}{p-1}R^{1-p}+\frac{4R}{n\sqrt\rho}\sqrt\Lambda
+
+    At `balanced_radius`, or another one.
+    """
+    n, rho, moment = setting.n, setting.gaussian_rho, setting.constants.directional_moment
+    size = covering_log(setting.d, beta)
+    if rho <= 0 or math.isinf(moment):
+        return void(moment * math.sqrt(12 * size / n))
+    if radius is None:
+        radius = balanced_radius(setting, beta)
+    return Parts(
+        sampling=max(moment * math.sqrt(12 * size / n), 8 * radius * size / n),
+        bias=printed_bias(setting).at(radius),
+        noise=4 * radius * math.sqrt(size / rho) / n,
     )
 
 
-def _clipped_coordinate_terms(setting: Setting) -> Terms:
-    scale = moment_scale(setting)
-    bias = upper_clipped.coordinate_bias(
-        setting.d, setting.moment_order, scale, setting.constants.mean_gradient_bound
-    )
-    trace = setting.d * scale**2
-    return sum_terms(
-        upper_clipped.mean_square(setting.n, setting.d, trace, bias, setting.gaussian_rho)
-    )
+def high_probability(setting: Setting, beta: float) -> Parts:
+    r"""Tight form of Theorem 2, at the radius that minimises it.
+
+    .. math::
+        \max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_5},\tfrac{8R}n\Lambda_5\Big\}+
+        \kappa_pd^{(p-1)/2}M^pR^{1-p}+\frac{\sqrt2R}{n\sqrt\rho}
+        \Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\quad\Lambda_5=\ln\frac{2\cdot5^d}\beta
+
+    A half-net of the sphere with :math:`5^d` points, the Gaussian norm's own tail, sharp bias.
+    """
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    size = covering_log(d, beta, 5.0)
+    floor = setting.constants.directional_moment * math.sqrt(12 * size / n)
+    if rho <= 0 or math.isinf(floor):
+        return void(floor)
+    bias = directional_bias(setting)
+    tail = 8 * size / n
+    noise = math.sqrt(2 / rho) / n * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+    # The sum is convex in R with one kink, where the two sampling terms meet.
+    kink = floor / tail
+    radius = min(bias.best_radius(noise), max(kink, bias.best_radius(noise + tail)))
+    return Parts(sampling=max(floor, tail * radius), bias=bias.at(radius), noise=noise * radius)
+
+
+def mean_square(
+    setting: Setting, scale: float, bias: ClippingBias, *, radius: float | None = None
+) -> Parts:
+    r"""Second-moment version of Theorem 2, at its best radius or another; infinite at rho = 0.
+
+    .. math::
+        E\|\hat\mu-\mu\|^2\le\tfrac1n\mathrm{tr\,Cov}(X)+\text{bias}^2+\frac{2dR^2}{\rho n^2}
+
+    `Parts.root_sum_square` bounds the expected l2 error. The trace is at most d times the square of
+    `scale`: M or g by moment class.
+    """
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    sampling = math.sqrt(d * scale**2 / n)
+    if rho <= 0 or math.isinf(bias.scale):
+        return void(sampling)
+    slope = math.sqrt(2 * d / rho) / n
+    if radius is None:
+        radius = bias.best_radius_squared(slope)
+    return Parts(sampling=sampling, bias=bias.at(radius), noise=slope * radius)
+
+
+def directional_mean_square(setting: Setting) -> Parts:
+    """Return `mean_square` under directional moments."""
+    return mean_square(setting, directional_unit(setting), directional_bias(setting))
+
+
+def coordinate_mean_square(setting: Setting) -> Parts:
+    """Return `mean_square` under coordinate-wise central moments."""
+    return mean_square(setting, moment_scale(setting), coordinate_bias(setting))
 
 
 _OTHER_RADIUS = "The method's own tunings take other radii, and may err more."
@@ -98,7 +260,9 @@ LETTERS = (
 _CLIPPED_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_CLIPPED_CARD,
-        evaluate=_clipped_rate_terms,
+        evaluate=rate_terms(
+            ("sampling", "privacy", "sampling tail"), directional_unit, clipped_rate
+        ),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
     Bound(
@@ -113,7 +277,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             guarantee="expectation",
             latex=r"M\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}\Big]",
         ),
-        evaluate=_directional_terms,
+        evaluate=rate_terms(("sampling", "privacy"), directional_unit, directional_rate),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
     Bound(
@@ -130,7 +294,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             r"\Lambda=\ln\frac{2\cdot6^d}\beta,\ "
             r"R=\sqrt dM\Big(\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n\Big)^{-1/p}",
         ),
-        evaluate=_clipped_probability(upper_clipped.printed),
+        evaluate=terms_of(lambda setting: printed(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
     Bound(
@@ -147,7 +311,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             r"\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
             r"\Lambda_5=\ln\frac{2\cdot5^d}\beta,\ " + KAPPA,
         ),
-        evaluate=_clipped_probability(upper_clipped.high_probability),
+        evaluate=terms_of(lambda setting: high_probability(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
     Bound(
@@ -164,7 +328,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             latex=r"\min_R\Big[\frac{dM^2}n+\big(\kappa_pd^{(p-1)/2}M^pR^{1-p}\big)^2+"
             r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         ),
-        evaluate=_clipped_expected_terms,
+        evaluate=terms_of(directional_mean_square),
         combine=root_sum_square,
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
@@ -181,7 +345,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg+R_0)^pR^{1-p}\big)^2+"
             r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         ),
-        evaluate=_clipped_coordinate_terms,
+        evaluate=terms_of(coordinate_mean_square),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),

@@ -1,14 +1,25 @@
-"""Upper bounds of the clipped median of means: Kamath et al. (2022), Algorithm 3."""
+r"""Clipped median of means, coordinate by coordinate: Kamath et al. (2022), Algorithm 3.
+
+For laws whose coordinates have central k-th moments at most 1 and whose mean has norm at most R.
+Entries are clipped to :math:`[-3\tau,3\tau]`, averaged in m blocks of :math:`b=\lfloor n/m\rfloor`,
+and the median of the block means is released with noise. Clipping moves a mean by at most
+`hinge_bias` of :math:`3\tau-R` (the sharp form of Lemma B.1). See theory/kamath-liu-zhang.md, 2.2,
+3.2 and 3.3.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
+
+from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -16,50 +27,263 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
-from dpsco_core.bounds.mean import rates
-from dpsco_core.bounds.mean.coordinatewise_formulas import Noise, Parts
+from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
 from dpsco_core.bounds.tools import (
     BETA,
     HINGE,
     PAPER_BETA,
     SMALL_MEAN,
+    Parts,
     enough_records,
+    rate_terms,
     root_sum_square,
-    sum_terms,
+    terms_of,
+    void,
 )
+from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
+Noise = Literal["gaussian", "laplace"]
+PRINTED_BIAS = 14.0  # the constant C of Lemma B.1
 
-def _level(setting: Setting, noise: Noise) -> float:
+
+def even_blocks(d: int, beta: float) -> int:
+    r"""Return the least even :math:`m\ge4\ln(2d/\beta)`: an even one halves the sensitivity."""
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    return 2 * math.ceil(2 * math.log(2 * d / beta))
+
+
+def level_of(setting: Setting, noise: Noise) -> float:
+    """Return rho for Gaussian noise, epsilon for Laplace's."""
     return setting.gaussian_rho if noise == "gaussian" else setting.pure_epsilon
+
+
+def noise_level(setting: Setting, tau: float, noise: Noise, blocks: int) -> float:
+    r"""Return the noise of the tight calibration: a deviation (Gaussian) or a scale (Laplace).
+
+    :math:`\Delta_\infty=3\tau/b` for even m and :math:`6\tau/b` for odd;
+    :math:`\Delta_\infty\sqrt{d/(2\rho)}` or :math:`d\Delta_\infty/\varepsilon`. Infinite at
+    level 0.
+    """
+    d, level = setting.d, level_of(setting, noise)
+    if level <= 0:
+        return math.inf
+    sensitivity = (3 if blocks % 2 == 0 else 6) * tau / (setting.n // blocks)
+    if noise == "gaussian":
+        return sensitivity * math.sqrt(d / (2 * level))
+    return d * sensitivity / level
+
+
+def noise_norm(d: int, level: float, noise: Noise, beta: float) -> float:
+    r"""Bound on the norm of the noise with probability :math:`1-\beta/2`.
+
+    Gaussian: :math:`\sigma(\sqrt d+\sqrt{2\ln(2/\beta)})`. Laplace: every coordinate at most
+    :math:`s\ln(2d/\beta)`, hence :math:`s\sqrt d\ln(2d/\beta)`.
+    """
+    if noise == "gaussian":
+        return level * (math.sqrt(d) + math.sqrt(2 * math.log(2 / beta)))
+    return level * math.sqrt(d) * math.log(2 * d / beta)
+
+
+def high_probability(
+    setting: Setting, noise: Noise, beta: float, *, tau: float | None = None
+) -> Parts:
+    r"""Explicit bound with probability :math:`1-\beta`, tight noise and sharp bias.
+
+    .. math:: \|\tilde\mu-\mu\|\le\sqrt d\Big(\frac{10}{\sqrt b}+\text{bias}\Big)+\|N\|
+
+    The proof of Theorem 4.1 with integer, even m and the noise that the sensitivity needs. At the
+    tau, in moment units, that minimises bias plus noise, or at another one. The sum is the bound:
+    infinite for n < m or 3 tau <= R.
+    """
+    n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
+    blocks = even_blocks(d, beta)
+    if n < blocks:
+        return void(math.inf)
+    unit = noise_norm(d, noise_level(setting, 1.0, noise, blocks), noise, beta)
+    root = math.sqrt(d)
+    sampling = 10 * root / math.sqrt(n // blocks)
+    if math.isinf(mean_bound) or math.isinf(unit):
+        return void(sampling * moment_scale(setting))
+
+    def parts(threshold: float) -> Parts:
+        return Parts(
+            sampling=sampling,
+            bias=root * hinge_bias(3 * threshold - mean_bound, setting.moment_order),
+            noise=unit * threshold,
+        )
+
+    return _at_threshold(parts, Parts.total, setting, tau)
+
+
+def mean_square(
+    setting: Setting, noise: Noise, *, blocks: int = 1, tau: float | None = None
+) -> Parts:
+    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, tight noise and sharp bias.
+
+    .. math::
+        m\le2:\ d\Big(\frac1{mb}+\text{bias}^2\Big)+d\sigma^2,\qquad
+        m\ge3:\ d\Big(\sqrt{\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
+        \kappa_m=\frac m{\lceil m/2\rceil-1}
+
+    The least over m is at m = 1, the clipped mean: more blocks raise the sampling term and the
+    sensitivity. See theory/kamath-liu-zhang.md, 3.2.
+    `Parts.root_sum_square` is the bound; for m >= 3 the sampling and the bias are those whose
+    squares add up to the squared sum, in the proportion of the two.
+    """
+    n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
+    require(blocks >= 1, "blocks", "a positive integer", blocks)
+    if n < blocks:
+        return void(math.inf)
+    size = n // blocks
+    per_unit = noise_level(setting, 1.0, noise, blocks)
+    unit = per_unit * math.sqrt(d) * (1.0 if noise == "gaussian" else math.sqrt(2))
+    root = math.sqrt(d)
+    if blocks <= 2:
+        spread = root / math.sqrt(blocks * size)
+    else:
+        spread = root * math.sqrt(blocks / (math.ceil(blocks / 2) - 1) / size)
+    if math.isinf(mean_bound) or math.isinf(unit):
+        return void(spread * moment_scale(setting))
+
+    def parts(threshold: float) -> Parts:
+        bias = root * hinge_bias(3 * threshold - mean_bound, setting.moment_order)
+        # (spread + bias)^2 split so that the squares of the two parts add up to it.
+        share = 1.0 if blocks <= 2 else (spread + bias) / math.hypot(spread, bias)
+        return Parts(sampling=share * spread, bias=share * bias, noise=unit * threshold)
+
+    return _at_threshold(parts, Parts.root_sum_square, setting, tau)
+
+
+def printed(setting: Setting, noise: Noise, beta: float) -> Parts:
+    r"""Theorem 4.1 with the printed constants, C = 14 and noise 1152 (or 48), tau of Corollary 4.2.
+
+    .. math::
+        \sqrt d\Big(10\sqrt{\tfrac mn}+3\big(\tfrac{14}\tau\big)^{k-1}\Big)+
+        2\sigma\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big),\quad
+        \sigma^2=\frac{1152\,\tau^2d\ln^2(2d/\beta)}{\rho n^2},\ m=4\ln\frac{2d}\beta
+
+    With Laplace noise the last term is :math:`\frac{48\tau d^{3/2}}{\varepsilon n}\ln^2(2d/\beta)`.
+    m is read as a real number, as printed; tau is floored at 10, as the theorem asks.
+    """
+    n, d, level = setting.n, setting.d, level_of(setting, noise)
+    if level <= 0:
+        return void(math.inf)
+    log_size = math.log(2 * d / beta)
+    tau = max(10.0, printed_threshold(setting, noise))
+    if noise == "gaussian":
+        std = math.sqrt(1152 / level) * tau * math.sqrt(d) * log_size / n
+        size = 2 * std * (math.sqrt(d) + math.sqrt(-math.log(beta)))
+    else:
+        size = 48 * tau * d**1.5 / (level * n) * log_size**2
+    parts = Parts(
+        sampling=math.sqrt(d) * 10 * math.sqrt(4 * log_size / n),
+        bias=math.sqrt(d) * 3 * (PRINTED_BIAS / tau) ** (setting.moment_order - 1),
+        noise=size,
+    )
+    return parts.scaled(moment_scale(setting))
+
+
+def with_logarithms(setting: Setting, noise: Noise, beta: float) -> Parts:
+    r"""Theorem 4.1 as a rate: its terms with constant 1, logarithms kept, tau of Corollary 4.2.
+
+    .. math::
+        \sqrt{\tfrac{d\ln(d/\beta)}n},\quad\sqrt d\big(\tfrac{1}\tau\big)^{k-1},\quad
+        \frac{\tau\ln(d/\beta)\sqrt d}{\sqrt\rho n}\Big(\sqrt d+\sqrt{\ln\tfrac1\beta}\Big)
+        \ \text{or}\ \frac{\tau d^{3/2}\ln^2(d/\beta)}{\varepsilon n}
+
+    The factor :math:`C^{k-1}` of the bias is among the hidden constants.
+    """
+    n, d, level = setting.n, setting.d, level_of(setting, noise)
+    if level <= 0:
+        return void(math.inf)
+    log_size = math.log(d / beta)
+    tau = printed_threshold(setting, noise)
+    if noise == "gaussian":
+        tail = math.sqrt(d) + math.sqrt(-math.log(beta))
+        size = tau * log_size * math.sqrt(d) / (math.sqrt(level) * n) * tail
+    else:
+        size = tau * d**1.5 * log_size**2 / (level * n)
+    parts = Parts(
+        sampling=math.sqrt(d * log_size / n),
+        bias=math.sqrt(d) * tau ** (1 - setting.moment_order),
+        noise=size,
+    )
+    return parts.scaled(moment_scale(setting))
+
+
+def printed_threshold(setting: Setting, noise: Noise) -> float:
+    r"""Return tau of Corollary 4.2.
+
+    :math:`(\sqrt\rho n/\sqrt d)^{1/k}` (Gaussian) or :math:`(\varepsilon n/d)^{1/k}` (Laplace);
+    0 at level 0.
+    """
+    n, d, level = setting.n, setting.d, level_of(setting, noise)
+    if level <= 0:
+        return 0.0
+    signal = math.sqrt(level / d) * n if noise == "gaussian" else level * n / d
+    return math.pow(signal, 1 / setting.moment_order)
+
+
+def _at_threshold(
+    parts: Callable[[float], Parts],
+    measure: Callable[[Parts], float],
+    setting: Setting,
+    tau: float | None,
+) -> Parts:
+    """Evaluate at `tau`, or at the threshold above R/3 that minimises the bound."""
+    unit, mean_bound = moment_scale(setting), scaled_mean_bound(setting)
+    if tau is not None:
+        require(tau > 0, "tau", "positive", tau)
+        return parts(tau).scaled(unit)
+
+    def value(log_distance: float) -> float:
+        return measure(parts((mean_bound + math.exp(log_distance)) / 3))
+
+    # Below, the bias alone leaves the range of doubles.
+    low = -min(14.0, 600 / setting.moment_order)
+    found = minimize_scalar(value, bounds=(low, 35.0), method="bounded", options={"xatol": 1e-7})
+    return parts((mean_bound + math.exp(float(found.x))) / 3).scaled(unit)
 
 
 def _printed_threshold(noise: Noise) -> Hypothesis:
     power = "sqrt(d/rho)" if noise == "gaussian" else "d/epsilon"
 
     def check(setting: Setting) -> str:
-        level = _level(setting, noise)
-        order = setting.moment_order
-        tau = upper_coordinatewise.printed_threshold(setting.n, setting.d, order, level, noise)
-        if level <= 0 or tau >= 10:
+        tau = printed_threshold(setting, noise)
+        if level_of(setting, noise) <= 0 or tau >= 10:
             return ""
         return (
-            f"The statement needs tau >= 10, that is n >= 10^{order:g} {power}, "
+            f"The statement needs tau >= 10, that is n >= 10^{setting.moment_order:g} {power}, "
             f"and tau={tau:.3g} at n={setting.n}."
         )
 
     return Hypothesis(text=f"n >= 10^p {power}", check=check)
 
 
-def _paper_blocks(setting: Setting) -> int:
-    return math.ceil(4 * math.log(2 * setting.d / PAPER_BETA))
-
-
-_PAPER_BLOCKS = enough_records("m = 4 ln(2d/0.1)", _paper_blocks)
+_PAPER_BLOCKS = enough_records(
+    "m = 4 ln(2d/0.1)", lambda setting: math.ceil(4 * math.log(2 * setting.d / PAPER_BETA))
+)
 _EVEN_BLOCKS = enough_records(
-    "m = 4 ln(2d/0.05), rounded up to even",
-    lambda setting: upper_coordinatewise.even_blocks(setting.d, BETA),
+    "m = 4 ln(2d/0.05), rounded up to even", lambda setting: even_blocks(setting.d, BETA)
+)
+# The bracket of the rate, its inverse, and the noise: proven, with logarithms, printed, squared.
+_GAUSSIAN_LATEX = (
+    r"\frac{\sqrt d}{\sqrt\rho\,n}",
+    r"\frac{\sqrt\rho\,n}{\sqrt d}",
+    r"\sigma\big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\big),\ \sigma^2=\frac{9\,\tau^2d}{2\rho b^2}",
+    r"\frac{\tau\ln(d/\beta)\sqrt d}{\sqrt\rho\,n}\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big)",
+    r"2\sigma\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big),\ "
+    r"\sigma^2=\frac{1152\,\tau^2d\ln^2(2d/\beta)}{\rho n^2}",
+    r"d\sigma^2},\ \sigma^2=\frac{18\,\tau^2d}{\rho n^2}",
+)
+_LAPLACE_LATEX = (
+    r"\frac d{\varepsilon n}",
+    r"\frac{\varepsilon n}d",
+    r"s\sqrt d\ln\tfrac{2d}\beta,\ s=\frac{3\,\tau d}{\varepsilon b}",
+    r"\frac{\tau d^{3/2}\ln^2(d/\beta)}{\varepsilon n}",
+    r"\frac{48\,\tau d^{3/2}}{\varepsilon n}\ln^2\tfrac{2d}\beta",
+    r"2ds^2},\ s=\frac{6\,\tau d}{\varepsilon n}",
 )
 
 
@@ -67,81 +291,15 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
     """Return the five bounds of Algorithm 3 with Gaussian or with Laplace noise."""
     private = noise == "gaussian"
     slug = "mean.cwme-cdp" if private else "mean.cwme-pure"
-    title = "Coordinate-wise, Gaussian" if private else "Coordinate-wise, Laplace"
+    title = f"Coordinate-wise, {noise.capitalize()}"
     algorithm = "CDPCWME" if private else "DPCWME"
     budget = (GAUSSIAN_BUDGET,) if private else ()
-    bracket = r"\frac{\sqrt d}{\sqrt\rho\,n}" if private else r"\frac d{\varepsilon n}"
-    noise_text = (
-        r"\sigma\big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\big),\ \sigma^2=\frac{9\,\tau^2d}{2\rho b^2}"
-        if private
-        else r"s\sqrt d\ln\tfrac{2d}\beta,\ s=\frac{3\,\tau d}{\varepsilon b}"
-    )
-    log_noise = (
-        r"\frac{\tau\ln(d/\beta)\sqrt d}{\sqrt\rho\,n}\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big)"
-        if private
-        else r"\frac{\tau d^{3/2}\ln^2(d/\beta)}{\varepsilon n}"
-    )
-    printed_noise = (
-        r"2\sigma\big(\sqrt d+\sqrt{\ln\tfrac1\beta}\big),\ "
-        r"\sigma^2=\frac{1152\,\tau^2d\ln^2(2d/\beta)}{\rho n^2}"
-        if private
-        else r"\frac{48\,\tau d^{3/2}}{\varepsilon n}\ln^2\tfrac{2d}\beta"
-    )
-    energy = (
-        r"d\sigma^2},\ \sigma^2=\frac{18\,\tau^2d}{\rho n^2}"
-        if private
-        else r"2ds^2},\ s=\frac{6\,\tau d}{\varepsilon n}"
-    )
-    level_text = r",\ \tau=\Big(" + (
-        r"\frac{\sqrt\rho\,n}{\sqrt d}" if private else r"\frac{\varepsilon n}d"
-    )
-    level_text += r"\Big)^{1/p}"
+    latex = _GAUSSIAN_LATEX if private else _LAPLACE_LATEX
+    bracket, signal, noise_text, log_noise, printed_noise, energy = latex
+    level_text = r",\ \tau=\Big(" + signal + r"\Big)^{1/p}"
 
-    def rate_terms(setting: Setting) -> Terms:
-        rate = rates.mean_rate_cdp if private else rates.mean_rate_pure
-        level = _level(setting, noise)
-        sampling, privacy = rate(setting.n, setting.d, setting.moment_order, level)
-        scale = moment_scale(setting)
-        return {"sampling": scale * sampling, "privacy": scale * privacy}
-
-    def at_paper(
-        formula: Callable[[int, int, float, float, Noise, float], Parts],
-    ) -> Callable[[Setting], Terms]:
-        def terms(setting: Setting) -> Terms:
-            parts = formula(
-                setting.n,
-                setting.d,
-                setting.moment_order,
-                _level(setting, noise),
-                noise,
-                PAPER_BETA,
-            )
-            return sum_terms(parts.scaled(moment_scale(setting)))
-
-        return terms
-
-    def probability_terms(setting: Setting) -> Terms:
-        parts = upper_coordinatewise.high_probability(
-            setting.n,
-            setting.d,
-            setting.moment_order,
-            scaled_mean_bound(setting),
-            _level(setting, noise),
-            noise,
-            BETA,
-        )
-        return sum_terms(parts.scaled(moment_scale(setting)))
-
-    def expected_terms(setting: Setting) -> Terms:
-        parts = upper_coordinatewise.mean_square(
-            setting.n,
-            setting.d,
-            setting.moment_order,
-            scaled_mean_bound(setting),
-            _level(setting, noise),
-            noise,
-        )
-        return sum_terms(parts.scaled(moment_scale(setting)))
+    def rate(setting: Setting) -> tuple[float, float]:
+        return mean_rate_cdp(setting, setting.gaussian_rho) if private else mean_rate_pure(setting)
 
     rate_card = BoundCard(
         slug=f"upper.{slug}",
@@ -157,16 +315,15 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
         privacy="zcdp" if private else "pure",
         method=slug,
     )
-    paper_conditions = (
-        *budget,
-        COORDINATE_MOMENT,
-        SMALL_MEAN,
-        _printed_threshold(noise),
-        _PAPER_BLOCKS,
-    )
+    level = _printed_threshold(noise)
+    paper_conditions = (*budget, COORDINATE_MOMENT, SMALL_MEAN, level, _PAPER_BLOCKS)
     explicit_conditions = (*budget, COORDINATE_MOMENT, MEAN_BOUND)
     return (
-        Bound(card=rate_card, evaluate=rate_terms, hypotheses=paper_conditions),
+        Bound(
+            card=rate_card,
+            evaluate=rate_terms(("sampling", "privacy"), moment_scale, rate),
+            hypotheses=paper_conditions,
+        ),
         Bound(
             card=replace(
                 rate_card,
@@ -178,7 +335,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 + log_noise
                 + level_text,
             ),
-            evaluate=at_paper(upper_coordinatewise.with_logarithms),
+            evaluate=terms_of(lambda s: with_logarithms(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
         Bound(
@@ -195,7 +352,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 + r",\ m=4\ln\tfrac{2d}\beta"
                 + level_text,
             ),
-            evaluate=at_paper(upper_coordinatewise.printed),
+            evaluate=terms_of(lambda s: printed(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
         Bound(
@@ -214,7 +371,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 + r",\ b=\lfloor n/m\rfloor,\ m=2\lceil2\ln\tfrac{2d}\beta\rceil,\ "
                 + HINGE,
             ),
-            evaluate=probability_terms,
+            evaluate=terms_of(lambda s: high_probability(s, noise, BETA)),
             hypotheses=(*explicit_conditions, _EVEN_BLOCKS),
         ),
         Bound(
@@ -230,15 +387,13 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 guarantee="expectation",
                 latex=r"\min_\tau\sqrt{\frac dn+d\,h_p(3\tau-R)^2+" + energy + r",\ " + HINGE,
             ),
-            evaluate=expected_terms,
+            evaluate=terms_of(lambda s: mean_square(s, noise)),
             combine=root_sum_square,
             hypotheses=explicit_conditions,
         ),
     )
 
 
-_COORDINATEWISE_BOUNDS: tuple[Bound, ...] = (
-    *_coordinatewise("gaussian"),
-    *_coordinatewise("laplace"),
+COORDINATEWISE_BOUNDS = lettered(
+    letters.BLOCKS, (*_coordinatewise("gaussian"), *_coordinatewise("laplace"))
 )
-COORDINATEWISE_BOUNDS = lettered(letters.BLOCKS, _COORDINATEWISE_BOUNDS)

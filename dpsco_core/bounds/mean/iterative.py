@@ -1,67 +1,233 @@
-"""Upper bounds of iterative updating: Zhao et al. (2024), Algorithm 3."""
+r"""Iterative updating: Zhao et al. (2024), Algorithm 3, Lemmas 6-8 and Theorem 5.
+
+The data are clipped to radius R and split into k groups, and each group's mean gets Gaussian noise.
+One record touches one group, so the vector of noisy means costs the rho of one of them (parallel
+composition). For an exactly solved inner program the error is at most :math:`6r_0` plus the
+clipping bias (theory/zhao-et-al.md, 2.4, 2.6 and 3.5).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
+from dpsco_core.base.errors import require
+from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
-from dpsco_core.bounds.conditions import (
-    DIRECTIONAL_MOMENT,
+from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
+from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
+from dpsco_core.bounds.tools import (
+    BETA,
+    DIRECTIONAL_CONDITIONS,
+    KAPPA,
+    directional_unit,
+    enough_records,
+    rate_terms,
 )
-from dpsco_core.bounds.mean import iterative_formulas as upper_iterative
-from dpsco_core.bounds.mean import rates
-from dpsco_core.bounds.mean.clipped import LETTERS
-from dpsco_core.bounds.tools import BETA, DIRECTIONAL_CONDITIONS, KAPPA, enough_records
 from dpsco_core.methods.mean.directions import EXACT_DIMENSIONS
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
-_ITERATIVE_NAMES = ("sampling", "clipping bias", "privacy noise")
+
+def _rate(setting: Setting, rho: float, beta: float) -> tuple[float, float, float]:
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    n, d = setting.n, setting.d
+    dimension = d - math.log(beta)
+    if rho <= 0:
+        return math.sqrt(dimension / n), math.inf, math.inf
+    slope = math.sqrt(dimension) / (n * math.sqrt(rho))
+    private = math.sqrt(d) * slope ** (1 - 1 / setting.moment_order)
+    return math.sqrt(dimension / n), private, private
 
 
-def _iterative_rate_terms(setting: Setting) -> Terms:
-    terms = rates.iterative_rate(
-        setting.n, setting.d, setting.moment_order, setting.gaussian_rho, BETA
-    )
-    moment = setting.constants.directional_moment
-    return {name: moment * term for name, term in zip(_ITERATIVE_NAMES, terms, strict=True)}
+def iterative_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
+    r"""Iterative updating: Zhao et al. (2024), Theorem 5 in its form (31), at the balancing radius.
+
+    .. math::
+        \sqrt{\frac{d+\ln\frac1\beta}n},\quad \sqrt d\,c^{1-1/p},\quad \sqrt d\,c^{1-1/p},\qquad
+        c=\frac{\sqrt{d+\ln(1/\beta)}}{n\sqrt\rho}
+
+    Sampling, bias and noise, in units of M; the number of groups is a hidden constant.
+    """
+    return _rate(setting, setting.gaussian_rho, beta)
 
 
-def _iterative_amplified_terms(setting: Setting) -> Terms:
-    moment = setting.constants.directional_moment
+def iterative_amplified_rate(setting: Setting, beta: float) -> tuple[float, float, float]:
+    r"""Iterative updating under (epsilon, delta)-DP: Zhao et al. (2024), Theorem 5, (21).
+
+    As `iterative_rate` with
+    :math:`c=\frac{\sqrt{d+\ln(1/\beta)}}{n\varepsilon}(\ln\frac1\delta+
+    \sqrt{\ln\frac1\delta\,\ln\ln\frac1\beta})`; infinite under another budget.
+    """
+    require(0 < beta < math.exp(-1), "beta", "between 0 and 1/e", beta)
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
-        return dict.fromkeys(_ITERATIVE_NAMES, math.inf)
-    terms = rates.iterative_amplified_rate(
-        setting.n, setting.d, setting.moment_order, budget.epsilon, budget.delta, BETA
-    )
-    return {name: moment * term for name, term in zip(_ITERATIVE_NAMES, terms, strict=True)}
+        return math.inf, math.inf, math.inf
+    log_delta = -math.log(budget.delta)
+    logs = log_delta + math.sqrt(log_delta * math.log(-math.log(beta)))
+    return _rate(setting, (budget.epsilon / logs) ** 2, beta)
 
 
-def _iterative_paper_terms(setting: Setting) -> Terms:
-    radius, bias = upper_iterative.printed(
-        setting.n,
-        setting.d,
-        setting.moment_order,
-        setting.constants.directional_moment,
-        setting.gaussian_rho,
-        BETA,
+def printed_groups(beta: float) -> int:
+    r"""Return :math:`k=\lceil800\ln(1/\beta)\rceil` (Lemma 6).
+
+    Examples
+    --------
+    >>> printed_groups(0.05)
+    2397
+    """
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    return math.ceil(-800 * math.log(beta))
+
+
+def group_radius(
+    n: int, d: int, moment: float, rho: float, radius: float, groups: int, *, tau: float = 0.1
+) -> float:
+    r"""Return :math:`r_0` of Lemma 6 in its explicit form (91), at quantile level tau.
+
+    .. math::
+        \max\Big\{\tfrac{16}\tau M\sqrt{\tfrac dn},\
+        \tfrac{16\sqrt2}\tau\tfrac{R\sqrt k}n\sqrt{\tfrac d\rho},\
+        \tfrac4\tau\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}
+
+    tau = 0.1 is the paper's; it needs :math:`k\ge8\ln(1/\beta)/\tau^2`.
+
+    Examples
+    --------
+    >>> round(group_radius(10_000, 10, 1.0, 0.0140588188106, 22.802972962, 2397), 6)
+    2607.788255
+    """
+    first = 16 / tau * moment * math.sqrt(d / n)
+    second = 16 * math.sqrt(2) / tau * radius * math.sqrt(groups * d / rho) / n
+    third = (
+        4
+        / tau
+        * math.hypot(math.sqrt(2 / rho) * radius * groups / n, moment * math.sqrt(groups / n))
     )
+    return max(first, second, third)
+
+
+def unsplit_radius(
+    n: int,
+    d: int,
+    moment: float,
+    rho: float,
+    radius: float,
+    groups: int,
+    beta: float,
+    *,
+    tau: float,
+) -> float:
+    r"""Return :math:`r_0` without the equal split of the budget, for any tau below one half.
+
+    .. math::
+        r_0=\frac{4\sqrt{d\big(\frac{M^2}n+\frac{2R^2k}{\rho n^2}\big)}+
+        \sqrt{\frac{2R^2k^2}{\rho n^2}+\frac{M^2k}n}}{\tau-\sqrt{\ln(1/\beta)/(2k)}}
+
+    See theory/zhao-et-al.md, 2.6. Infinite unless :math:`k>\ln(1/\beta)/(2\tau^2)`.
+    """
+    require(0 < tau < 0.5, "tau", "between 0 and 1/2", tau)
+    margin = tau - math.sqrt(-math.log(beta) / (2 * groups))
+    if margin <= 0:
+        return math.inf
+    spread = math.hypot(moment / math.sqrt(n), math.sqrt(2 * groups / rho) * radius / n)
+    return (4 * math.sqrt(d) + math.sqrt(groups)) * spread / margin
+
+
+def printed(setting: Setting, beta: float) -> tuple[float, float]:
+    r"""Explicit Theorem 5 with :math:`k=\lceil800\ln(1/\beta)\rceil`, (91) and (55), at its best R.
+
+    .. math:: \|\hat\mu-\mu\|\le6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p}
+
+    Probability :math:`1-\beta`; n is read as k times the group size. Returns :math:`(6r_0,
+    \text{bias})`, infinite for n < k or rho = 0.
+    """
+    d, rho, moment = setting.d, setting.gaussian_rho, setting.constants.directional_moment
+    groups = printed_groups(beta)
+    used = setting.n // groups * groups
+    if used == 0 or rho <= 0 or math.isinf(moment):
+        return math.inf, math.inf
+    bias = printed_bias(setting)
+
+    def value(radius: float) -> tuple[float, float]:
+        return 6 * group_radius(used, d, moment, rho, radius, groups), bias.at(radius)
+
+    slope = 6 * group_radius(used, d, 0.0, rho, 1.0, groups)
+    return value(_minimise(lambda r: math.fsum(value(r)), bias, slope))
+
+
+@lru_cache(maxsize=4096)
+def general_quantile(setting: Setting, beta: float) -> tuple[float, float, int]:
+    r"""Sharper explicit form: `unsplit_radius` as tau tends to one half, sharp bias, best k and R.
+
+    Returns :math:`(6r_0,\text{bias},k)` with k among 8 to 120; infinite where none fits.
+    """
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    moment = setting.constants.directional_moment
+    if rho <= 0 or math.isinf(moment) or n < 8:
+        return math.inf, math.inf, 8
+    bias = directional_bias(setting)
+    tau = 0.5 * (1 - 1e-9)
+    k = np.unique(np.geomspace(8, min(120, n), 40).astype(np.int64))
+    k = k[tau > np.sqrt(-math.log(beta) / (2 * k))]
+    if not len(k):
+        return math.inf, math.inf, 8
+    used = n // k * k
+    margin = tau - np.sqrt(-math.log(beta) / (2 * k))
+    factor = 6 * (4 * math.sqrt(d) + np.sqrt(k)) / margin
+    radii = bias.scale * np.geomspace(1e-3, 1e6, 200)[:, None]
+    spread = np.hypot(moment / np.sqrt(used), np.sqrt(2 * k / rho) * radii / used)
+    values = factor * spread + _bias_array(bias, radii)
+    best = int(smallest_index(values.min(axis=0)))
+    if best < 0:
+        return math.inf, math.inf, 8
+    groups = int(k[best])
+    total = n // groups * groups
+
+    def value(radius: float) -> tuple[float, float]:
+        r0 = unsplit_radius(total, d, moment, rho, radius, groups, beta, tau=tau)
+        return 6 * r0, bias.at(radius)
+
+    slope = 6 * unsplit_radius(total, d, 0.0, rho, 1.0, groups, beta, tau=tau)
+    radius = _minimise(lambda r: math.fsum(value(r)), bias, slope)
+    return (*value(radius), groups)
+
+
+def _bias_array(bias: ClippingBias, radii: NDArray[np.float64]) -> NDArray[np.float64]:
+    log_ratio = (bias.order - 1) * np.log(bias.scale / radii)
+    scale = bias.constant * bias.amplitude
+    return np.asarray(scale * np.exp(np.minimum(log_ratio, 690.0)))
+
+
+def _minimise(value: Callable[[float], float], bias: ClippingBias, slope: float) -> float:
+    """Return the radius that minimises a convex bound, near where bias and noise balance."""
+    centre = math.log(bias.best_radius(slope))
+    found = minimize_scalar(
+        lambda x: value(math.exp(x)),
+        bounds=(centre - 2, centre + 14),
+        method="bounded",
+        options={"xatol": 1e-8},
+    )
+    return math.exp(float(found.x))
+
+
+_NAMES = ("sampling", "clipping bias", "privacy noise")
+
+
+def _paper_terms(setting: Setting) -> Terms:
+    radius, bias = printed(setting, BETA)
     return {"sampling and privacy noise": radius, "clipping bias": bias}
 
 
-def _iterative_quantile_terms(setting: Setting) -> Terms:
-    radius, bias, _ = upper_iterative.general_quantile(
-        setting.n,
-        setting.d,
-        setting.moment_order,
-        setting.constants.directional_moment,
-        setting.gaussian_rho,
-        BETA,
-    )
+def _quantile_terms(setting: Setting) -> Terms:
+    radius, bias, _ = general_quantile(setting, BETA)
     return {"sampling and privacy noise": radius, "clipping bias": bias}
 
 
@@ -97,7 +263,7 @@ def _amplification(setting: Setting) -> str:
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return f"Amplification by shuffling needs an (epsilon, delta) budget, not {budget}."
-    groups = upper_iterative.printed_groups(BETA)
+    groups = printed_groups(BETA)
     log_delta = math.log(4 / budget.delta)
     largest = 8 * math.exp(2) * math.sqrt(log_delta / groups)
     if budget.epsilon > largest:
@@ -114,7 +280,7 @@ def _amplification(setting: Setting) -> str:
     return ""
 
 
-_GROUPS = enough_records("k = 800 ln(1/0.05)", lambda setting: upper_iterative.printed_groups(BETA))
+_GROUPS = enough_records("k = 800 ln(1/0.05)", lambda setting: printed_groups(BETA))
 _ITERATIVE_CARD = BoundCard(
     slug="upper.mean.iterative",
     name="Iterative updating, rate",
@@ -133,7 +299,7 @@ _ITERATIVE_CARD = BoundCard(
 _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_ITERATIVE_CARD,
-        evaluate=_iterative_rate_terms,
+        evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_rate(s, BETA)),
         hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, SOLVED_EXACTLY),
     ),
     Bound(
@@ -149,7 +315,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             r"\sqrt{\ln\tfrac1\delta\ln\ln\tfrac1\beta}\Big)",
             privacy="approx",
         ),
-        evaluate=_iterative_amplified_terms,
+        evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_amplified_rate(s, BETA)),
         hypotheses=(
             DIRECTIONAL_MOMENT,
             _GROUPS,
@@ -173,12 +339,12 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             r"\tfrac{160\sqrt2R}n\sqrt{\tfrac{kd}\rho},"
             r"40\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}",
         ),
-        evaluate=_iterative_paper_terms,
+        evaluate=_paper_terms,
         hypotheses=(
             *DIRECTIONAL_CONDITIONS,
             _GROUPS,
             SOLVED_EXACTLY,
-            _not_vacuous(_iterative_paper_terms),
+            _not_vacuous(_paper_terms),
         ),
     ),
     Bound(
@@ -194,12 +360,12 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             r"{\rho n^2}}}{\frac12-\sqrt{\ln(1/\beta)/(2k)}}+\kappa_pd^{(p-1)/2}M^pR^{1-p},\ "
             + KAPPA,
         ),
-        evaluate=_iterative_quantile_terms,
+        evaluate=_quantile_terms,
         hypotheses=(
             *DIRECTIONAL_CONDITIONS,
             enough_records("k = 8", lambda setting: 8),
             SOLVED_EXACTLY,
-            _not_vacuous(_iterative_quantile_terms),
+            _not_vacuous(_quantile_terms),
         ),
     ),
 )

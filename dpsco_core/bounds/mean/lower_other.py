@@ -38,15 +38,11 @@ def _signs_terms(setting: Setting) -> Terms:
 
 
 def _rate_cdp_terms(setting: Setting) -> Terms:
-    sampling, privacy = mean_rate_cdp(setting.n, setting.d, setting.moment_order, setting.rho)
-    return _scaled(setting, sampling, privacy)
+    return _scaled(setting, *mean_rate_cdp(setting, setting.rho))
 
 
 def _rate_pure_terms(setting: Setting) -> Terms:
-    sampling, privacy = mean_rate_pure(
-        setting.n, setting.d, setting.moment_order, setting.pure_epsilon
-    )
-    return _scaled(setting, sampling, privacy)
+    return _scaled(setting, *mean_rate_pure(setting))
 
 
 def _scaled(setting: Setting, sampling: float, privacy: float) -> Terms:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Terms, lettered
 from dpsco_core.bounds.conditions import (
@@ -12,9 +13,26 @@ from dpsco_core.bounds.conditions import (
     FINITE_VARIANCE,
     moment_scale,
 )
-from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
 from dpsco_core.bounds.tools import BETA, enough_records
 from dpsco_core.problems.base import Setting
+
+
+def median_blocks(d: int, beta: float) -> int:
+    r"""Return :math:`m=\lceil4\ln(2d/\beta)\rceil`, the number of blocks of Algorithm 3."""
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    return math.ceil(4 * math.log(2 * d / beta))
+
+
+def median_of_means(setting: Setting, beta: float) -> float:
+    r"""Explicit bound without privacy and clipping: :math:`10\sqrt{d/b}` with probability 1 - beta.
+
+    :math:`m=\lceil4\ln(2d/\beta)\rceil` blocks, those of Algorithm 3 and of the method; the sample
+    part of Theorem 4.1, which fails with probability beta/2. Infinite for n < m.
+    """
+    blocks = median_blocks(setting.d, beta)
+    if setting.n < blocks:
+        return math.inf
+    return moment_scale(setting) * (10 * math.sqrt(setting.d / (setting.n // blocks)))
 
 
 def _sample_terms(setting: Setting) -> Terms:
@@ -26,14 +44,11 @@ def _median_rate_terms(setting: Setting) -> Terms:
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
-_BLOCKS = enough_records(
-    "m = 4 ln(2d/0.05)", lambda setting: upper_coordinatewise.median_blocks(setting.d, BETA)
-)
+_BLOCKS = enough_records("m = 4 ln(2d/0.05)", lambda setting: median_blocks(setting.d, BETA))
 
 
 def _median_terms(setting: Setting) -> Terms:
-    bound = upper_coordinatewise.median_of_means(setting.n, setting.d, BETA)
-    return {"sampling": moment_scale(setting) * bound}
+    return {"sampling": median_of_means(setting, BETA)}
 
 
 _SAMPLING_BOUNDS: tuple[Bound, ...] = (

@@ -1,12 +1,22 @@
-"""Upper bounds of smoothed truncation: Kamath et al. (2022), Algorithm 4."""
+r"""Smoothed truncation (Holland's estimator): Kamath et al. (2022), Algorithm 4.
+
+Fixed-point bounds for laws whose coordinates have central second moments at most 1 (implied by a
+k-th moment at most 1) and whose mean has norm at most R, so that :math:`v_j=E X_j^2` obeys
+:math:`\sum v_j\le d+R^2` and :math:`\sum v_j^2\le d+2R^2+R^4`. Smoothing variance c; the noise is
+what the sensitivity :math:`2\tau S_c\sqrt d/n` needs. See theory/kamath-liu-zhang.md, 2.3 and 3.3.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+from scipy.special import ndtr
+
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -14,37 +24,101 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.bounds.mean import coordinatewise_formulas as upper_coordinatewise
-from dpsco_core.bounds.mean import rates
-from dpsco_core.bounds.mean import smoothed_formulas as upper_smoothed
-from dpsco_core.bounds.tools import BETA, SMALL_MEAN, root_sum_square, sum_terms
+from dpsco_core.bounds.mean.coordinatewise import printed_threshold
+from dpsco_core.bounds.mean.rates import mean_rate_cdp
+from dpsco_core.bounds.tools import BETA, SMALL_MEAN, Parts, rate_terms, root_sum_square, terms_of
 from dpsco_core.problems.base import Setting
 
-
-def _smoothed_rate_terms(setting: Setting) -> Terms:
-    sampling, privacy = rates.smoothed_rate(setting.n, setting.d, setting.gaussian_rho)
-    scale = moment_scale(setting)
-    return {"sampling": scale * sampling, "privacy": scale * privacy}
+SECOND_ORDER = 3 / (8 * math.sqrt(2))  # |phi(u) - u| <= SECOND_ORDER u^2
 
 
-def _smoothed_expected_terms(setting: Setting) -> Terms:
-    parts = upper_smoothed.mean_square(
-        setting.n, setting.d, scaled_mean_bound(setting), setting.gaussian_rho
-    )
-    return sum_terms(parts.scaled(moment_scale(setting)))
+def supremum(smoothing_variance: float) -> float:
+    r"""Return :math:`S_c=\sup|\psi|=\frac{2\sqrt2}3(2\Phi(1/\sqrt c)-1)`.
+
+    Examples
+    --------
+    >>> round(supremum(1.0), 6)
+    0.643646
+    """
+    require(smoothing_variance > 0, "smoothing_variance", "positive", smoothing_variance)
+    normal = float(ndtr(1 / math.sqrt(smoothing_variance)))
+    return 2 * math.sqrt(2) / 3 * (2 * normal - 1)
 
 
-def _smoothed_probability_terms(setting: Setting) -> Terms:
-    parts = upper_smoothed.high_probability(
-        setting.n, setting.d, scaled_mean_bound(setting), setting.gaussian_rho, BETA
-    )
-    return sum_terms(parts.scaled(moment_scale(setting)))
+def smoothed_rate(setting: Setting) -> tuple[float, float]:
+    r"""Smoothed truncation at one point: the rate of second moments, whatever the order.
+
+    .. math:: \sqrt{\tfrac dn},\quad\frac{d^{3/4}}{\rho^{1/4}\sqrt n}
+
+    From Kamath et al. (2022), Lemma B.4 in its fixed-point form, with the truncation level that
+    balances bias and noise: Corollary 4.2 at p = 2.
+    """
+    return mean_rate_cdp(replace(setting, moment_order=2.0), setting.gaussian_rho)
+
+
+def mean_square(setting: Setting, *, tau: float | None = None) -> Parts:
+    r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`: form (v), smoothing variance c = 1.
+
+    See theory/kamath-liu-zhang.md, 3.3.
+
+    .. math::
+        \sum_j\Big(\frac{3(1+c)v_j}{8\sqrt2\,\tau}\Big)^2+\frac{1+c}n\sum_jv_j+
+        \frac{2S_c^2\tau^2d^2}{\rho n^2}
+
+    `Parts.root_sum_square` is the bound, with an infinite noise term at rho = 0. `tau`, in moment
+    units, is the minimiser :math:`\tau^2=A/B` of :math:`A^2/\tau^2+B^2\tau^2` if None.
+    """
+    n, d, rho, mean_bound = setting.n, setting.d, setting.gaussian_rho, scaled_mean_bound(setting)
+    bias = SECOND_ORDER * 2 * _root_sum_of_squares(d, mean_bound)
+    sampling = math.sqrt(2 * (d + mean_bound**2) / n)
+    noise = supremum(1.0) * d / n * math.sqrt(2)
+    parts = Parts(sampling=sampling, bias=bias, noise=math.inf)
+    if rho > 0:
+        noise = noise / math.sqrt(rho)
+        if math.isinf(bias):
+            parts = Parts(sampling=sampling, bias=math.inf, noise=noise)
+        else:
+            level = math.sqrt(bias / noise) if tau is None else tau
+            parts = Parts(sampling=sampling, bias=bias / level, noise=noise * level)
+    return parts.scaled(moment_scale(setting))
+
+
+def high_probability(setting: Setting, beta: float, *, tau: float | None = None) -> Parts:
+    r"""Explicit bound with probability :math:`1-\beta`: form (i), smoothing variance c = 1.
+
+    See theory/kamath-liu-zhang.md, 3.3.
+
+    .. math::
+        \frac{1+c}{2\tau}\Big(\sum_jv_j^2\Big)^{1/2}+\frac{\sqrt d\,\tau\ln(4d/\beta)}n+
+        \sigma\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big)
+
+    Half of beta for the noise, :math:`\beta/(2d)` for each coordinate. The first two terms hold
+    bias and sampling together; they are reported as "bias" (falls with tau) and "sampling".
+    """
+    require(0 < beta < 1, "beta", "between 0 and 1", beta)
+    n, d, rho = setting.n, setting.d, setting.gaussian_rho
+    bias = _root_sum_of_squares(d, scaled_mean_bound(setting))
+    deviation = math.sqrt(d) * math.log(4 * d / beta) / n
+    tail = math.sqrt(d) + math.sqrt(2 * math.log(2 / beta))
+    parts = Parts(sampling=deviation, bias=bias, noise=math.inf)
+    if rho > 0:
+        noise = supremum(1.0) * math.sqrt(2 * d / rho) / n * tail
+        level = math.sqrt(bias / (deviation + noise)) if tau is None else tau
+        if math.isinf(bias):
+            parts = Parts(sampling=deviation, bias=math.inf, noise=noise)
+        else:
+            parts = Parts(sampling=deviation * level, bias=bias / level, noise=noise * level)
+    return parts.scaled(moment_scale(setting))
+
+
+def _root_sum_of_squares(d: int, mean_bound: float) -> float:
+    r"""Root of the bound on :math:`\sum_j(1+\mu_j^2)^2`."""
+    square = mean_bound**2
+    return math.sqrt(d + 2 * square + square**2)
 
 
 def _printed_level(setting: Setting) -> str:
-    tau = upper_coordinatewise.printed_threshold(
-        setting.n, setting.d, 2.0, setting.gaussian_rho, "gaussian"
-    )
+    tau = printed_threshold(replace(setting, moment_order=2.0), "gaussian")
     if setting.gaussian_rho <= 0 or tau >= 10:
         return ""
     return (
@@ -73,7 +147,7 @@ _SMOOTHED_CARD = BoundCard(
 _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
     Bound(
         card=_SMOOTHED_CARD,
-        evaluate=_smoothed_rate_terms,
+        evaluate=rate_terms(("sampling", "privacy"), moment_scale, smoothed_rate),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
     ),
     Bound(
@@ -89,7 +163,7 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
             latex=r"\min_\tau\Big[\sum_j\Big(\frac{3v_j}{4\sqrt2\,\tau}\Big)^2+\frac2n\sum_jv_j+"
             r"\frac{2S_1^2\tau^2d^2}{\rho n^2}\Big]^{1/2},\ " + _MOMENTS,
         ),
-        evaluate=_smoothed_expected_terms,
+        evaluate=terms_of(mean_square),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
@@ -108,7 +182,7 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
             r"\ln\frac{4d}\beta+\sigma\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
             r"\sigma^2=\frac{2S_1^2\tau^2d}{\rho n^2},\ " + _MOMENTS,
         ),
-        evaluate=_smoothed_probability_terms,
+        evaluate=terms_of(lambda setting: high_probability(setting, BETA)),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
 )

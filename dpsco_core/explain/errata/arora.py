@@ -215,6 +215,6 @@ ENTRIES: tuple[Erratum, ...] = (
         r"$(\epsilon,\delta)$-privacy, where it is $\frac{\sqrt d}{\epsilon n}$; and one result is "
         "quoted with two rates.",
         instead="The original rates, each said to be quoted.",
-        modules=("dpsco_core.bounds.euclidean.rates", "dpsco_core.bounds.euclidean.prior"),
+        modules=("dpsco_core.bounds.euclidean.prior",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -9,6 +10,8 @@ from typing import Any, Literal, get_args
 from dpsco_core.base.cards import Paper
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import to_plain
+from dpsco_core.privacy.budget import Budget
+from dpsco_core.problems.base import Constants, Setting
 
 Severity = Literal[
     "not private as printed",
@@ -114,6 +117,20 @@ class Erratum:
             "modules": list(self.modules),
             "experiment": None if self.experiment is None else self.experiment.name,
         }
+
+
+def unit_setting(
+    d: int, order: float, *, budget: Budget, n: int = 1, diameter: float = math.inf
+) -> Setting:
+    """Return a setting whose moments are 1, in every direction and coordinate."""
+    constants = Constants(
+        coordinate_moment=1.0,
+        directional_moment=1.0,
+        variance_trace=float(d),
+        mean_gradient_bound=1.0,
+        diameter=diameter,
+    )
+    return Setting(n=n, d=d, moment_order=order, budget=budget, constants=constants)
 
 
 def finding_dict(finding: Finding) -> dict[str, Any]:

@@ -62,7 +62,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "true.",
         instead=r"The window is centred at 0 and $|\mu_j|\le R<3\tau$ is a hypothesis that is "
         "checked.",
-        modules=("dpsco_core.bounds.mean.coordinatewise_formulas", "dpsco_core.bounds.conditions"),
+        modules=("dpsco_core.bounds.mean.coordinatewise", "dpsco_core.bounds.conditions"),
         experiment=Experiment(name="A law at the window's edge", run=runs.truncation_bias),
     ),
     _entry(
@@ -74,7 +74,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"the level of Corollary 4.2, $\tau\ge10$ asks for $n\ge10^k\sqrt{d/\rho}$ records.",
         instead=r"The sharp bias $\frac1k(\frac{k-1}k)^{k-1}t^{1-k}$, $t=3\tau-R$; the printed "
         "constants stay as a bound of their own.",
-        modules=("dpsco_core.bounds.mean.coordinatewise_formulas", "dpsco_core.methods.mean.base"),
+        modules=("dpsco_core.bounds.mean.coordinatewise", "dpsco_core.methods.mean.base"),
         experiment=Experiment(name="Printed and sharp bias", run=runs.bias_constant),
     ),
     _entry(
@@ -112,7 +112,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "as one of its own with T + 1.",
         modules=(
             "dpsco_core.bounds.euclidean.framework",
-            "dpsco_core.bounds.euclidean.strong_formulas",
+            "dpsco_core.bounds.euclidean.strong",
         ),
         experiment=Experiment(name="One exact step", run=runs.strong_risk),
     ),
@@ -128,7 +128,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "where the theorem is void.",
         modules=(
             "dpsco_core.methods.euclidean.cwme_strong",
-            "dpsco_core.bounds.euclidean.strong_formulas",
+            "dpsco_core.bounds.euclidean.strong",
         ),
     ),
     _entry(
@@ -141,7 +141,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"be of order $d\tau^2$ and not 1: this β is too large by that factor. The lemma itself is "
         "true.",
         instead="Second moments without a failure event: a plain clipped mean is enough for them.",
-        modules=("dpsco_core.bounds.mean.coordinatewise_formulas",),
+        modules=("dpsco_core.bounds.mean.coordinatewise",),
     ),
     _entry(
         slug="kamath.disjoint-blocks",
@@ -164,7 +164,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"noise of a step $R^2$ only up to the factor $72m^2/d^2$, a square of a logarithm that is "
         r"$10^6$ to $10^7$.",
         instead="T from the noise that is really drawn; the number of blocks is a hypothesis.",
-        modules=("dpsco_core.methods.euclidean.cwme", "dpsco_core.bounds.euclidean.uniform"),
+        modules=("dpsco_core.methods.euclidean.cwme", "dpsco_core.bounds.euclidean.coordinatewise"),
         experiment=Experiment(name="The literal T and its noise", run=runs.literal_steps),
     ),
     _entry(
@@ -190,7 +190,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "constant, as in Theorem 1.1, nothing changes.",
         instead=r"$\tau=(\sqrt\rho n/d^{3/2})^{1/k}$, free of M; the printed rate is a row of its "
         "own.",
-        modules=("dpsco_core.bounds.euclidean.rates", "dpsco_core.methods.euclidean.cwme"),
+        modules=("dpsco_core.bounds.euclidean.coordinatewise", "dpsco_core.methods.euclidean.cwme"),
         experiment=Experiment(
             name="Against a proven lower bound", run=runs.lost_diameter_coordinatewise
         ),
@@ -205,7 +205,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "like M, the printed bound like its root. Where M and ρ are constants nothing changes.",
         instead=r"The level $\tau^2=n/(d+\sqrt{d/\rho})$, which is at least as good as every q; "
         "the printed rate is a row of its own.",
-        modules=("dpsco_core.bounds.euclidean.rates", "dpsco_core.methods.euclidean.smoothed"),
+        modules=("dpsco_core.bounds.euclidean.smoothed", "dpsco_core.methods.euclidean.smoothed"),
         experiment=Experiment(name="Against a proven lower bound", run=runs.lost_diameter_smoothed),
     ),
     _entry(
@@ -288,6 +288,6 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"Lemmas B.2 and B.4 give $\tilde O(\cdot)$ only, as Theorem 1.1 says. (20) is true "
         r"with $\sqrt{\log(1/\beta)}$ in place of $\sqrt d\log(1/\beta)$.",
         instead="Rates say which logarithms they drop; Theorem B.8 keeps them.",
-        modules=("dpsco_core.bounds.euclidean.rates", "dpsco_core.bounds.euclidean.coordinatewise"),
+        modules=("dpsco_core.bounds.euclidean.coordinatewise",),
     ),
 )

@@ -7,16 +7,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpsco_core.bounds.euclidean.rates import best_power, coordinatewise_printed, smoothed_printed
+from dpsco_core.bounds.euclidean import coordinatewise
+from dpsco_core.bounds.euclidean.smoothed import best_power, printed_rate
 from dpsco_core.bounds.instances.gaussian import gaussian_scale
 from dpsco_core.bounds.instances.hardest import best_spike_probability
-from dpsco_core.bounds.mean.coordinatewise_formulas import PRINTED_BIAS
+from dpsco_core.bounds.mean.coordinatewise import PRINTED_BIAS
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.explain.errata.base import Finding
+from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.methods.mean.base import clipped_block_means, hinge_constant
 from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
 from dpsco_core.methods.mean.smooth_clip import smoothed_clip
-from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon
+from dpsco_core.privacy.budget import ZCDP, gaussian_delta, gaussian_epsilon
 
 RHO, DELTA = 0.5, 1e-6
 LEAST_TAU = 10.0  # Algorithms 3 and 4
@@ -220,7 +221,9 @@ def lost_diameter_smoothed() -> Finding:
     d, rows, levels = 20, [], []
     for diameter in (1.0, 1e2, 1e4, 1e6, 1e8):
         n = math.ceil(2000 * diameter * d**2 / math.sqrt(RHO))
-        printed = sum(smoothed_printed(n, d, RHO, diameter))
+        printed = sum(
+            printed_rate(unit_setting(d, 2.0, budget=ZCDP(rho=RHO), n=n, diameter=diameter))
+        )
         hard = _lower_inside(n, d, 2.0, RHO, diameter)
         tau = math.sqrt(math.sqrt(RHO) * n / (diameter * d ** best_power(d, RHO)))
         steps = LARGEST_MEAN**2 * RHO * n**2 / (tau**2 * d**2)
@@ -244,7 +247,11 @@ def lost_diameter_coordinatewise() -> Finding:
         rho = RHO / diameter**2  # so that the private term is not below Md/sqrt(n)
         n = math.ceil(400 * diameter * d**1.5 / math.sqrt(rho))
         tau = math.pow(math.sqrt(rho) * n / (diameter * d**1.5), 1 / order)
-        printed = sum(coordinatewise_printed(n, d, order, rho, diameter))
+        printed = sum(
+            coordinatewise.printed_rate(
+                unit_setting(d, order, budget=ZCDP(rho=rho), n=n, diameter=diameter)
+            )
+        )
         hard = _lower_inside(n, d, order, rho, diameter)
         steps = LARGEST_MEAN**2 * rho * n**2 / (tau**2 * d**4)
         rows.append((diameter, rho, n, tau, printed, hard.bound, hard.bound / printed))

@@ -54,7 +54,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"the upper bound can be improved by $d^{1/(2p)}$, for large d to below Theorem 1. Under "
         "(5) the first term of (14) would be too small, by up to a root of d.",
         instead="Both classes have their own bounds, and a bound says which one it needs.",
-        modules=("dpsco_core.bounds.mean.clipped_formulas", "dpsco_core.bounds.mean.clipped"),
+        modules=("dpsco_core.bounds.mean.clipped",),
         experiment=Experiment(name="(14) with (55) and with the sharp bias", run=runs.moment_class),
     ),
     _entry(
@@ -65,7 +65,7 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"True, and under (4) larger than it need be by the order of $\sqrt d$: "
         r"$\kappa_pd^{(p-1)/2}M^pR^{1-p}$, $\kappa_p=(p-1)^{p-1}/p^p$.",
         instead="The sharp bias, unless calibration or bound are “paper”.",
-        modules=("dpsco_core.bounds.mean.clipped_formulas", "dpsco_core.methods.mean.base"),
+        modules=("dpsco_core.bounds.mean.clipped", "dpsco_core.methods.mean.base"),
         experiment=Experiment(name="(55) and the sharp bias", run=runs.bias_power),
     ),
     _entry(
@@ -89,7 +89,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"sum, the union bound brings $\ln n$, and $\ln\ln\frac1\beta$ has become $\ln d$. (107) "
         r"drops another $\ln\frac1\delta$, which needs δ of at least a power of 1/n.",
         instead="Rates drop logarithms and say so; the row with logarithms is as printed.",
-        modules=("dpsco_core.bounds.euclidean.rates",),
+        modules=("dpsco_core.bounds.euclidean.clipped",),
     ),
     _entry(
         slug="zhao.record-smoothness",
@@ -119,7 +119,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "μ is inside the ball.",
         instead=r"$\mathrm{Var}\langle u,Y\rangle\le E\langle u,X\rangle^2\le M^2$, with which the "
         "conclusion stays.",
-        modules=("dpsco_core.bounds.mean.clipped_formulas",),
+        modules=("dpsco_core.bounds.mean.clipped",),
         experiment=Experiment(name="A constant entry", run=runs.clipping_moves_away),
     ),
     _entry(
@@ -130,7 +130,7 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong="The rates may hide these constants; parameters of an algorithm need them, and are "
         "consistent in units only at M = L = 1.",
         instead="Parameters that scale with the gradients and with the set.",
-        modules=("dpsco_core.methods.euclidean.clipped", "dpsco_core.bounds.mean.clipped_formulas"),
+        modules=("dpsco_core.methods.euclidean.clipped", "dpsco_core.bounds.mean.clipped"),
     ),
     _entry(
         slug="zhao.densest-half-space",
@@ -163,7 +163,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "that is run here.",
         instead="A bound at quantile one half without the split of the budget, and practical group "
         "numbers; the printed bound is a row of its own.",
-        modules=("dpsco_core.bounds.mean.iterative_formulas", "dpsco_core.methods.mean.iterative"),
+        modules=("dpsco_core.bounds.mean.iterative", "dpsco_core.methods.mean.iterative"),
         experiment=Experiment(name="The bound with printed constants", run=runs.vacuous_constants),
     ),
     _entry(
@@ -199,7 +199,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "falls, and no excess risk exceeds LM.",
         instead="The source's bound with a proven constant; the quoted one is a row whose "
         "condition nothing meets.",
-        modules=("dpsco_core.bounds.euclidean.lower_other", "dpsco_core.bounds.euclidean.rates"),
+        modules=("dpsco_core.bounds.euclidean.lower_other",),
         experiment=Experiment(name="Beyond the largest excess risk", run=runs.quoted_bound),
     ),
     _entry(
@@ -232,9 +232,6 @@ ENTRIES: tuple[Erratum, ...] = (
         r"$2\lambda a$; none; $k^2$; $\le$; $P(V-E[V]>t)$; (95) is argued for one direction, and "
         "the same argument holds for all.",
         instead="The corrected forms, checked against each other in the tests.",
-        modules=(
-            "dpsco_core.bounds.mean.iterative_formulas",
-            "dpsco_core.bounds.euclidean.uniform",
-        ),
+        modules=("dpsco_core.bounds.mean.iterative", "dpsco_core.bounds.euclidean.clipped"),
     ),
 )

@@ -6,18 +6,18 @@ import math
 
 import numpy as np
 
-from dpsco_core.bounds.euclidean.rates import quoted_lower
-from dpsco_core.bounds.mean.clipped_formulas import (
+from dpsco_core.bounds.euclidean.lower_other import quoted_lower
+from dpsco_core.bounds.mean.clipped import (
     covering_log,
     directional_bias,
     printed_bias,
     printed_radius,
 )
-from dpsco_core.bounds.mean.iterative_formulas import printed, printed_groups
-from dpsco_core.explain.errata.base import Finding
+from dpsco_core.bounds.mean.iterative import printed, printed_groups
+from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.methods.mean.base import clip_to_ball
 from dpsco_core.privacy.amplification import ShuffleAmplification, amplify
-from dpsco_core.privacy.budget import gaussian_delta, zcdp_epsilon
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, gaussian_delta, zcdp_epsilon
 
 DELTA = 1e-6
 
@@ -100,7 +100,8 @@ def moment_class() -> Finding:
     for d in (1, 10, 100, 1000):
         slope = 4 * math.sqrt(covering_log(d, beta) / rho) / n  # of the noise term of (14)
         values = []
-        for bias in (printed_bias(d, order, 1.0), directional_bias(d, order, 1.0)):
+        at = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
+        for bias in (printed_bias(at), directional_bias(at)):
             radius = bias.best_radius(slope)
             values.append(bias.at(radius) + slope * radius)
         rows.append((d, *values, values[0] / values[1], d ** (1 / (2 * order))))
@@ -120,8 +121,8 @@ def bias_power() -> Finding:
     order, rows = 4.0, []
     for d in (1, 10, 100, 1000):
         radius = 3 * math.sqrt(d)
-        paper = printed_bias(d, order, 1.0).at(radius)
-        sharp = directional_bias(d, order, 1.0).at(radius)
+        at = unit_setting(d, order, budget=ZCDP(rho=1.0))  # the bias knows no budget
+        paper, sharp = printed_bias(at).at(radius), directional_bias(at).at(radius)
         rows.append((d, radius, paper, sharp, paper / sharp))
     return Finding(
         sentence=f"(55) is {rows[0][4]:.3g} times the sharp bias at d = 1 and {rows[-1][4]:.3g} "
@@ -138,7 +139,8 @@ def vacuous_constants() -> Finding:
     d, order, beta, epsilon, rows = 10, 3.0, 0.05, 1.0, []
     share = _by_24(printed_groups(beta), epsilon)
     for n in (10**4, 10**6, 10**8, 10**10, 10**12):
-        rows.append((n, share.groups, sum(printed(n, d, order, 1.0, share.rho_group, beta))))
+        at = unit_setting(d, order, budget=ZCDP(rho=share.rho_group), n=n)
+        rows.append((n, share.groups, sum(printed(at, beta))))
     useful = [n for n, _, bound in rows if bound < 1]
     least = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
     return Finding(
@@ -160,7 +162,8 @@ def quoted_bound() -> Finding:
     n, d, order, diameter, rows = 1000, 10, 3.0, 2.0, []
     largest = diameter * 1.0  # by (4) the gradient of the risk is at most M
     for epsilon, delta in ((1.0, 1e-6), (1.0, 1e-100), (0.1, 1e-6), (1e-3, 1e-6), (1e-6, 1e-6)):
-        quoted = sum(quoted_lower(n, d, order, epsilon, delta))
+        budget = ApproxDP(epsilon=epsilon, delta=delta)
+        quoted = sum(quoted_lower(unit_setting(d, order, budget=budget, n=n), budget))
         rows.append((epsilon, delta, quoted, largest, quoted / largest))
     return Finding(
         sentence=f"At n = {n}, d = {d} and ε = {rows[-1][0]:g} the quoted lower bound is "
@@ -181,7 +184,8 @@ def clipping_moves_away() -> Finding:
     d, order, epsilon, rows, reach = 2, 2.0, 1.0, [], []
     rho = _by_15(epsilon)
     for n in (100, 1000, 10_000):
-        radius = printed_radius(n, d, order, 1.0, rho)  # (19) at M = 1
+        at = unit_setting(d, order, budget=ZCDP(rho=rho), n=n)
+        radius = printed_radius(at)  # (19) at M = 1
         far = 2 * radius
         x = np.array([[-far, 1.0], [0.0, 1.0], [far, 1.0]])
         chances = np.array([0.5 / far**2, 1 - 1 / far**2, 0.5 / far**2])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ import pytest
 from scipy.stats import t as student
 
 from dpsco_core.bounds.euclidean import private_sgd_formulas as sco_private_sgd
-from dpsco_core.bounds.euclidean import uniform as sco_uniform
+from dpsco_core.bounds.euclidean.clipped import oracle as clipped_oracle
 from dpsco_core.bounds.euclidean.framework import convex_risk, strong_risk
-from dpsco_core.bounds.mean.coordinatewise_formulas import mean_square
+from dpsco_core.bounds.mean.coordinatewise import mean_square
 from dpsco_core.data import Hypercube, StudentT
 from dpsco_core.methods.euclidean import (
     ClippedDescent,
@@ -71,15 +71,8 @@ def bounded(problem: Any, d: int, radius: float) -> Any:
 def clipped(setting: Setting) -> float:
     """Lemma 5, explicit, in (11), at R, T and eta of Theorem 4."""
     plan, c = ClippedDescent(tuning="theory").plan(setting), setting.constants
-    oracle = sco_uniform.clipped(
-        setting.n,
-        setting.d,
-        setting.moment_order,
-        c.directional_moment,
-        c.sample_smoothness * c.diameter,
-        plan.rho,
-        plan.diagnostics["clip_radius"],
-    )
+    assert plan.rho == setting.gaussian_rho
+    oracle = clipped_oracle(setting, plan.diagnostics["clip_radius"])
     second = oracle.second_moment(plan.descent.steps)
     gradient, step = min(c.directional_moment, c.mean_gradient_bound), plan.descent.step_size
     risk = (c.diameter, gradient, oracle.total_bias, second, plan.descent.steps)
@@ -91,16 +84,12 @@ def strong(setting: Setting) -> float:
     plan, c = StrongCoordinatewiseDescent(tuning="theory").plan(setting), setting.constants
     steps, scale = plan.descent.steps, c.coordinate_moment ** (1 / setting.moment_order)
     parts = mean_square(
-        setting.n // steps,
-        setting.d,
-        setting.moment_order,
-        c.mean_gradient_bound / scale,
-        plan.rho_step,
+        replace(setting, n=setting.n // steps, budget=ZCDP(rho=plan.rho_step)),
         "gaussian",
         blocks=int(plan.diagnostics["blocks"]),
         tau=plan.diagnostics["clip_limit"] / 3 / scale,
     )
-    deviation = scale * parts.root_sum_square()
+    deviation = parts.root_sum_square()
     return sum(strong_risk(c.diameter, c.strong_convexity, c.smoothness, deviation, steps)) ** 2
 
 

@@ -4,12 +4,17 @@ import math
 
 import pytest
 
-from dpsco_core.bounds.euclidean import rates as sco_rates
-from dpsco_core.bounds.mean import rates
-from dpsco_core.privacy.budget import ZCDP, ApproxDP
+from dpsco_core.bounds.euclidean import clipped, coordinatewise, lower_other, smoothed, strong
+from dpsco_core.bounds.euclidean.prior import lipschitz_rate
+from dpsco_core.bounds.mean.clipped import clipped_rate
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.euclidean.helpers import BY_SLUG, setting, with_constants
 
 ORDERS = [2, 3, 4, 50]
+
+
+def zcdp(n, d, order, rho, diameter=1.0, **constants):
+    return setting(n, d, order, ZCDP(rho=rho), diameter=diameter, **constants)
 
 
 def slopes(slug, term, order, axes, changes=None):
@@ -102,7 +107,7 @@ def test_the_sampling_terms_have_the_papers_exponents():
 @pytest.mark.parametrize("q", [0.5, 1.0, 1.3, 2.0])
 def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
     def at(n, d, rho, m):
-        return sco_rates.smoothed_printed(n, d, rho, m, q)
+        return smoothed.printed_rate(zcdp(n, d, 2, rho, m), q)
 
     base = at(10_000, 64, 0.5, 2.0)
     for point, first, second in (
@@ -117,16 +122,14 @@ def test_the_exponents_of_theorem_55_at_a_fixed_q(q):
 
 @pytest.mark.parametrize(("d", "rho"), [(20, 0.5), (20, 1e-6), (300, 40.0), (2, 1e-3), (5, 1e9)])
 def test_the_best_q_beats_a_grid(d, rho):
-    best = sum(sco_rates.smoothed_printed(10_000, d, rho, 1.0))
-    grid = [
-        sum(sco_rates.smoothed_printed(10_000, d, rho, 1.0, 0.5 + 1.5 * i / 300))
-        for i in range(301)
-    ]
+    at = zcdp(10_000, d, 2, rho)
+    best = sum(smoothed.printed_rate(at))
+    grid = [sum(smoothed.printed_rate(at, 0.5 + 1.5 * i / 300)) for i in range(301)]
     assert best <= min(grid) * (1 + 1e-12)
-    q = sco_rates.best_power(d, rho)
+    q = smoothed.best_power(d, rho)
     if 0.5 < q < 2:  # Table I of Zhao et al. in closed form, epsilon = sqrt(rho)
         assert best == pytest.approx(2 * d * rho ** (-1 / 8) / 100)
-        first, second = sco_rates.smoothed_printed(10_000, d, rho, 1.0)
+        first, second = smoothed.printed_rate(at)
         assert first == pytest.approx(second)
 
 
@@ -137,7 +140,7 @@ def test_the_direct_optimum_is_the_least_over_tau():
         return m * (d**1.5 * tau / n + math.sqrt(d) / tau + tau * d / (math.sqrt(rho) * n))
 
     best = math.sqrt(n / (d + math.sqrt(d / rho)))
-    found = math.hypot(*sco_rates.smoothed(n, d, rho, m))
+    found = math.hypot(*smoothed.rate(zcdp(n, d, 2, rho, m)))
     assert found == pytest.approx(value(best))
     assert all(found <= value(best * f) for f in (0.5, 0.9, 0.999, 1.001, 1.1, 2))
     # Theorem 5.5 with q = 1 in one term and the lower bound's private term in the other.
@@ -224,53 +227,50 @@ def test_objective_perturbation_has_the_papers_exponents():
 def test_light_tails_leave_the_bounded_rates():
     n, d, rho, k = 10**5, 30, 0.2, 1e9
     root = math.sqrt(rho) * n
-    assert sco_rates.coordinatewise(n, d, k, rho, 1.0)[1] == pytest.approx(d**2 / root)
-    assert sco_rates.coordinatewise_printed(n, d, k, rho, 3.0)[1] == pytest.approx(3 * d**2 / root)
-    assert sco_rates.strong(n, d, k, rho)[1] == pytest.approx(d**2 / root**2)
-    assert rates.clipped_rate(n, d, k, rho)[1:] == pytest.approx((d / root, d**1.5 / n))
-    assert sco_rates.clipped_directional(n, d, k, rho) == pytest.approx(
-        rates.clipped_rate(n, d, k, rho)
-    )
-    brackets = [sco_rates.coordinatewise(n, d, k, rho, 1.0)[1] for k in (2, 3, 5, 50)]
+    at = zcdp(n, d, k, rho)
+    assert coordinatewise.rate(at)[1] == pytest.approx(d**2 / root)
+    wide = coordinatewise.printed_rate(zcdp(n, d, k, rho, 3.0))
+    assert wide[1] == pytest.approx(3 * d**2 / root)
+    assert strong.squared_rate(at)[1] == pytest.approx(d**2 / root**2)
+    assert clipped_rate(at)[1:] == pytest.approx((d / root, d**1.5 / n))
+    assert clipped.directional_rate(at) == pytest.approx(clipped_rate(at))
+    brackets = [coordinatewise.rate(zcdp(n, d, k, rho))[1] for k in (2, 3, 5, 50)]
     assert brackets == sorted(brackets, reverse=True)  # decreasing in k where below 1
 
 
 def test_identities_of_the_note_on_clipping():
     n, d, k = 10**6, 64, 3.0
-    _, private, tail = rates.clipped_rate(n, d, k, 0.5)
+    at = zcdp(n, d, k, 0.5)
+    _, private, tail = clipped_rate(at)
     assert private / tail == pytest.approx((math.sqrt(d * 0.5)) ** -(1 - 1 / k))
-    ratio = [
-        x / y
-        for x, y in zip(
-            rates.clipped_rate(n, d, k, 0.5),
-            sco_rates.clipped_directional(n, d, k, 0.5),
-            strict=True,
-        )
-    ]
+    pairs = zip(clipped_rate(at), clipped.directional_rate(at), strict=True)
+    ratio = [x / y for x, y in pairs]
     assert ratio == pytest.approx([1, d ** (1 / (2 * k)), d ** (1 / (2 * k))])
     # p = 2 and n >= d: terms 1 and 3 are at most d/sqrt(n), term 2 at most method 1's.
     for n, d, k in ((1000, 30, 2), (10**6, 900, 3.0), (50, 50, 8.0)):
-        one, two, three = rates.clipped_rate(n, d, k, 0.3)
-        sampling, private = sco_rates.coordinatewise(n, d, k, 0.3, 1.0)
+        one, two, three = clipped_rate(zcdp(n, d, k, 0.3))
+        sampling, private = coordinatewise.rate(zcdp(n, d, k, 0.3))
         assert max(one, three) <= sampling * (1 + 1e-12) and two <= private * (1 + 1e-12)
 
 
 def test_without_a_budget_for_noise_every_private_rate_is_infinite():
-    assert sco_rates.coordinatewise(10, 2, 3, 0.0, 1.0)[1] == math.inf
-    assert sco_rates.coordinatewise_printed(10, 2, 3, 0.0, 1.0)[1] == math.inf
-    assert sco_rates.smoothed(10, 2, 0.0, 1.0)[1] == math.inf
-    assert sco_rates.smoothed_printed(10, 2, 0.0, 1.0)[1] == math.inf
-    assert sco_rates.strong(10, 2, 3, 0.0)[1] == math.inf
-    assert sco_rates.wang(10, 2, 0.0) == sco_rates.wang_strong(10, 2, 0.0) == math.inf
-    assert sco_rates.clipped_directional(10, 2, 3, 0.0)[1] == math.inf
-    assert sco_rates.lipschitz(10, 2, 0.0)[1] == math.inf
+    at = setting(10, 2, 3, PureDP(epsilon=1.0))
+    assert coordinatewise.rate(at)[1] == math.inf
+    assert coordinatewise.printed_rate(at)[1] == math.inf
+    assert smoothed.rate(at)[1] == math.inf
+    assert smoothed.printed_rate(at)[1] == math.inf
+    assert strong.squared_rate(at)[1] == math.inf
+    assert smoothed.wang(at) == smoothed.wang_strong(at) == (math.inf,)
+    assert clipped.directional_rate(at)[1] == math.inf
+    assert lipschitz_rate(at, 0.0)[1] == math.inf
 
 
 def test_the_probability_rate_adds_its_logarithms():
     n, d, k, rho, m, smooth, beta = 10**6, 10, 3, 0.5, 2.0, 3.0, 0.05
     size = math.log(m * d * n / beta)
-    plain = sco_rates.coordinatewise_printed(n, d, k, rho, m)
-    assert sco_rates.coordinatewise_probability(n, d, k, rho, m, smooth, beta) == pytest.approx(
+    at = zcdp(n, d, k, rho, m, sample_smoothness=smooth)
+    plain = coordinatewise.printed_rate(at)
+    assert coordinatewise.probability_rate(at, beta) == pytest.approx(
         (plain[0] * math.sqrt(size), plain[1] * size, size * m * smooth * d**1.5 / n**3)
     )
 
@@ -278,10 +278,11 @@ def test_the_probability_rate_adds_its_logarithms():
 def test_the_claimed_and_the_quoted_rate_have_their_logarithms():
     n, d, k, epsilon, delta = 10**6, 10, 3, 0.5, 1e-6
     private = math.sqrt(d) * (math.sqrt(d) / (n * epsilon)) ** (1 - 1 / k) * math.log(1 / delta)
-    claimed = sco_rates.iterative_logs(n, d, k, epsilon, delta)
+    budget = ApproxDP(epsilon=epsilon, delta=delta)
+    at = setting(n, d, k, budget)
+    claimed = clipped.iterative_rate_with_logs(at)
     assert claimed == pytest.approx((math.sqrt(d / n), private * math.log(n * d)))
-    quoted = sco_rates.quoted_lower(n, d, k, epsilon, delta)
+    quoted = lower_other.quoted_lower(at, budget)
     assert quoted == pytest.approx((math.sqrt(d / n), private))
-    at = setting(n, d, k, ApproxDP(epsilon=epsilon, delta=delta))
     assert BY_SLUG["lower.sco.rate-quoted"].value(at) == pytest.approx(sum(quoted))
     assert BY_SLUG["upper.sco.iterative-logs"].value(at) == pytest.approx(2 * sum(claimed))

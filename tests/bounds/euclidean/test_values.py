@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_core.bounds.euclidean import uniform as sco_uniform
+from dpsco_core.bounds.euclidean import coordinatewise
 from dpsco_core.bounds.euclidean.framework import (
     contraction,
     convex_risk,
@@ -14,8 +14,7 @@ from dpsco_core.bounds.euclidean.framework import (
     strong_risk_summed,
     variance_factor,
 )
-from dpsco_core.bounds.euclidean.rates import strong_factor
-from dpsco_core.bounds.euclidean.strong_formulas import best_risk, risk_at
+from dpsco_core.bounds.euclidean.strong import best_risk, risk_at, strong_factor
 from dpsco_core.bounds.instances.binomial import log_pmf
 from dpsco_core.bounds.instances.gaussian import (
     best_separation,
@@ -181,7 +180,8 @@ def test_the_printed_number_of_steps_makes_theorem_52_vacuous():
     tau = (n / d**1.5) ** (1 / order)
     steps = n**2 / (tau**2 * d**4)
     assert steps == pytest.approx(5.35e6, rel=2e-3)
-    oracle = sco_uniform.coordinatewise(n, d, order, 1.0, 1.0, 1.0, tau)
+    at = setting(n, d, order, ZCDP(rho=1.0), mean_gradient_bound=1.0, diameter=1.0)
+    oracle = coordinatewise.oracle(at, tau)
     blocks = 4 * math.log(2 * d) + 8 * d * math.log(3 * n**3)
     energy = 72 * tau**2 * blocks**2 * d**2 * steps / n**2
     assert energy == pytest.approx(8.4e6, rel=0.03)
@@ -330,7 +330,7 @@ def test_the_notes_magnitudes_of_the_strongly_convex_noise():
         sigma2 = d * (3 * tau / b) ** 2 / (2 * level)
         assert d * sigma2 / 6 == pytest.approx(expected, rel=0.02)
     # One block is better still, and the bound at its best parameters is below the measured 0.010.
-    assert best_risk(200_000, 5, 4, 2.0, 2.0, 1.0, 1.0, 1.0).noise < 0.0094
+    assert best_risk(setting(200_000, 5, 4, ZCDP(rho=1.0))).noise < 0.0094
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -353,22 +353,10 @@ def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
                 floor = (weak + strong) / (weak * strong) * math.sqrt(second)
                 risk = strong / 2 * (q**steps * diameter + (1 - q**steps) * floor) ** 2
             best = min(best, risk)
-    found = best_risk(n, d, k, diameter, radius, weak, strong, rho, parallel, summed)
+    constants = {"strong_convexity": weak, "smoothness": strong, "mean_gradient_bound": radius}
+    at = setting(n, d, k, ZCDP(rho=rho), diameter=diameter, **constants)
+    found = best_risk(at, parallel, summed)
     assert found.total == pytest.approx(best, rel=2e-3)
     assert found.total <= best * (1 + 1e-9)
-    assert (
-        found.total
-        == risk_at(
-            n,
-            d,
-            k,
-            diameter,
-            radius,
-            weak,
-            strong,
-            rho,
-            found.steps,
-            parallel=parallel,
-            summed=summed,
-        ).total
-    )
+    again = risk_at(at, found.steps, parallel=parallel, summed=summed)
+    assert found.total == again.total
