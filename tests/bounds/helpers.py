@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+from scipy.stats import binom
+
 from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
@@ -91,6 +94,14 @@ def spike_pure(p: float, n: int, d: int, k: float, epsilon: float) -> float:
 def hypercube_cdp(p: float, n: int, d: int, k: float, rho: float) -> float:
     mean = mean_over(n, p, lambda b: entropy_inverse(rho * b * b / d))
     return 2 * math.sqrt(d) * p ** (1 - 1 / k) * mean
+
+
+def hypercube_cdp_pinsker(p: float, n: int, d: int, k: float, rho: float) -> float:
+    """The weaker form E8 of theory/kamath-liu-zhang.md, 4.5, by scipy's binomial."""
+    slope = math.sqrt(2 * rho / d)
+    counts = np.arange(min(n, math.floor(1 / slope)) + 1)
+    mean = float(np.sum(binom.pmf(counts, n, p) * (1 - slope * counts)))
+    return math.sqrt(d) * p ** (1 - 1 / k) * mean
 
 
 def hypercube_cdp_squared(p: float, n: int, d: int, k: float, rho: float) -> float:

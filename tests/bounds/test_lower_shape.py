@@ -11,8 +11,9 @@ from dpsco_core.bounds.instances import hypercube, spikes
 from dpsco_core.bounds.instances.gaussian import (
     best_separation,
     bounded_signs,
-    gaussian_bayes,
     gaussian_minimax,
+    gaussian_scale,
+    normal_norm,
 )
 from dpsco_core.bounds.instances.hardest import (
     FORMS,
@@ -20,6 +21,7 @@ from dpsco_core.bounds.instances.hardest import (
     best_spike_probability,
     largest_spike_probability,
 )
+from tests.bounds.helpers import hypercube_cdp_pinsker
 
 AT = {kind: at for kind, (at, _) in FORMS.items()}
 
@@ -48,7 +50,7 @@ def test_the_forms_are_ordered(point):
     assert best <= spikes.spike_fano_cdp_gilbert(gilbert, n, d, k, rho) * (1 + 1e-12)
     p = hypercube.best_cdp_closed(n, d, k, rho, 1.0)
     closed = hypercube.hypercube_cdp_closed(p, n, d, k, rho)
-    pinsker = hypercube.hypercube_cdp_pinsker(p, n, d, k, rho)
+    pinsker = hypercube_cdp_pinsker(p, n, d, k, rho)
     entropy = hypercube.hypercube_cdp(p, n, d, k, rho)
     assert closed <= pinsker * (1 + 1e-9)  # E5 <= E8
     assert pinsker <= entropy * (1 + 1e-9)  # E8 <= E6
@@ -189,8 +191,13 @@ def test_the_mean_bound_caps_the_separation_of_the_signs():
 
 def test_a_wide_normal_prior_tends_to_the_minimax_risk_from_below():
     minimax = gaussian_minimax(100, 5, 3)
-    assert gaussian_bayes(100, 5, 3, 0.1) < gaussian_bayes(100, 5, 3, 1.0) < minimax
-    assert gaussian_bayes(100, 5, 3, 1e4) == pytest.approx(minimax, rel=1e-8)
+
+    def bayes(prior_std):
+        precision = 100 / gaussian_scale(3) ** 2 + prior_std**-2
+        return normal_norm(5) / math.sqrt(precision)
+
+    assert bayes(0.1) < bayes(1.0) < minimax
+    assert bayes(1e4) == pytest.approx(minimax, rel=1e-8)
 
 
 @pytest.mark.parametrize("n", [1, 1000, 10**9])

@@ -66,7 +66,7 @@ def test_e7_hypercube_squared():
 
 
 def test_e8_hypercube_pinsker_form():
-    assert agrees(hypercube.hypercube_cdp_pinsker(6.074e-4, N, D, K, RHO), 0.031225, 5)
+    assert agrees(helpers.hypercube_cdp_pinsker(6.074e-4, N, D, K, RHO), 0.031225, 5)
 
 
 def test_p1_packing_conditioned_on_the_count():

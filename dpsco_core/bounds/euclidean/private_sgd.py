@@ -1,4 +1,10 @@
-"""Excess risk of private SGD on Lipschitz losses: Arora, Marinov and Ullah (2020)."""
+r"""Private SGD over half of the records: Arora, Marinov and Ullah (2020), Algorithm 1.
+
+It makes :math:`m=\lfloor n/2\rfloor+1` gradient steps in secret random order, with noise-only steps
+in between, N in all. Noise has deviation :math:`\sigma` per coordinate. D bounds the distance from
+the first iterate, the centre, to the minimiser: the diameter as printed, half of it in a centred
+ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
+"""
 
 from __future__ import annotations
 
@@ -6,76 +12,205 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from scipy.special import digamma
+
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean import private_sgd_formulas as sco_private_sgd
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, approximate, named
 from dpsco_core.bounds.tools import enough_records, root_sum_square
 from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.problems.base import Setting
 
-AtNoise = Callable[[int, int, float, float, float], tuple[float, ...]]
-AtBudget = Callable[[int, int, float, float, float, float], tuple[float, ...]]
+
+def gradient_steps(n: int) -> int:
+    r"""Return :math:`m=\lfloor n/2\rfloor+1`."""
+    return n // 2 + 1
 
 
-def _at_noise(formula: AtNoise, distance: float) -> Callable[[Setting], tuple[float, ...]]:
-    """Return a formula at the sound noise, with D that many diameters."""
+def expected_steps(n: int) -> float:
+    r"""Return :math:`EN=n(H_n-H_{n-m})`, the expected number of steps of any kind.
 
+    Examples
+    --------
+    >>> round(expected_steps(16), 6), round(expected_steps(1000), 6)
+    (12.60595, 694.647431)
+    """
+    m = gradient_steps(n)
+    if n <= 64:
+        return math.fsum(n / (n - k) for k in range(m))
+    return n * float(digamma(n + 1) - digamma(n - m + 1))
+
+
+def sound_noise(setting: Setting) -> float:
+    r"""Return the least sound :math:`\sigma` at the budget; infinite for a pure one.
+
+    A step has sensitivity 2L, and a record enters one step. (epsilon, delta): the better of the
+    two accountants of `shuffle_steps`. zCDP: :math:`2L/\sqrt{2\rho}`, without amplification.
+    """
+    budget, lipschitz = setting.budget, setting.constants.lipschitz
+    if isinstance(budget, ApproxDP):
+        return (
+            2 * lipschitz * shuffle_steps(setting.n, budget.epsilon, budget.delta).noise_multiplier
+        )
+    rho = setting.gaussian_rho
+    return 2 * lipschitz / math.sqrt(2 * rho) if rho > 0 else math.inf
+
+
+def printed_noise(setting: Setting, budget: ApproxDP) -> float:
+    r"""Return :math:`\sigma=\frac{8L\sqrt{\ln(1/\delta)}}{\sqrt n\,\varepsilon}` of Theorem 6."""
+    lipschitz = setting.constants.lipschitz
+    size = math.sqrt(setting.n) * budget.epsilon
+    return 8 * lipschitz * math.sqrt(-math.log(budget.delta)) / size
+
+
+def regret(setting: Setting, noise_std: float) -> tuple[float, float]:
+    r"""Corollary 1 through Lemma 1: :math:`\frac{2\sqrt n}mD(L+\sigma\sqrt d)`.
+
+    The printed regret :math:`2D(L+\sigma\sqrt d)\sqrt n` over the m averaged steps; gradients' and
+    noise's parts.
+    """
+    c, n = setting.constants, setting.n
+    scale = 2 * math.sqrt(n) / gradient_steps(n) * c.diameter
+    return scale * c.lipschitz, scale * noise_std * math.sqrt(setting.d)
+
+
+def utility(setting: Setting, noise_std: float) -> tuple[float, float]:
+    r"""Theorem 4: :math:`\frac52\frac{D(L+\sigma\sqrt d)}{\sqrt n}`."""
+    c = setting.constants
+    scale = 2.5 * c.diameter / math.sqrt(setting.n)
+    return scale * c.lipschitz, scale * noise_std * math.sqrt(setting.d)
+
+
+def sharp(
+    setting: Setting, noise_std: float, *, step: float | None = None
+) -> tuple[float, float, float]:
+    r"""The sharp form of Theorem 4.
+
+    .. math:: \frac{D^2}{2\eta m}+\frac{\eta(L^2m+\sigma^2d\,EN)}{2m}
+
+    At the best step it is :math:`\frac Dm\sqrt{L^2m+\sigma^2d\,EN}`. See
+    theory/arora-marinov-ullah.md, 3.
+
+    D is half the diameter. Optimisation, gradients and noise: their sum is the bound.
+    """
+    c, n, distance = setting.constants, setting.n, 0.5 * setting.constants.diameter
+    m = gradient_steps(n)
+    steps = c.lipschitz**2 * m
+    noise = noise_std**2 * setting.d * expected_steps(n)
+    if math.isinf(noise):
+        return math.inf, math.inf, math.inf
+    if step is None:
+        step = distance / math.sqrt(steps + noise) if steps + noise > 0 else math.inf
+    if math.isinf(step):
+        return 0.0, 0.0, 0.0
+    return distance**2 / (2 * step * m), step * steps / (2 * m), step * noise / (2 * m)
+
+
+def pruned(setting: Setting, noise_std: float) -> tuple[float, float]:
+    r"""The sharp form without noise-only steps: :math:`D\sqrt{(L^2+\sigma^2d)/m}`.
+
+    B7 of theory/arora-marinov-ullah.md, 2.6 with m gradients. Its two terms are the roots of the
+    two parts: the bound is the root of the sum of their squares. D is half the diameter.
+    """
+    c = setting.constants
+    scale = 0.5 * c.diameter / math.sqrt(gradient_steps(setting.n))
+    return scale * c.lipschitz, scale * noise_std * math.sqrt(setting.d)
+
+
+def printed_step(setting: Setting, noise_std: float, distance: float) -> float:
+    r"""Return :math:`\eta=\frac D{\sqrt n(L+\sigma\sqrt d)}`."""
+    spread = setting.constants.lipschitz + noise_std * math.sqrt(setting.d)
+    return distance / (math.sqrt(setting.n) * spread)
+
+
+def main_theorem(setting: Setting, epsilon: float, delta: float) -> tuple[float, float]:
+    r"""Theorem 6: :math:`\frac{5LD}{\sqrt n},\frac{20LD\sqrt{d\ln(1/\delta)}}{\varepsilon n}`.
+
+    Its epsilon and delta are parameters of the noise, not the guarantee: see `theorem_parameters`.
+    """
+    n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter
+    noise = math.sqrt(-setting.d * math.log(delta))
+    return 5 * scale / math.sqrt(n), 20 * scale * noise / (epsilon * n)
+
+
+def theorem_parameters(n: int, budget: ApproxDP) -> tuple[float, float]:
+    r"""Return Theorem 6's (epsilon, delta) for a target guarantee, with :math:`\delta'=\delta`.
+
+    .. math::
+        \delta_6=\frac{\bar\delta-2e^{-n/16}}2,\quad
+        \varepsilon_6=\frac{\bar\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}
+
+    NaN where :math:`\bar\delta\le2e^{-n/16}`.
+    """
+    left = (budget.delta - 2 * math.exp(-n / 16)) / 2
+    if left <= 0:
+        return math.nan, math.nan
+    return budget.epsilon / (4 * (math.sqrt(-math.log(left)) + 2)), left
+
+
+def remark(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    r"""Remark 1: :math:`\frac{5LD}{\sqrt n},\frac{160LD\sqrt d\ln(3/\delta)}{\varepsilon n}`.
+
+    Theorem 6 with :math:`\delta_6=\delta/3`,
+    :math:`\varepsilon_6=\varepsilon/(8\sqrt{\ln(3/\delta)})`.
+    """
+    n, scale = setting.n, setting.constants.lipschitz * setting.constants.diameter
+    noise = 160 * scale * math.sqrt(setting.d) * math.log(3 / budget.delta)
+    return 5 * scale / math.sqrt(n), noise / (budget.epsilon * n)
+
+
+def _at_noise(
+    formula: Callable[[Setting, float], tuple[float, ...]],
+) -> Callable[[Setting], tuple[float, ...]]:
+    """Return a formula at the sound noise."""
+    return lambda setting: formula(setting, sound_noise(setting))
+
+
+def _at_budget(
+    formula: Callable[[Setting, ApproxDP], tuple[float, ...]],
+) -> Callable[[Setting], tuple[float, ...]]:
     def terms(setting: Setting) -> tuple[float, ...]:
-        c = setting.constants
-        noise = sco_private_sgd.sound_noise(setting.n, c.lipschitz, setting.budget)
-        return formula(setting.n, setting.d, c.lipschitz, distance * c.diameter, noise)
-
-    return terms
-
-
-def _at_budget(formula: AtBudget) -> Callable[[Setting], tuple[float, ...]]:
-    def terms(setting: Setting) -> tuple[float, ...]:
-        c = setting.constants
         budget = setting.budget
-        if not isinstance(budget, ApproxDP):
-            return math.inf, math.inf
-        return formula(setting.n, setting.d, c.lipschitz, c.diameter, budget.epsilon, budget.delta)
+        return formula(setting, budget) if isinstance(budget, ApproxDP) else (math.inf, math.inf)
 
     return terms
 
 
-def _rate(
-    n: int, d: int, lipschitz: float, distance: float, epsilon: float, delta: float
-) -> tuple[float, float]:
-    sampling, private = sco_private_sgd.remark(n, d, lipschitz, distance, epsilon, delta)
+def _rate(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    sampling, private = remark(setting, budget)
     return sampling / 5, private / 160
 
 
-def _theorem(
-    n: int, d: int, lipschitz: float, distance: float, epsilon: float, delta: float
-) -> tuple[float, float]:
-    own_epsilon, own_delta = sco_private_sgd.theorem_parameters(n, epsilon, delta)
-    if math.isnan(own_delta):
-        return math.inf, math.inf
-    return sco_private_sgd.main_theorem(n, d, lipschitz, distance, own_epsilon, own_delta)
+def _theorem(setting: Setting, budget: ApproxDP) -> tuple[float, float]:
+    own = theorem_parameters(setting.n, budget)
+    return (math.inf, math.inf) if math.isnan(own[1]) else main_theorem(setting, *own)
 
 
-def _remark_delta(setting: Setting) -> str:
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return ""
-    low, high = 6 * math.exp(-setting.n / 16), 3 * math.exp(-4)
+def _check(sentence: Callable[[int, ApproxDP], str], text: str) -> Hypothesis:
+    """Return a condition on n and an (epsilon, delta) budget; silent under another."""
+
+    def check(setting: Setting) -> str:
+        budget = setting.budget
+        return sentence(setting.n, budget) if isinstance(budget, ApproxDP) else ""
+
+    return Hypothesis(text=text, check=check)
+
+
+def _remark_delta(n: int, budget: ApproxDP) -> str:
+    low, high = 6 * math.exp(-n / 16), 3 * math.exp(-4)
     if low <= budget.delta <= high:
         return ""
     return (
         f"Remark 1 needs 6 exp(-n/16) = {low:.3g} <= delta <= 3 exp(-4) = {high:.3g}, "
-        f"and delta={budget.delta:g} at n={setting.n}."
+        f"and delta={budget.delta:g} at n={n}."
     )
 
 
-def _remark_epsilon(setting: Setting) -> str:
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return ""
-    largest = 4 * math.sqrt(max(0.0, math.log(3 / budget.delta)) / setting.n)
+def _remark_epsilon(n: int, budget: ApproxDP) -> str:
+    largest = 4 * math.sqrt(max(0.0, math.log(3 / budget.delta)) / n)
     if budget.epsilon <= largest:
         return ""
     return (
@@ -84,25 +219,19 @@ def _remark_epsilon(setting: Setting) -> str:
     )
 
 
-def _theorem_delta(setting: Setting) -> str:
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return ""
-    least = 2 * math.exp(-setting.n / 16)
+def _theorem_delta(n: int, budget: ApproxDP) -> str:
+    least = 2 * math.exp(-n / 16)
     if budget.delta > least:
         return ""
     return (
         f"Theorem 6 needs delta above 2 exp(-n/16) = {least:.3g}, and delta={budget.delta:g} at "
-        f"n={setting.n}."
+        f"n={n}."
     )
 
 
-def _theorem_epsilon(setting: Setting) -> str:
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return ""
-    own, _ = sco_private_sgd.theorem_parameters(setting.n, budget.epsilon, budget.delta)
-    largest = 1 / (2 * math.sqrt(setting.n))
+def _theorem_epsilon(n: int, budget: ApproxDP) -> str:
+    own, _ = theorem_parameters(n, budget)
+    largest = 1 / (2 * math.sqrt(n))
     if math.isnan(own) or own <= largest:
         return ""
     return (
@@ -118,8 +247,8 @@ REMARK_1 = (
     *_LOSSES,
     _ANY_EPSILON,
     _SIXTEEN,
-    Hypothesis(text="6 exp(-n/16) <= delta <= 3 exp(-4)", check=_remark_delta),
-    Hypothesis(text="epsilon <= 4 sqrt(ln(3/delta)/n)", check=_remark_epsilon),
+    _check(_remark_delta, "6 exp(-n/16) <= delta <= 3 exp(-4)"),
+    _check(_remark_epsilon, "epsilon <= 4 sqrt(ln(3/delta)/n)"),
 )
 _NEEDS = ("lipschitz", "diameter")
 _NOISY_NEEDS = ("gaussian_rho", "lipschitz", "diameter")
@@ -166,7 +295,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=r"\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
         ),
-        evaluate=named(_NAMES, _NEEDS, _at_budget(sco_private_sgd.remark)),
+        evaluate=named(_NAMES, _NEEDS, _at_budget(remark)),
         hypotheses=REMARK_1,
     ),
     Bound(
@@ -187,8 +316,8 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             *_LOSSES,
             _ANY_EPSILON,
             _SIXTEEN,
-            Hypothesis(text="delta > 2 exp(-n/16)", check=_theorem_delta),
-            Hypothesis(text="epsilon_6 <= 1/(2 sqrt(n))", check=_theorem_epsilon),
+            _check(_theorem_delta, "delta > 2 exp(-n/16)"),
+            _check(_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
         ),
     ),
     Bound(
@@ -202,7 +331,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             latex=r"\frac52\,\frac{D(L+\sigma\sqrt d)}{\sqrt n},\ " + _SIGMA,
             privacy="zcdp",
         ),
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(sco_private_sgd.utility, 1.0)),
+        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
     Bound(
@@ -217,7 +346,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
             privacy="zcdp",
         ),
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(sco_private_sgd.regret, 1.0)),
+        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
     Bound(
@@ -236,7 +365,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         evaluate=named(
             ("optimisation", "sampling", "privacy"),
             _NOISY_NEEDS,
-            _at_noise(sco_private_sgd.sharp, 0.5),
+            _at_noise(sharp),
         ),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
@@ -253,7 +382,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             latex=r"\frac D2\sqrt{\frac{L^2+\sigma^2d}m},\ m=\lfloor n/2\rfloor+1,\ " + _SIGMA,
             privacy="zcdp",
         ),
-        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(sco_private_sgd.pruned, 0.5)),
+        evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(pruned)),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),

@@ -53,22 +53,7 @@ def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = Fal
     >>> round(gaussian_minimax(10_000, 200, 4), 5)
     0.10732
     """
-    return _gaussian_risk(gaussian_scale(moment_order) ** 2 / n, d, squared)
-
-
-def gaussian_bayes(
-    n: int, d: int, moment_order: float, prior_std: float, *, squared: bool = False
-) -> float:
-    r"""Exact Bayes risk for the prior :math:`\mu\sim N(0,s^2I)`: the form to simulate.
-
-    N1 with :math:`\sigma_k^2/n` replaced by :math:`(n/\sigma_k^2+1/s^2)^{-1}`.
-    """
-    require(prior_std > 0, "prior_std", "positive", prior_std)
-    variance = 1 / (n / gaussian_scale(moment_order) ** 2 + prior_std**-2)
-    return _gaussian_risk(variance, d, squared)
-
-
-def _gaussian_risk(variance: float, d: int, squared: bool) -> float:
+    variance = gaussian_scale(moment_order) ** 2 / n
     return variance * d if squared else math.sqrt(variance) * normal_norm(d)
 
 

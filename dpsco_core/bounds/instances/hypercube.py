@@ -72,7 +72,11 @@ def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> 
         E\|\hat\mu-\mu\|_2\ge2\sqrt d\,p^a\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\
         B\sim\mathrm{Bin}(n,p)
 
-    See theory/kamath-liu-zhang.md, 4.5 (E6 in the table of 4.7).
+    See theory/kamath-liu-zhang.md, 4.5 (E6 in the table of 4.7). It also bounds the excess risk of
+    linear losses on the unit ball: :math:`\ln2-h(\frac{1+m}2)` is a power series in :math:`m^2`
+    with positive coefficients, so by Jensen's inequality the root mean square of the :math:`m_j` is
+    at most the m at which it equals :math:`\rho B^2/d`, and
+    :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
 
     Parameters
     ----------
@@ -103,25 +107,6 @@ def _cdp_values(
     largest = math.floor(math.sqrt(d * LOG_2 / rho))
     mean = expectation(wrong_signs, n, p, largest=largest, fine=fine)
     return np.asarray(2 * math.sqrt(d) * p ** spike_exponent(moment_order) * mean)
-
-
-def hypercube_cdp_pinsker(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    r"""Weaker form :math:`\sqrt d\,p^aE[(1-\sqrt{2\rho B^2/d})_+]` (E8).
-
-    See theory/kamath-liu-zhang.md, 4.5. It also bounds the excess risk of linear losses on the unit
-    ball. So does the larger entropy form `hypercube_cdp`: :math:`\ln2-h(\frac{1+m}2)` is a power
-    series in :math:`m^2` with positive coefficients, so by Jensen's inequality the root mean square
-    of the :math:`m_j` is at most the m at which it equals :math:`\rho B^2/d`, and :math:`E\langle
-    w,\nu\rangle\le\sqrt d\,m`.
-    """
-    _check(p, n, d)
-    slope = math.sqrt(2 * rho / d)
-
-    def shrunk(count: Floats) -> Floats:
-        return np.maximum(0.0, 1 - slope * count)
-
-    mean = expectation(shrunk, n, np.array([p]), largest=math.floor(1 / slope), fine=True)
-    return math.sqrt(d) * mean_scale(p, moment_order) * float(mean[0])
 
 
 def hypercube_cdp_closed(p: float, n: int, d: int, moment_order: float, rho: float) -> float:

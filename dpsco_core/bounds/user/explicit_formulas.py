@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
-from dpsco_core.bounds.user.rate_formulas import smoothing_gap
 from dpsco_core.methods.user.accelerated.gap import Objective, stage_lengths, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
@@ -31,7 +30,6 @@ from dpsco_core.methods.user.printed_schedules import (
     SgdSchedule,
     printed_regulariser,
     printed_step,
-    smoothed_smoothness,
 )
 
 Terms5 = tuple[float, float, float, float, float]
@@ -137,7 +135,6 @@ def phased_erm_risk(
     *,
     distance: float | None = None,
     failure: float = 0.0,
-    gradient_variance: float = 0.0,
 ) -> Terms5:
     r"""Bound on the risk of phased regularised ERM with noisy accelerated steps on full batches.
 
@@ -148,8 +145,8 @@ def phased_erm_risk(
 
     *Proof.* (15) with `stability` at :math:`y=x^*_{i-1}`, the exact minimiser of the phase before,
     and :math:`y=x^*` at i = 1; :math:`\frac{\lambda_i}2E\|x_i-x_i^*\|^2\le G_i`, the gap of
-    `restarts` at :math:`V^2=d\sigma_i^2+` `gradient_variance` :math:`/(n_im)`; the last step to
-    :math:`x_l` costs L times its distance.
+    `restarts` at :math:`V^2=d\sigma_i^2`; the last step to :math:`x_l` costs L times its
+    distance.
 
     Parameters
     ----------
@@ -161,17 +158,13 @@ def phased_erm_risk(
         D, at least the distance of the start from a minimiser; None for R.
     failure : float
         P(B), 0 without a filter.
-    gradient_variance : float
-        Mean square error of one item's gradient given the data: :math:`L^2` where it is taken at
-        a random point near by, 0 otherwise.
     """
     if any(p.batch < p.users for p in schedule.phases) or not math.isfinite(at.smoothness):
         return VOID
     reach = at.diameter if distance is None else distance
     squares = []
     for p in schedule.phases:
-        variance = at.d * p.noise_std**2 + gradient_variance / (p.users * at.m)
-        gap = restarts(at, p.regulariser, variance, int(p.steps))[1]
+        gap = restarts(at, p.regulariser, at.d * p.noise_std**2, int(p.steps))[1]
         squares.append(min(2 * gap / p.regulariser, at.diameter**2))
     weights = [p.regulariser for p in schedule.phases]
     return (
@@ -302,25 +295,7 @@ def full_batch_risk(at: UserLevel, *, distance: float | None = None) -> Explicit
     return _best_erm(at, False, distance)
 
 
-def smoothed_full_batch_risk(
-    at: UserLevel, radius: float, *, distance: float | None = None
-) -> ExplicitRisk:
-    r"""Best bound for N2 on any loss, averaged over a ball of radius r (Lemma D.1, corrected).
-
-    Adds the bias :math:`Lr\frac d{d+1}` to the first term; every item of every step has a fresh
-    point of the ball, with :math:`V^2` larger by :math:`\frac{L^2}{n_im}`. L must hold within r of
-    the set.
-    """
-    smooth = replace(at, smoothness=smoothed_smoothness(at, radius))
-    found = _best_erm(smooth, False, distance, gradient_variance=at.lipschitz**2)
-    first, *rest = found.terms
-    bias = smoothing_gap(at, radius)[1]
-    return replace(found, terms=(first + bias, rest[0], rest[1], rest[2], rest[3]))
-
-
-def _best_erm(
-    at: UserLevel, filtered: bool, distance: float | None, *, gradient_variance: float = 0.0
-) -> ExplicitRisk:
+def _best_erm(at: UserLevel, filtered: bool, distance: float | None) -> ExplicitRisk:
     best = ExplicitRisk(terms=VOID, schedule=None)
     if not math.isfinite(at.smoothness):
         return best
@@ -342,13 +317,7 @@ def _best_erm(
                     )
                 except NotApplicable:
                     continue
-                terms = phased_erm_risk(
-                    at,
-                    found,
-                    distance=distance,
-                    failure=failure,
-                    gradient_variance=gradient_variance,
-                )
+                terms = phased_erm_risk(at, found, distance=distance, failure=failure)
                 new = ExplicitRisk(terms=terms, schedule=found)
                 best = smallest_or((best, new), _value, best)
     return best

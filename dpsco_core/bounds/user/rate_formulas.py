@@ -113,13 +113,6 @@ def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
     return _rate(at, 1 / math.sqrt(at.total), _size(at, logs) / (at.epsilon * at.n))
 
 
-def item_level(at: UserLevel, *, logs: bool = True) -> Pair:
-    r"""The optimal rate at item level, with one item a user:
-    :math:`LR\big(\frac1{\sqrt n},\frac{\sqrt{d\Lambda}}{\varepsilon n}\big)`.
-    """
-    return _rate(at, 1 / math.sqrt(at.n), _size(at, logs) / (at.epsilon * at.n))
-
-
 def strong(at: UserLevel, *, logs: bool = True) -> Pair:
     r"""Remark 3.6, strongly convex losses, by the reduction of Feldman et al. (2020), section 5.1.
 

@@ -23,7 +23,7 @@ ENTRIES: tuple[Erratum, ...] = (
         instead="Sensitivity 2L. Theorem 6 survives: its constant 8 is more than twice √3.",
         modules=(
             "dpsco_core.methods.euclidean.private_sgd",
-            "dpsco_core.bounds.euclidean.private_sgd_formulas",
+            "dpsco_core.bounds.euclidean.private_sgd",
         ),
         experiment=Experiment(name="One step, exactly", run=runs.one_step),
     ),
@@ -117,7 +117,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "“paper”.",
         modules=(
             "dpsco_core.privacy.shuffled_steps",
-            "dpsco_core.bounds.euclidean.private_sgd_formulas",
+            "dpsco_core.bounds.euclidean.private_sgd",
         ),
         experiment=Experiment(name="Three noises for one target", run=runs.noise_of_the_theorem),
     ),
@@ -151,7 +151,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "proven, the regret has 5/2 and the risk 5. With the exact number they are 1.193 and "
         "1.693. Theorem 4 gives 2.5 where Theorem 6 prints 5.",
         instead="The sum over the steps that are really made, at its best step size.",
-        modules=("dpsco_core.bounds.euclidean.private_sgd_formulas",),
+        modules=("dpsco_core.bounds.euclidean.private_sgd",),
         experiment=Experiment(name="The sharp constant", run=runs.utility_constants),
     ),
     _entry(
@@ -165,7 +165,7 @@ ENTRIES: tuple[Erratum, ...] = (
         instead=r"$m=\lfloor n/2\rfloor+1$ and the iterates at which gradients were taken.",
         modules=(
             "dpsco_core.methods.euclidean.private_sgd",
-            "dpsco_core.bounds.euclidean.private_sgd_formulas",
+            "dpsco_core.bounds.euclidean.private_sgd",
         ),
     ),
     _entry(
@@ -177,7 +177,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "first iterate of Theorem 3, the minimiser of the potential; for another one the first "
         "is not.",
         instead="The distance from the first iterate to the minimiser, from the set's diameter.",
-        modules=("dpsco_core.bounds.euclidean.private_sgd_formulas",),
+        modules=("dpsco_core.bounds.euclidean.private_sgd",),
     ),
     _entry(
         slug="arora.stopping-rule",
@@ -190,7 +190,7 @@ ENTRIES: tuple[Erratum, ...] = (
         instead="The pseudo-code's rule, and the exact mean number of steps.",
         modules=(
             "dpsco_core.methods.euclidean.private_sgd",
-            "dpsco_core.bounds.euclidean.private_sgd_formulas",
+            "dpsco_core.bounds.euclidean.private_sgd",
         ),
     ),
     _entry(

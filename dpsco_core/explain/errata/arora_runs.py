@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from dpsco_core.bounds.euclidean.private_sgd_formulas import (
+from dpsco_core.bounds.euclidean.private_sgd import (
     expected_steps,
     gradient_steps,
     printed_noise,
@@ -15,10 +15,15 @@ from dpsco_core.bounds.euclidean.private_sgd_formulas import (
     theorem_parameters,
     utility,
 )
-from dpsco_core.explain.errata.base import Finding
-from dpsco_core.privacy.budget import ApproxDP, gaussian_delta, gaussian_rho
+from dpsco_core.explain.errata.base import Finding, unit_setting
+from dpsco_core.privacy.budget import ApproxDP, Budget, gaussian_delta, gaussian_rho
+from dpsco_core.problems.base import Setting
 
 TARGET_EPSILON, TARGET_DELTA = 0.1, 1e-6  # what Theorem 6 and Remark 1 are asked for
+
+
+def _at(n: int, d: int, budget: Budget, diameter: float) -> Setting:
+    return unit_setting(d, 2.0, budget=budget, n=n, diameter=diameter, lipschitz=1.0)
 
 
 def one_step() -> Finding:
@@ -68,9 +73,10 @@ def utility_constants() -> Finding:
     """Theorem 4 at its own step size: the printed constant, and the sum over the real steps."""
     d, distance, noise, rows = 5, 1.0, 2.0, []
     for n in (16, 100, 1000, 100_000):
-        step = printed_step(n, d, 1.0, distance, noise)
-        printed = sum(utility(n, d, 1.0, distance, noise))
-        found = sum(sharp(n, d, 1.0, distance, noise, step=step))
+        at = _at(n, d, ApproxDP(epsilon=TARGET_EPSILON, delta=TARGET_DELTA), distance)
+        twice = _at(n, d, at.budget, 2 * distance)  # its centre is that distance away
+        printed = sum(utility(at, noise))
+        found = sum(sharp(twice, noise, step=printed_step(at, noise, distance)))
         rows.append((n, 2.5, 2.5 * found / printed, gradient_steps(n), expected_steps(n)))
     return Finding(
         sentence=f"The sum over the real steps has constant {rows[-1][2]:.4g} at n = "
@@ -85,11 +91,13 @@ def utility_constants() -> Finding:
 def noise_of_the_theorem() -> Finding:
     """Noise deviations over L at one target: Theorem 6, no amplification, sound shuffling."""
     epsilon, delta, rows = TARGET_EPSILON, TARGET_DELTA, []
+    target = ApproxDP(epsilon=epsilon, delta=delta)
     plain = 2 / math.sqrt(2 * gaussian_rho(epsilon, delta))
     for n in (1000, 5000, 10_000, 13_000):
-        used = theorem_parameters(n, epsilon, delta)
-        sound = sound_noise(n, 1.0, ApproxDP(epsilon=epsilon, delta=delta))
-        rows.append((n, printed_noise(n, 1.0, *used), plain, sound))
+        at = _at(n, 1, target, 1.0)
+        own_epsilon, own_delta = theorem_parameters(n, target)
+        used = ApproxDP(epsilon=own_epsilon, delta=own_delta)
+        rows.append((n, printed_noise(at, used), plain, sound_noise(at)))
     return Finding(
         sentence=f"For ({epsilon:g}, {delta:g})-DP at n = {rows[0][0]:,} the theorem's noise is "
         f"{rows[0][1] / rows[0][2]:.3g} times what is enough without any amplification, and "
@@ -106,7 +114,8 @@ def vacuous_remark() -> Finding:
     delta, rows = TARGET_DELTA, []
     for n in (1000, 5000, 10_000, 30_000, 100_000):
         own = 8 * math.sqrt(math.log(3 / delta) / n)
-        bounds = [sum(remark(n, 1, 1.0, 1.0, cap, delta)) for cap in (own, own / 2)]
+        budgets = [ApproxDP(epsilon=cap, delta=delta) for cap in (own, own / 2)]
+        bounds = [sum(remark(_at(n, 1, budget, 1.0), budget)) for budget in budgets]
         rows.append((n, own, *bounds))
     least = next(n for n, _, bound, _ in rows if bound < 1)
     return Finding(

@@ -120,7 +120,13 @@ class Erratum:
 
 
 def unit_setting(
-    d: int, order: float, *, budget: Budget, n: int = 1, diameter: float = math.inf
+    d: int,
+    order: float,
+    *,
+    budget: Budget,
+    n: int = 1,
+    diameter: float = math.inf,
+    lipschitz: float = math.inf,
 ) -> Setting:
     """Return a setting whose moments are 1, in every direction and coordinate."""
     constants = Constants(
@@ -129,6 +135,7 @@ def unit_setting(
         variance_trace=float(d),
         mean_gradient_bound=1.0,
         diameter=diameter,
+        lipschitz=lipschitz,
     )
     return Setting(n=n, d=d, moment_order=order, budget=budget, constants=constants)
 

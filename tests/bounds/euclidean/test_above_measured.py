@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from dpsco_core.bounds.euclidean import private_sgd_formulas as sco_private_sgd
+from dpsco_core.bounds.euclidean import private_sgd as sco_private_sgd
 from dpsco_core.bounds.euclidean.clipped import oracle as clipped_oracle
 from dpsco_core.bounds.euclidean.framework import convex_risk, strong_risk
 from dpsco_core.bounds.mean.coordinatewise import mean_square
@@ -95,10 +95,8 @@ def strong(setting: Setting) -> float:
 
 def private_sgd(setting: Setting) -> float:
     """The sharp form of Theorem 4, at the paper's step size from the centre of the ball."""
-    plan, c = PrivateSgd(tuning="theory").plan(setting), setting.constants
-    sharp = sco_private_sgd.sharp(
-        setting.n, setting.d, c.lipschitz, c.diameter / 2, plan.noise_std, step=plan.step_size
-    )
+    plan = PrivateSgd(tuning="theory").plan(setting)
+    sharp = sco_private_sgd.sharp(setting, plan.noise_std, step=plan.step_size)
     return sum(sharp)
 
 

@@ -11,7 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
-from dpsco_core.bounds.euclidean import private_sgd_formulas as sco_private_sgd
+from dpsco_core.bounds.euclidean import private_sgd as sco_private_sgd
 from dpsco_core.bounds.euclidean.objective import width as width_of
 from dpsco_core.bounds.euclidean.objective_formulas import Objective
 from dpsco_core.bounds.instances.gaussian import normal_norm
@@ -19,30 +19,35 @@ from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_s
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
 
 
+def lipschitz_at(n, d, diameter=1.0, lipschitz=1.0, budget=None):
+    return setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
+
+
 def test_the_numbers_of_the_note_on_private_sgd():
     n, d, epsilon, delta = 10_000, 10, 0.005, 1e-6
-    sigma = sco_private_sgd.printed_noise(n, 1.0, epsilon, delta)
+    at, budget = lipschitz_at(n, d), ApproxDP(epsilon=epsilon, delta=delta)
+    sigma = sco_private_sgd.printed_noise(at, budget)
     assert sigma == pytest.approx(59.47075502)
-    assert sco_private_sgd.printed_step(n, d, 1.0, 1.0, sigma) == pytest.approx(5.28924109e-5)
-    utility = sum(sco_private_sgd.utility(n, d, 1.0, 1.0, sigma))
-    theorem = sum(sco_private_sgd.main_theorem(n, d, 1.0, 1.0, epsilon, delta))
+    assert sco_private_sgd.printed_step(at, sigma, 1.0) == pytest.approx(5.28924109e-5)
+    utility = sum(sco_private_sgd.utility(at, sigma))
+    theorem = sum(sco_private_sgd.main_theorem(at, epsilon, delta))
     assert utility == pytest.approx(4.726576001)
     assert theorem == pytest.approx(4.751576001)
     assert theorem - utility == pytest.approx(2.5 / math.sqrt(n))
     log_size = math.sqrt(math.log(3e6))
-    assert sco_private_sgd.printed_noise(n, 1.0, 0.05 / (8 * log_size), 1e-6 / 3) == pytest.approx(
-        190.900772
-    )
+    own = ApproxDP(epsilon=0.05 / (8 * log_size), delta=1e-6 / 3)
+    assert sco_private_sgd.printed_noise(at, own) == pytest.approx(190.900772)
 
 
 def test_the_sharp_form_of_the_theory():
     n, d, sigma = 1000, 5, 2.0
-    step = sco_private_sgd.printed_step(n, d, 1.0, 1.0, sigma)
-    assert sum(sco_private_sgd.sharp(n, d, 1.0, 1.0, sigma, step=step)) == pytest.approx(
-        0.2557135, abs=5e-8
-    )
-    assert sum(sco_private_sgd.sharp(n, d, 1.0, 1.0, sigma)) == pytest.approx(0.2394706, abs=5e-8)
-    pruned = math.hypot(*sco_private_sgd.pruned(n, d, 1.0, 1.0, sigma))
+    at = lipschitz_at(n, d, 2.0)  # the centre is within 1 of every point
+    step = sco_private_sgd.printed_step(at, sigma, 1.0)
+    found = sum(sco_private_sgd.sharp(at, sigma, step=step))
+    assert found == pytest.approx(0.2557135, abs=5e-8)
+    assert sum(sco_private_sgd.sharp(at, sigma)) == pytest.approx(0.2394706, abs=5e-8)
+    assert sum(sco_private_sgd.utility(lipschitz_at(n, d), sigma)) == pytest.approx(0.4326103)
+    pruned = math.hypot(*sco_private_sgd.pruned(at, sigma))
     assert pruned == pytest.approx(0.2047344, abs=5e-8)
 
 
@@ -60,40 +65,44 @@ def test_the_expected_number_of_steps(n, steps):
 def test_the_sharp_form_is_below_the_statements():
     for n in (1, 2, 3, 16, 1000, 10**6):
         for sigma in (0.0, 0.3, 20.0):
-            step = sco_private_sgd.printed_step(n, 7, 1.0, 1.0, sigma)
-            sharp = sum(sco_private_sgd.sharp(n, 7, 1.0, 1.0, sigma, step=step))
+            at, twice = lipschitz_at(n, 7), lipschitz_at(n, 7, 2.0)
+            step = sco_private_sgd.printed_step(at, sigma, 1.0)
+            sharp = sum(sco_private_sgd.sharp(twice, sigma, step=step))
             unit = (1 + sigma * math.sqrt(7)) / math.sqrt(n)
-            assert sum(sco_private_sgd.sharp(n, 7, 1.0, 1.0, sigma)) <= sharp * (1 + 1e-12)
+            assert sum(sco_private_sgd.sharp(twice, sigma)) <= sharp * (1 + 1e-12)
             assert sharp <= (1 + math.log(2)) * unit * (1 + 1e-9)
-            assert sharp <= sum(sco_private_sgd.utility(n, 7, 1.0, 1.0, sigma))
-            assert sharp <= sum(sco_private_sgd.regret(n, 7, 1.0, 1.0, sigma))
+            assert sharp <= sum(sco_private_sgd.utility(at, sigma))
+            assert sharp <= sum(sco_private_sgd.regret(at, sigma))
 
 
 def test_remark_1_is_theorem_6_after_substitution():
     n, d, epsilon, delta = 10**5, 9, 0.02, 1e-5
     own = epsilon / (8 * math.sqrt(math.log(3 / delta)))
-    theorem = sco_private_sgd.main_theorem(n, d, 2.0, 3.0, own, delta / 3)
-    assert sco_private_sgd.remark(n, d, 2.0, 3.0, epsilon, delta) == pytest.approx(theorem)
+    at, budget = lipschitz_at(n, d, 3.0, 2.0), ApproxDP(epsilon=epsilon, delta=delta)
+    theorem = sco_private_sgd.main_theorem(at, own, delta / 3)
+    assert sco_private_sgd.remark(at, budget) == pytest.approx(theorem)
 
 
 def test_the_main_theorem_meets_its_budget():
     n, epsilon, delta = 10_000, 0.05, 1e-6
-    own, own_delta = sco_private_sgd.theorem_parameters(n, epsilon, delta)
+    budget = ApproxDP(epsilon=epsilon, delta=delta)
+    own, own_delta = sco_private_sgd.theorem_parameters(n, budget)
     reached = 4 * own * (math.sqrt(math.log(1 / own_delta)) + 2)
     assert reached == pytest.approx(epsilon)
     assert 2 * own_delta + 2 * math.exp(-n / 16) == pytest.approx(delta)
-    assert math.isnan(sco_private_sgd.theorem_parameters(16, epsilon, delta)[0])
+    assert math.isnan(sco_private_sgd.theorem_parameters(16, budget)[0])
 
 
 def test_the_noise_in_use_is_sound_and_below_the_paper():
     n, budget = 10_000, ApproxDP(epsilon=0.05, delta=1e-6)
-    sigma = sco_private_sgd.sound_noise(n, 1.5, budget)
+    sigma = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, budget))
     assert sigma < 190.9 * 1.5
     rho_step = (2 * 1.5 / sigma) ** 2 / 2
     local = shuffle_steps(n, 0.05, 1e-6).delta_step
     assert shuffled_steps_delta(rho_step * (1 - 1e-9), n, 0.05, local) <= 1e-6
-    assert sco_private_sgd.sound_noise(n, 1.5, ZCDP(rho=0.5)) == pytest.approx(3.0)
-    assert sco_private_sgd.sound_noise(n, 1.5, PureDP(epsilon=1.0)) == math.inf
+    for other, std in ((ZCDP(rho=0.5), 3.0), (PureDP(epsilon=1.0), math.inf)):
+        found = sco_private_sgd.sound_noise(lipschitz_at(n, 1, 1.0, 1.5, other))
+        assert found == pytest.approx(std)
 
 
 # ---- Su, Zhao and Wang
@@ -216,7 +225,7 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
     n, d, lipschitz, diameter = 2000, 7, 1.5, 3.0
     for budget in (ApproxDP(epsilon=0.3, delta=1e-5), ZCDP(rho=0.2)):
         at = setting(n, d, 3.0, budget, lipschitz=lipschitz, diameter=diameter)
-        noise = sco_private_sgd.sound_noise(n, lipschitz, budget)
+        noise = sco_private_sgd.sound_noise(at)
         m = n // 2 + 1
         steps = math.fsum(n / (n - k) for k in range(m))
         energy = lipschitz**2 * m + noise**2 * d * steps
@@ -231,8 +240,8 @@ def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
             found = BY_SLUG[f"upper.sco.private-sgd-{name}"].value(at)
             assert found == pytest.approx(value, rel=1e-9), name
     approx = setting(n, d, 3.0, budget := ApproxDP(epsilon=0.02, delta=1e-5), diameter=diameter)
-    own = sco_private_sgd.theorem_parameters(n, budget.epsilon, budget.delta)
-    theorem = sum(sco_private_sgd.main_theorem(n, d, 5.0, diameter, *own))
+    own = sco_private_sgd.theorem_parameters(n, budget)
+    theorem = sum(sco_private_sgd.main_theorem(approx, *own))
     assert BY_SLUG["upper.sco.private-sgd-theorem"].value(approx) == pytest.approx(theorem)
     remark = 5 * 15 / math.sqrt(n) + 160 * 15 * math.sqrt(d) * math.log(3e5) / (0.02 * n)
     assert BY_SLUG["upper.sco.private-sgd-paper"].value(approx) == pytest.approx(remark)

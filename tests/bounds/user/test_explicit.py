@@ -16,7 +16,6 @@ from dpsco_core.bounds.user.explicit_formulas import (
     phased_erm_risk,
     phased_sgd_risk,
     restarts,
-    smoothed_full_batch_risk,
     stability,
 )
 from dpsco_core.bounds.user.rate_formulas import group_privacy, optimal
@@ -152,7 +151,6 @@ def test_subsampled_schedules_and_rough_losses_have_no_such_bound():
     assert phased_erm_risk(rough, schedule) == VOID
     for risk in ALL:
         assert math.isinf(risk(rough).value)
-    assert math.isfinite(smoothed_full_batch_risk(rough, 0.05).value)
 
 
 @pytest.mark.parametrize("risk", ALL)
@@ -191,10 +189,3 @@ def test_too_few_users_for_a_filter_leave_no_bound_and_the_baselines_one():
     few = replace(AT, n=300)
     assert math.isinf(mode_a_risk(few).value) and mode_a_risk(few).schedule is None
     assert math.isfinite(one_chain_risk(few).value + full_batch_risk(few).value)
-
-
-def test_smoothing_costs_its_bias_and_saves_steps():
-    rough = replace(AT, smoothness=math.inf)
-    fine, coarse = (smoothed_full_batch_risk(rough, r) for r in (1e-4, 0.1))
-    assert coarse.terms[0] >= 0.1 * 5 / 6
-    assert fine.schedule.phases[0].steps > 3 * coarse.schedule.phases[0].steps

@@ -84,8 +84,10 @@ def test_the_logarithm_of_delta_is_in_the_private_term_and_can_be_left_out(rate)
 
 def test_with_one_item_a_user_is_an_item():
     one = replace(AT, m=1)
-    assert user_rates.optimal(one) == pytest.approx(user_rates.item_level(one))
-    assert user_rates.group_privacy(one) == pytest.approx(user_rates.item_level(one))
+    private = math.sqrt(one.d * one.log_delta) / (one.epsilon * one.n)
+    item_level = (one.unit / math.sqrt(one.n), one.unit * private)
+    assert user_rates.optimal(one) == pytest.approx(item_level)
+    assert user_rates.group_privacy(one) == pytest.approx(item_level)
     assert sum(user_rates.linear_time(one)) > 10 * sum(user_rates.optimal(one))
 
 

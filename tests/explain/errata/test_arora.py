@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dpsco_core.bounds.euclidean.private_sgd_formulas import expected_steps, theorem_parameters
+from dpsco_core.bounds.euclidean.private_sgd import expected_steps, theorem_parameters
 from dpsco_core.explain.errata import arora_runs as runs
 from dpsco_core.explain.errata import erratum
+from dpsco_core.privacy.budget import ApproxDP
 from tests.explain.errata.ranges import experiments
 
 
@@ -63,7 +64,7 @@ def test_a_sharper_divergence_proves_the_printed_second_order_term() -> None:
 
 def test_the_noise_of_theorem_6_is_compared_inside_its_range() -> None:
     for n in column(runs.noise_of_the_theorem(), "n"):
-        epsilon, delta = theorem_parameters(int(n), 0.1, 1e-6)
+        epsilon, delta = theorem_parameters(int(n), ApproxDP(epsilon=0.1, delta=1e-6))
         assert n >= 16 and 0 < epsilon <= 1 / (2 * math.sqrt(n)) and delta > 0
 
 
