@@ -124,3 +124,17 @@ def small_mean(limit: float) -> Hypothesis:
         )
 
     return Hypothesis(text=f"R <= {limit:g}", check=check)
+
+
+def large_enough(smallest: int) -> Hypothesis:
+    """Return the condition d >= `smallest`, of the packing."""
+
+    def check(setting: Setting) -> str:
+        if setting.d >= smallest:
+            return ""
+        return (
+            f"The code has too few words for Fano's inequality at d={setting.d}, "
+            f"so the bound is 0: it needs d >= {smallest}."
+        )
+
+    return Hypothesis(text=f"d >= {smallest}", check=check)

@@ -29,3 +29,10 @@ ESTIMATED = (
     Letter("B", "bias of the estimated gradient"),
     *BLOCKS,
 )
+
+# Of the lower bounds over spikes: how many there are, and the share of signs that is guessed wrong.
+BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
+WRONG_SIGNS = (
+    r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "
+    r"F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)"
+)

@@ -20,7 +20,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard, Privacy
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms
-from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, large_enough, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     MINIMUM_INTERIOR,
@@ -28,6 +28,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     STRONGLY_CONVEX,
 )
 from dpsco_core.bounds.instances.hardest import FORMS, largest_spike_probability
+from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.problems.base import Setting
 
@@ -111,7 +112,7 @@ class _RiskRow:
     def bound(self) -> Bound:
         area = "sco-strong" if self.strong else "sco"
         smallest = 1 if self.instance == "hypercube" else 8 if self.privacy == "pure" else 9
-        sizes = (_large_enough(smallest),) if smallest > 1 else ()
+        sizes = (large_enough(smallest),) if smallest > 1 else ()
         return Bound(
             card=BoundCard(
                 slug=f"lower.{area}.{self.name}",
@@ -176,27 +177,10 @@ def _within_class(instance: Instance, strong: bool) -> Hypothesis:
     return Hypothesis(text=f"the prior's means are within {where}", check=check)
 
 
-def _large_enough(smallest: int) -> Hypothesis:
-    def check(setting: Setting) -> str:
-        if setting.d >= smallest:
-            return ""
-        return (
-            f"The code has too few words for Fano's inequality at d={setting.d}, "
-            f"so the bound is 0: it needs d >= {smallest}."
-        )
-
-    return Hypothesis(text=f"d >= {smallest}", check=check)
-
-
-_BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
-_WRONG_SIGNS = (
-    r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "
-    r"F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)"
-)
 _HALF_BALL = r"\frac{gM}2\max_q"
 _HALF_SQUARE = r"\frac{g^2}{2\lambda}\max_q"
 _FANO_CDP = r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+"
-_FANO_PURE = r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + _BINOMIAL
+_FANO_PURE = r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + BINOMIAL
 _CODE = "Fano's inequality for concentrated DP on a code of rare spikes."
 _PURE_CODE = "Group privacy on a code of rare spikes."
 _SIGNS = "Every sign of a rare spike must be guessed, and privacy hides most of them."
@@ -224,7 +208,7 @@ _CONVEX_ROWS = (
         summary=_SIGNS,
         latex=_HALF_BALL
         + r"2\sqrt d\,q^{1-1/p}\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\ "
-        + _BINOMIAL
+        + BINOMIAL
         + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12",
         form="hypercube-cdp-convex",
     ),
@@ -235,8 +219,8 @@ _CONVEX_ROWS = (
         summary=_SIGNS,
         latex=_HALF_BALL
         + r"\sqrt d\,q^{1-1/p}\,E\big[1-\sqrt{1-2g_d(\varepsilon B)}\big],\ "
-        + _BINOMIAL
-        + _WRONG_SIGNS,
+        + BINOMIAL
+        + WRONG_SIGNS,
         form="hypercube-pure-convex",
     ),
 )
@@ -264,7 +248,7 @@ _STRONG_ROWS = (
         title="Strongly convex SCO, CDP hypercube",
         statement="Theorem 6.1, sharper: sign hypercube, squared",
         summary=_SIGNS,
-        latex=_HALF_SQUARE + r"d\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + _BINOMIAL,
+        latex=_HALF_SQUARE + r"d\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + BINOMIAL,
         form="hypercube-cdp-squared",
         strong=True,
     ),
@@ -273,7 +257,7 @@ _STRONG_ROWS = (
         title="Strongly convex SCO, pure-DP hypercube",
         statement="Lemma 6.3 (pure DP) with Lemma 6.2, sharper: sign hypercube",
         summary=_SIGNS,
-        latex=_HALF_SQUARE + r"2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL + _WRONG_SIGNS,
+        latex=_HALF_SQUARE + r"2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + BINOMIAL + WRONG_SIGNS,
         form="hypercube-pure-squared",
         strong=True,
     ),

@@ -9,7 +9,6 @@ because it binds its own prior there only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,16 +17,16 @@ from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
+    large_enough,
     moment_scale,
     scaled_mean_bound,
 )
 from dpsco_core.bounds.instances import hypercube, spikes
-from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.hardest import FORMS, At, Best, largest_spike_probability
+from dpsco_core.bounds.letters import BINOMIAL, WRONG_SIGNS
 from dpsco_core.problems.base import Setting
 
 Instance = Literal["spike", "hypercube"]
-At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order, rho or epsilon)
-Best = Callable[[int, int, float, float, float], float]  # (n, d, moment_order, ..., largest p)
 
 _CLASS = "It is a worst case over laws with bounded p-th moments and means within R, and binds {}."
 _BINDS = {
@@ -56,7 +55,7 @@ class _SpikeRow:
     letters: tuple[Letter, ...] = letters.LOWER
 
     def bound(self) -> Bound:
-        sizes = (_large_enough(self.smallest_d),) if self.smallest_d > 1 else ()
+        sizes = (large_enough(self.smallest_d),) if self.smallest_d > 1 else ()
         return Bound(
             card=BoundCard(
                 slug=f"lower.mean.{self.name}",
@@ -109,35 +108,6 @@ def _within_class(instance: Instance) -> Hypothesis:
     return Hypothesis(text="the prior's means have norm at most R", check=check)
 
 
-def _large_enough(smallest: int) -> Hypothesis:
-    def check(setting: Setting) -> str:
-        if setting.d >= smallest:
-            return ""
-        return (
-            f"The code has too few words for Fano's inequality at d={setting.d}, "
-            f"so the bound is 0: it needs d >= {smallest}."
-        )
-
-    return Hypothesis(text=f"d >= {smallest}", check=check)
-
-
-def _fano_squared(p: float, n: int, d: int, order: float, rho: float) -> float:
-    return spikes.spike_fano_cdp(p, n, d, order, rho, squared=True)
-
-
-def _best_fano_squared(n: int, d: int, order: float, rho: float, largest: float) -> float:
-    return spikes.best_cdp(n, d, order, rho, largest, True)
-
-
-def _best_pure_squared(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
-    return hypercube.best_pure(n, d, order, epsilon, largest, True)
-
-
-_BINOMIAL = r"B\sim\mathrm{Bin}(n,q)"
-_WRONG_SIGNS = (
-    r",\ g_d(t)=\tfrac12\min_s\frac{1+(e^t-1)F_{d-1}(s-1)}{1+(e^t-1)F_d(s)},\ "
-    r"F_D\text{ the cdf of }\mathrm{Bin}(D,\tfrac12)"
-)
 _SPIKE_ROWS = (
     _SpikeRow(
         name="fano-cdp",
@@ -179,8 +149,8 @@ _SPIKE_ROWS = (
         r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+",
         instance="spike",
         privacy="zcdp",
-        at=_fano_squared,
-        best=_best_fano_squared,
+        at=FORMS["fano-cdp-squared"][0],
+        best=FORMS["fano-cdp-squared"][1],
         drawn=False,
         quantity="squared l2 error",
         smallest_d=9,
@@ -192,7 +162,7 @@ _SPIKE_ROWS = (
         summary="Group privacy on a code of rare spikes: B spikes leave the words within a "
         "factor exp(epsilon B) of each other.",
         latex=r"\max_q\frac{q^{1-1/p}\sqrt{d/8}}{2}\,"
-        r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + _BINOMIAL,
+        r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + BINOMIAL,
         instance="spike",
         privacy="pure",
         at=spikes.spike_pure,
@@ -219,7 +189,7 @@ _SPIKE_ROWS = (
         statement="Lemma 6.3, sharper: sign hypercube, entropy form",
         summary="Every sign of a rare spike must be guessed, and privacy hides most of them.",
         latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\ "
-        + _BINOMIAL
+        + BINOMIAL
         + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12",
         instance="hypercube",
         privacy="zcdp",
@@ -243,7 +213,7 @@ _SPIKE_ROWS = (
         title="CDP hypercube, squared error",
         statement="Lemma 6.3, sharper: sign hypercube, squared",
         summary="Every sign of a rare spike must be guessed, and privacy hides most of them.",
-        latex=r"\max_qd\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + _BINOMIAL,
+        latex=r"\max_qd\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + BINOMIAL,
         instance="hypercube",
         privacy="zcdp",
         at=hypercube.hypercube_cdp_squared,
@@ -257,7 +227,7 @@ _SPIKE_ROWS = (
         statement="Lemma 6.3 (pure DP), sharper: sign hypercube",
         summary="Every sign of a rare spike must be guessed; under pure DP, B spikes tilt the "
         "odds of two sign patterns by at most exp(epsilon B).",
-        latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL + _WRONG_SIGNS,
+        latex=r"\max_q2\sqrt d\,q^{1-1/p}\,E[g_d(\varepsilon B)],\ " + BINOMIAL + WRONG_SIGNS,
         instance="hypercube",
         privacy="pure",
         at=hypercube.hypercube_pure,
@@ -268,11 +238,11 @@ _SPIKE_ROWS = (
         title="Pure-DP hypercube, squared error",
         statement="Lemma 6.3 (pure DP), sharper: sign hypercube, squared",
         summary="Every sign of a rare spike must be guessed, and pure DP hides most of them.",
-        latex=r"\max_q2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + _BINOMIAL + _WRONG_SIGNS,
+        latex=r"\max_q2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + BINOMIAL + WRONG_SIGNS,
         instance="hypercube",
         privacy="pure",
         at=hypercube.hypercube_pure_squared,
-        best=_best_pure_squared,
+        best=FORMS["hypercube-pure-squared"][1],
         drawn=False,
         quantity="squared l2 error",
     ),

@@ -186,11 +186,8 @@ class Builder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PackingProof:
-    r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
-
-    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
-    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
+class SpikeProof:
+    """What both hard instances share, at one spike probability q.
 
     Parameters
     ----------
@@ -211,13 +208,37 @@ class PackingProof:
 
     @property
     def theta(self) -> float:
-        """A coordinate of the mean where the word has a one: q^(1-1/p)."""
+        """Size of a coordinate of the mean that the word moves: q^(1-1/p)."""
         return spikes.mean_scale(self.q, self.order)
 
     @property
     def spike_size(self) -> float:
-        """A coordinate of the spike: q^(-1/p)."""
+        """Size of such a coordinate of the spike: q^(-1/p)."""
         return math.pow(self.q, -1 / self.order)
+
+    @property
+    def expected_changes(self) -> float:
+        """Records with a spike, on average: n q."""
+        return self.n * self.q
+
+    @property
+    def squared_changes(self) -> float:
+        """The mean of their squared number."""
+        return mean_squared_count(self.n, self.q)
+
+    @property
+    def information(self) -> float:
+        """What a rho-zCDP output can tell about the word, in nats."""
+        return self.rho * self.squared_changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PackingProof(SpikeProof):
+    r"""The numbers of the proof on the paper's code of spikes, at one spike probability q.
+
+    :math:`2^{d/8}` words of weight :math:`w=\lfloor d/2\rfloor` at Hamming distance d/8
+    (theory/kamath-liu-zhang.md, 4.3 and 4.4).
+    """
 
     @property
     def mean_norm(self) -> float:
@@ -243,21 +264,6 @@ class PackingProof:
     def ceiling(self) -> float:
         """The bound if the output told nothing about the word: half of `separation`."""
         return self.separation / 2
-
-    @property
-    def expected_changes(self) -> float:
-        """Records with a spike, on average: n q."""
-        return self.n * self.q
-
-    @property
-    def squared_changes(self) -> float:
-        """The mean of their squared number."""
-        return mean_squared_count(self.n, self.q)
-
-    @property
-    def information(self) -> float:
-        """What a rho-zCDP output can tell about the word, in nats."""
-        return self.rho * self.squared_changes
 
     @property
     def error(self) -> float:
@@ -288,29 +294,11 @@ class PackingProof:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SignProof:
+class SignProof(SpikeProof):
     r"""The numbers of the proof on the sign hypercube, at one spike probability q.
 
-    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5). Parameters as
-    those of `PackingProof`.
+    All :math:`2^d` sign patterns, no code (theory/kamath-liu-zhang.md, 4.5).
     """
-
-    n: int
-    d: int
-    order: float
-    q: float
-    rho: float
-    epsilon: float
-
-    @property
-    def theta(self) -> float:
-        """Size of a coordinate of the mean."""
-        return spikes.mean_scale(self.q, self.order)
-
-    @property
-    def spike_size(self) -> float:
-        """Size of a coordinate of the spike."""
-        return math.pow(self.q, -1 / self.order)
 
     @property
     def mean_norm(self) -> float:
@@ -331,21 +319,6 @@ class SignProof:
     def ceiling(self) -> float:
         """The bound if the output told nothing about the word: half of all signs wrong."""
         return self.mean_norm
-
-    @property
-    def expected_changes(self) -> float:
-        """Records with a spike, on average: n q."""
-        return self.n * self.q
-
-    @property
-    def squared_changes(self) -> float:
-        """The mean of their squared number."""
-        return mean_squared_count(self.n, self.q)
-
-    @property
-    def information(self) -> float:
-        """What a rho-zCDP output can tell about all signs, in nats, on average."""
-        return self.rho * self.squared_changes
 
     @property
     def bound(self) -> float:
