@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, BASSILY_2021, SCO_PROBLEMS, SU_2023, BoundCard, Paper
@@ -40,87 +41,57 @@ from dpsco_core.bounds.lq.conditions import (
 from dpsco_core.methods.lq.inputs import own_constants
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.dual import DualConstants, dual_constants
+from dpsco_core.problems.dual import dual_constants
 
-# (n, d, q, epsilon, delta, constants) -> terms, in the units of the excess risk.
-Rate = Callable[[int, int, float, float, float, DualConstants], tuple[float, ...]]
+Rate = Callable[[Setting, ApproxDP], tuple[float, float]]
+Unit = Callable[[Setting], float]
 
 
-def _terms(rate: Rate, holds: Callable[[float], bool]) -> Callable[[Setting], tuple[float, ...]]:
-    """Return the terms of `rate`; infinite where the exponent has no such formula."""
+def _terms(
+    rate: Rate, unit: Unit, holds: Callable[[float], bool]
+) -> Callable[[Setting], tuple[float, ...]]:
+    """Return the terms of `rate` times a unit; infinite where the exponent has no such formula."""
 
     def terms(setting: Setting) -> tuple[float, ...]:
         budget = setting.budget
         if not isinstance(budget, ApproxDP) or not holds(setting.exponent):
             return math.inf, math.inf
-        found = dual_constants(setting)
-        return rate(setting.n, setting.d, setting.exponent, budget.epsilon, budget.delta, found)
+        size = unit(setting)
+        return tuple(size * term for term in rate(setting, budget))
 
     return terms
 
 
-def _scaled(unit: float, pair: tuple[float, float]) -> tuple[float, float]:
-    return unit * pair[0], unit * pair[1]
+def _over_set(setting: Setting) -> float:
+    r"""Return :math:`LM`, in the norm."""
+    found = dual_constants(setting)
+    return found.lipschitz * found.diameter
 
 
-def _bassily(printed: bool) -> Rate:
-    def rate(
-        n: int, d: int, q: float, epsilon: float, delta: float, found: DualConstants
-    ) -> tuple[float, float]:
-        pair = lq_rates.bassily_2021(n, d, q, epsilon, printed=printed)
-        return _scaled(found.lipschitz * found.diameter, pair)
-
-    return rate
+def _over_minimiser(setting: Setting) -> float:
+    found = dual_constants(setting)
+    return found.lipschitz * found.radius
 
 
-def _theorem_7(
-    n: int, d: int, q: float, epsilon: float, delta: float, found: DualConstants
-) -> tuple[float, float]:
-    pair = lq_rates.theorem_7(n, d, q, epsilon, delta)
-    return _scaled(found.lipschitz * found.radius, pair)
+def _lipschitz(setting: Setting) -> float:
+    return dual_constants(setting).lipschitz
 
 
-def _theorem_8(printed: bool) -> Rate:
-    def rate(
-        n: int, d: int, q: float, epsilon: float, delta: float, found: DualConstants
-    ) -> tuple[float, float]:
-        pair = lq_rates.theorem_8(n, d, q, epsilon, delta, found.radius, printed=printed)
-        return _scaled(found.lipschitz, pair)
-
-    return rate
+def _own_set(setting: Setting) -> float:
+    found = own_constants(setting)
+    return found.lipschitz * found.diameter
 
 
-def _heavy(
-    rate_of: Callable[[int, int, float, float, float], tuple[float, float]],
-) -> Rate:
-    def rate(
-        n: int, d: int, q: float, epsilon: float, delta: float, found: DualConstants
-    ) -> tuple[float, float]:
-        return _scaled(heavy_unit(found), rate_of(n, d, q, epsilon, delta))
-
-    return rate
-
-
-def heavy_unit(found: DualConstants) -> float:
+def _heavy(setting: Setting) -> float:
     r"""Return :math:`\sigma M`, infinite where the variance is."""
+    found = dual_constants(setting)
     return math.inf if math.isinf(found.variance) else math.sqrt(found.variance) * found.diameter
 
 
-def _reduced(printed: bool) -> Rate:
-    return _heavy(
-        lambda n, d, q, epsilon, delta: lq_rates.heavy_euclidean(n, d, q, epsilon, printed=printed)
+def _theorem_8(printed: bool) -> Rate:
+    return lambda setting, budget: lq_rates.theorem_8(
+        setting, budget, dual_constants(setting).radius, printed=printed
     )
-
-
-def _potential(setting: Setting) -> tuple[float, ...]:
-    budget = setting.budget
-    if not isinstance(budget, ApproxDP):
-        return math.inf, math.inf
-    found = own_constants(setting)
-    pair = lq_rates.general_potential(
-        setting.n, setting.d, setting.exponent, budget.epsilon, budget.delta
-    )
-    return _scaled(found.lipschitz * found.diameter, pair)
 
 
 def _any(exponent: float) -> bool:
@@ -185,12 +156,13 @@ def _card(
 def _bound(
     card: BoundCard,
     rate: Rate,
+    unit: Unit,
     holds: Callable[[float], bool],
     needs: tuple[str, ...],
     hypotheses: tuple[Hypothesis, ...],
 ) -> Bound:
     return Bound(
-        card=card, evaluate=named(_NAMES, needs, _terms(rate, holds)), hypotheses=hypotheses
+        card=card, evaluate=named(_NAMES, needs, _terms(rate, unit, holds)), hypotheses=hypotheses
     )
 
 
@@ -228,7 +200,8 @@ _HEAVY_EUCLIDEAN = _card(
 _LQ_RATES: tuple[Bound, ...] = (
     _bound(
         _BASSILY,
-        _bassily(printed=False),
+        lq_rates.bassily_2021,
+        _over_set,
         _any,
         _LIPSCHITZ_NEEDS,
         (ABOVE_1, _BELOW_1, LIPSCHITZ, DIAMETER, TWO_DIMENSIONS),
@@ -243,7 +216,8 @@ _LQ_RATES: tuple[Bound, ...] = (
             statement="as printed in Su et al., Table 2, row 1",
             latex=r"LM\Big(d^{1/2-1/q}+\tfrac{d^{1-1/q}}{n\varepsilon}\Big)",
         ),
-        _bassily(printed=True),
+        partial(lq_rates.bassily_2021, printed=True),
+        _over_set,
         _large,
         _LIPSCHITZ_NEEDS,
         (AT_LEAST_2, _BELOW_1, LIPSCHITZ, DIAMETER),
@@ -261,12 +235,20 @@ _LQ_RATES: tuple[Bound, ...] = (
             losses=classes.SMOOTH_LIPSCHITZ,
             method="lp.regularized-mirror-descent",
         ),
-        _theorem_7,
+        lq_rates.theorem_7,
+        _over_minimiser,
         _small,
         _LIPSCHITZ_NEEDS,
         (BELOW_2, *_FREE, TWO_DIMENSIONS, LARGE_SAMPLE, MORE_RECORDS, LONG_ENOUGH),
     ),
-    _bound(_THEOREM_8, _theorem_8(printed=False), _large, _LIPSCHITZ_NEEDS, (AT_LEAST_2, *_FREE)),
+    _bound(
+        _THEOREM_8,
+        _theorem_8(printed=False),
+        _lipschitz,
+        _large,
+        _LIPSCHITZ_NEEDS,
+        (AT_LEAST_2, *_FREE),
+    ),
     _bound(
         replace(
             _THEOREM_8,
@@ -279,6 +261,7 @@ _LQ_RATES: tuple[Bound, ...] = (
             r"\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)",
         ),
         _theorem_8(printed=True),
+        _lipschitz,
         _large,
         _LIPSCHITZ_NEEDS,
         (AT_LEAST_2, *_FREE),
@@ -296,7 +279,8 @@ _LQ_RATES: tuple[Bound, ...] = (
             losses=classes.SMOOTH,
             method="lp.shuffled-mirror-descent",
         ),
-        _heavy(lq_rates.theorem_10),
+        lq_rates.theorem_10,
+        _heavy,
         _small,
         ("diameter",),
         (BELOW_2, *_TAILS, TWO_DIMENSIONS, AMPLIFIED, LARGE_TRUNCATION),
@@ -312,14 +296,16 @@ _LQ_RATES: tuple[Bound, ...] = (
             losses=classes.SMOOTH,
             method="lp.batched-mirror-descent",
         ),
-        _heavy(lq_rates.general_epsilon),
+        lq_rates.general_epsilon,
+        _heavy,
         _small,
         ("diameter",),
         (BELOW_2, *_TAILS, TWO_DIMENSIONS, LARGE_BATCHED_TRUNCATION),
     ),
     _bound(
         _HEAVY_EUCLIDEAN,
-        _reduced(printed=False),
+        lq_rates.heavy_euclidean,
+        _heavy,
         _large,
         ("diameter",),
         _REDUCTION,
@@ -333,13 +319,14 @@ _LQ_RATES: tuple[Bound, ...] = (
             summary="The table's entry, whose first term has lost the root of n. " + _ONE,
             latex=r"\sigma M\Big(d^{3/2-1/q}+\frac{d^{3/2-1/(2q)}}{\sqrt{n\varepsilon}}\Big)",
         ),
-        _reduced(printed=True),
+        partial(lq_rates.heavy_euclidean, printed=True),
+        _heavy,
         _large,
         ("diameter",),
         _REDUCTION,
     ),
-    Bound(
-        card=_card(
+    _bound(
+        _card(
             "noisy-mirror-descent",
             "Noisy mirror descent, rate",
             "Theorem 6 with Remark 1, by Theorem 3 with a general potential",
@@ -351,8 +338,11 @@ _LQ_RATES: tuple[Bound, ...] = (
             paper=ARORA_2020,
             method="lp.noisy-mirror-descent",
         ),
-        evaluate=named(_NAMES, _LIPSCHITZ_NEEDS, _potential),
-        hypotheses=(*REMARK_1, TWO_DIMENSIONS),
+        lq_rates.general_potential,
+        _own_set,
+        _any,
+        _LIPSCHITZ_NEEDS,
+        (*REMARK_1, TWO_DIMENSIONS),
     ),
 )
 LQ_RATES = lettered(letters.RATES, _LQ_RATES)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from dpsco_core.bounds.euclidean.objective_formulas import Objective, accuracy, rate, rate_strong
 from dpsco_core.bounds.lq import rate_formulas as lq_rates
-from dpsco_core.explain.errata.base import Finding
+from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean.objective_plan import printed_linear_std
+from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.generalized_gaussian import lemma_3_steps
 
 
@@ -146,8 +147,10 @@ def table_without_n() -> Finding:
     """The first term of Table 2 for q of at least 2, as n grows."""
     rows = []
     for n in (10**3, 10**5, 10**7):
-        printed = lq_rates.heavy_euclidean(n, 100, 4.0, 0.5, printed=True)
-        corrected = lq_rates.heavy_euclidean(n, 100, 4.0, 0.5)
+        budget = ApproxDP(epsilon=0.5, delta=1e-6)
+        at = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)
+        printed = lq_rates.heavy_euclidean(at, budget, printed=True)
+        corrected = lq_rates.heavy_euclidean(at, budget)
         rows.append((n, printed[0], corrected[0]))
     return Finding(
         sentence=f"As printed the first term is {rows[-1][1]:.3g} for every n: learning would be "

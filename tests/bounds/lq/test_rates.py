@@ -4,6 +4,7 @@ The values are those of theory/su-zhao-wang.md, 8, item 26.
 """
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -11,31 +12,38 @@ from dpsco_core.bounds.lq import rate_formulas as lq_rates
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq.mirror_schedule import batched_parameters, theorem_10
 from dpsco_core.methods.lq.regularized_schedule import published_regulariser, published_steps
+from dpsco_core.privacy.budget import ApproxDP
+from tests.bounds.euclidean.helpers import setting
 
 N, D, EPSILON, DELTA = 10**5, 100, 0.5, 1e-6
 SPACE = RegularSpace(d=D, exponent=1.25)
 
 
-def slope(value, at, factor=1.0 + 1e-6):
+def slope(value, where, factor=1.0 + 1e-6):
     """The log-log slope of a function of one number."""
-    return math.log(value(at * factor) / value(at)) / math.log(factor)
+    return math.log(value(where * factor) / value(where)) / math.log(factor)
+
+
+def at(n=N, d=D, exponent=1.25, epsilon=EPSILON, delta=DELTA):
+    """The golden setting and its budget, but for what is changed."""
+    budget = ApproxDP(epsilon=epsilon, delta=delta)
+    return replace(setting(n, d, 2.0, budget), exponent=exponent), budget
 
 
 def private(rate, **changes):
-    """The private term at the golden values, but for what is changed."""
-    given = {"n": N, "d": D, "exponent": 1.25, "epsilon": EPSILON, "delta": DELTA, **changes}
-    return rate(*given.values())[1]
+    """The private term there."""
+    return rate(*at(**changes))[1]
 
 
 def test_the_golden_values():
     assert private(lq_rates.theorem_7) == pytest.approx(0.1698765, rel=1e-6)
     assert private(lq_rates.theorem_10) == pytest.approx(0.05453015, rel=1e-6)
     assert private(lq_rates.general_epsilon) == pytest.approx(0.2282677, rel=1e-6)
-    terms = lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 1.0, printed=True)
+    terms = lq_rates.theorem_8(*at(exponent=4.0), 1.0, printed=True)
     assert terms == pytest.approx((3.162278e-2, 7.433844e-3))
-    assert lq_rates.heavy_euclidean(N, D, 4.0, EPSILON) == pytest.approx((1.0, 2.514867))
-    assert sum(lq_rates.bassily_2021(N, D, 1.25, EPSILON)) == pytest.approx(0.007124555)
-    assert sum(lq_rates.bassily_2021(N, D, 4.0, EPSILON)) == pytest.approx(0.01063246)
+    assert lq_rates.heavy_euclidean(*at(exponent=4.0)) == pytest.approx((1.0, 2.514867))
+    assert sum(lq_rates.bassily_2021(*at())) == pytest.approx(0.007124555)
+    assert sum(lq_rates.bassily_2021(*at(exponent=4.0))) == pytest.approx(0.01063246)
 
 
 RATES = (lq_rates.theorem_7, lq_rates.theorem_10, lq_rates.general_epsilon)
@@ -67,48 +75,46 @@ def test_the_slopes_of_the_rates_from_two_on():
     for q in (2.0, 3.0, 4.0, math.inf):
         for term in (0, 1):
             few, many = (
-                lq_rates.theorem_8(N, d, q, EPSILON, DELTA, 1.0, printed=True)[term]
+                lq_rates.theorem_8(*at(d=d, exponent=q), 1.0, printed=True)[term]
                 for d in (10**4, 2 * 10**4)
             )
             assert math.log2(many / few) == pytest.approx(1 - 2 / q + 0.5 * term)
-        small, large = (lq_rates.heavy_euclidean(N, d, q, EPSILON) for d in (10**4, 2 * 10**4))
+        small, large = (lq_rates.heavy_euclidean(*at(d=d, exponent=q)) for d in (10**4, 2 * 10**4))
         assert math.log2(large[0] / small[0]) == pytest.approx(1.5 - 1 / q)
         assert math.log2(large[1] / small[1]) == pytest.approx(1.5 - 1 / (2 * q))
-    near, far = (
-        lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, r, printed=True)[0] for r in (3.0, 6.0)
-    )
+    near, far = (lq_rates.theorem_8(*at(exponent=4.0), r, printed=True)[0] for r in (3.0, 6.0))
     assert far == pytest.approx(4 * near)
 
 
 def test_the_limits_at_two_and_at_infinity():
     plain = (1 / math.sqrt(N), math.sqrt(-D * math.log(DELTA)) / (EPSILON * N))
-    at_two = lq_rates.theorem_8(N, D, 2.0, EPSILON, DELTA, 1.0, printed=True)
+    at_two = lq_rates.theorem_8(*at(exponent=2.0), 1.0, printed=True)
     assert at_two == pytest.approx(plain)
-    at_infinity = lq_rates.theorem_8(N, D, math.inf, EPSILON, DELTA, 1.0, printed=True)
+    at_infinity = lq_rates.theorem_8(*at(exponent=math.inf), 1.0, printed=True)
     assert at_infinity == pytest.approx((D * plain[0], D * plain[1]))
     # Both branches of the paper jump at q = 2, and that of Bassily et al. does not.
     below = private(lq_rates.theorem_7, exponent=2 - 1e-9)
     assert below == pytest.approx(plain[1] ** 0.4)
     assert below > 4 * sum(at_two)
     heavy = private(lq_rates.theorem_10, exponent=2 - 1e-9)
-    jump = sum(lq_rates.heavy_euclidean(N, D, 2.0, EPSILON)) / heavy
+    jump = sum(lq_rates.heavy_euclidean(*at(exponent=2.0))) / heavy
     assert heavy == pytest.approx((-D * math.log(DELTA)) ** 0.25 / math.sqrt(N * EPSILON))
     assert D / 4 < jump < 4 * D
-    left = sum(lq_rates.bassily_2021(N, D, 2 - 1e-9, EPSILON))
-    assert left == pytest.approx(sum(lq_rates.bassily_2021(N, D, 2.0, EPSILON)))
+    left = sum(lq_rates.bassily_2021(*at(exponent=2 - 1e-9)))
+    assert left == pytest.approx(sum(lq_rates.bassily_2021(*at(exponent=2.0))))
 
 
 def test_a_printed_first_term_does_not_fall_with_the_records():
     for rate in (lq_rates.bassily_2021, lq_rates.heavy_euclidean):
-        few, many = (rate(n, D, 4.0, EPSILON, printed=True) for n in (100, 10**8))
+        few, many = (rate(*at(n=n, exponent=4.0), printed=True) for n in (100, 10**8))
         assert few[0] == many[0] > 1
-        assert rate(N, D, 4.0, EPSILON)[0] == pytest.approx(few[0] / math.sqrt(N))
-        assert rate(N, D, 4.0, EPSILON)[1] == rate(N, D, 4.0, EPSILON, printed=True)[1]
+        assert rate(*at(exponent=4.0))[0] == pytest.approx(few[0] / math.sqrt(N))
+        assert rate(*at(exponent=4.0))[1] == rate(*at(exponent=4.0), printed=True)[1]
 
 
 def test_a_minimiser_at_zero_still_costs_something():
-    assert sum(lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 0.0, printed=True)) == 0
-    assert sum(lq_rates.theorem_8(N, D, 4.0, EPSILON, DELTA, 0.0)) > 1 / math.sqrt(N)
+    assert sum(lq_rates.theorem_8(*at(exponent=4.0), 0.0, printed=True)) == 0
+    assert sum(lq_rates.theorem_8(*at(exponent=4.0), 0.0)) > 1 / math.sqrt(N)
 
 
 def test_the_schedule_of_theorem_7_is_consistent_with_the_root_of_kappa_only():
@@ -143,14 +149,14 @@ def test_the_parameters_of_theorem_10_give_its_rate():
     assert found.steps == pytest.approx(5380.796, rel=1e-6)
     size = math.sqrt(-D * math.log(DELTA))
     for diameter in (1.0, 3.0):
-        at = theorem_10(N, SPACE, diameter, EPSILON, DELTA)
-        assert at.steps == pytest.approx(diameter**2 * N * EPSILON * SPACE.kappa / size)
+        own = theorem_10(N, SPACE, diameter, EPSILON, DELTA)
+        assert own.steps == pytest.approx(diameter**2 * N * EPSILON * SPACE.kappa / size)
         rate = diameter * private(lq_rates.theorem_10)
-        assert SPACE.kappa * diameter**2 / at.step_weight == pytest.approx(rate)
+        assert SPACE.kappa * diameter**2 / own.step_weight == pytest.approx(rate)
         # The condition on n is lambda >= max(beta, 1) M.
         for beta in (0.3, 4.0):
             needed = max(beta**2, 1) * diameter**2 * size * SPACE.kappa / EPSILON
-            assert (needed <= N) == (at.truncation >= max(beta, 1) * diameter)
+            assert (needed <= N) == (own.truncation >= max(beta, 1) * diameter)
 
 
 def test_the_batched_parameters_balance_to_the_rate_for_every_epsilon():
