@@ -23,7 +23,8 @@ from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.tracing import TRACING_RISKS
 from dpsco_core.bounds.lq.explicit import LQ_EXPLICIT
-from dpsco_core.bounds.lq.rates import LQ_RATES
+from dpsco_core.bounds.lq.heavy import HEAVY_RATES
+from dpsco_core.bounds.lq.lipschitz import LIPSCHITZ_RATES, POTENTIAL_RATES
 
 UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *COORDINATEWISE_RISKS,
@@ -34,7 +35,9 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *PRIVATE_SGD_RISKS,
     *OBJECTIVE_RISKS,
     *PRIOR_RISKS,
-    *LQ_RATES,
+    *LIPSCHITZ_RATES,
+    *HEAVY_RATES,
+    *POTENTIAL_RATES,
     *LQ_EXPLICIT,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *TRACING_RISKS, *OTHER_RISKS)

@@ -159,7 +159,7 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"The rate, $\kappa/T$, and the condition on n belong to $\kappa^{1/5}$. The right "
         "side of the condition is below 1.",
         instead=r"$\sqrt\kappa$ inside the power, with $\alpha\le2\beta$ and $n>T$ as hypotheses.",
-        modules=("dpsco_core.methods.lq.regularized_schedule", "dpsco_core.bounds.lq.rates"),
+        modules=("dpsco_core.methods.lq.regularized_schedule", "dpsco_core.bounds.lq.lipschitz"),
     ),
     _entry(
         slug="su.zero-minimiser",
@@ -170,7 +170,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"additive term $L\big(\frac1{\sqrt n}+\frac{\sqrt{d\log(1/\delta)}}{\epsilon n}\big)$ is "
         "hidden.",
         instead="The additive term is there; the printed row stands beside it.",
-        modules=("dpsco_core.bounds.lq.rate_formulas", "dpsco_core.bounds.lq.explicit_formulas"),
+        modules=("dpsco_core.bounds.lq.lipschitz", "dpsco_core.bounds.lq.explicit_formulas"),
     ),
     _entry(
         slug="su.hidden-constant",
@@ -215,7 +215,7 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"They lack $1/\sqrt n$: section 5.1 has it for row 1, and the Euclidean rate of "
         "Kamath et al. (2022), to which row 3 reduces, has it too.",
         instead="The corrected rows; the printed ones stand beside them.",
-        modules=("dpsco_core.bounds.lq.rate_formulas",),
+        modules=("dpsco_core.bounds.lq.lipschitz", "dpsco_core.bounds.lq.heavy"),
         experiment=Experiment(name="The first term as n grows", run=runs.table_without_n),
     ),
     _entry(
@@ -226,6 +226,6 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"A fourth root, as in Table 2 and Theorem 10; $\tilde O(1/\sqrt n)$, as in Remark "
         "4.",
         instead="The corrected forms.",
-        modules=("dpsco_core.bounds.euclidean.prior", "dpsco_core.bounds.lq.rate_formulas"),
+        modules=("dpsco_core.bounds.euclidean.prior", "dpsco_core.bounds.lq.heavy"),
     ),
 )

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from dpsco_core.bounds.euclidean.objective_formulas import Objective, accuracy, rate, rate_strong
-from dpsco_core.bounds.lq import rate_formulas as lq_rates
+from dpsco_core.bounds.lq.heavy import heavy_euclidean
+from dpsco_core.bounds.lq.tools import printed_kappa
 from dpsco_core.explain.errata.base import Finding, unit_setting
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
@@ -89,7 +90,7 @@ def kappa_without_e() -> Finding:
     rows = []
     for d in (10, 100, 1000, 10_000):
         space = RegularSpace(d=d, exponent=1.01)
-        rows.append((d, lq_rates.printed_kappa(d, 1.01), space.kappa))
+        rows.append((d, printed_kappa(d, 1.01), space.kappa))
     ratios = [exact / printed for _, printed, exact in rows]
     return Finding(
         sentence=f"The constant of the smooth norm is {min(ratios):.3g} to {max(ratios):.3g} times "
@@ -149,8 +150,8 @@ def table_without_n() -> Finding:
     for n in (10**3, 10**5, 10**7):
         budget = ApproxDP(epsilon=0.5, delta=1e-6)
         at = replace(unit_setting(100, 2.0, budget=budget, n=n), exponent=4.0)
-        printed = lq_rates.heavy_euclidean(at, budget, printed=True)
-        corrected = lq_rates.heavy_euclidean(at, budget)
+        printed = heavy_euclidean(at, budget, printed=True)
+        corrected = heavy_euclidean(at, budget)
         rows.append((n, printed[0], corrected[0]))
     return Finding(
         sentence=f"As printed the first term is {rows[-1][1]:.3g} for every n: learning would be "
