@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.parts import controls
-from dpsco_app.parts.differences import differences
+from dpsco_app.parts.differences import SYMBOLS, Difference, differences
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import AGAINST, NO_SET, SHOW, VIEWS, number_text
 from dpsco_app.shell import visit
@@ -70,9 +70,10 @@ def draw_apart(state: PageState[V], scenario: Scenario) -> None:
     here = differences(scenario, visit.mine())
     if not here:
         return
-    values = ", ".join(f"{d.name} {d.here} (yours: {d.there})" for d in here)
+    followed = {"methods", "axis", "grid"} if len(here) > 1 else set()
+    values = ", ".join(_apart(d) for d in here if d.field not in followed)
     with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
-        st.markdown(f":small[**Here:** {values}. {state.use.why}]")
+        st.markdown(f"**Here:** {values}. {state.use.why}", width="content")
         st.button(
             "Use it everywhere",
             key=f"{state.name}_use_everywhere",
@@ -81,6 +82,12 @@ def draw_apart(state: PageState[V], scenario: Scenario) -> None:
         )
         if visit.is_apart(state.name):
             st.button("Back to mine", key=f"{state.name}_back_to_mine", on_click=state.back_to_mine)
+
+
+def _apart(difference: Difference) -> str:
+    """Return one value that a page shows, and the visit's own."""
+    name = f"{difference.name} = " if difference.field in SYMBOLS else ""
+    return f"{name}{difference.here} (yours: {difference.there})"
 
 
 def draw_wrong(sentences: Sequence[str]) -> None:

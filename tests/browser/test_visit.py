@@ -59,7 +59,7 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect(note).to_contain_text(re.compile(r"Mean estimation \(yours: .+\)"), timeout=20_000)
     page.get_by_role("button", name="Statistics bites").click()
     ready(page, seconds=60)
-    expect(note).to_contain_text("d 200 (yours: 3)")
+    expect(note).to_contain_text("d = 200 (yours: 3)")
     page.get_by_role("button", name="Back to mine").click()
     expect_scenario(page, ready, 3)
     page.get_by_role("button", name="Use it everywhere").click()

@@ -143,8 +143,8 @@ def _draw_head(
     """Draw what stands above the figure; return the places of the status and of the sentence."""
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
-    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     draw_views("explore")
+    st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
     if result is not None and result.beside is not None:

@@ -72,7 +72,7 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=fit,
-        why="A run is taken apart where an optimiser sees one item per user.",
+        why="A run is taken apart for an optimiser and one item per user.",
         without=("m", "axis", "grid", "trials"),
         problems=SCO_PROBLEMS,
     ),

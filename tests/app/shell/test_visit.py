@@ -127,4 +127,4 @@ def test_what_a_page_shows_can_be_used_everywhere() -> None:
 def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
     page = at("who_wins", problem="quadratic", m="100", methods="user.accelerated")
     assert shown(page).m == 1 and mine(page).m == 100
-    assert "m 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
+    assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
