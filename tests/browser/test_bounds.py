@@ -1,4 +1,4 @@
-"""Theory in Chromium: a key that moves the table, an experiment, a phone, axe, no other host."""
+"""Bounds in Chromium: a key that moves the table, an experiment, a phone, axe, no other host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithms in Chromium: a deep link, turning pages, a link that runs, a phone, axe."""
+"""Methods in Chromium: a deep link, turning pages, a link that runs, a phone, axe."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def test_a_method_is_told_turned_and_opened_in_explore(
     page.goto(dashboard + "/algorithms?method=sco.cwme-strong")
     ready(page)
     title = page.get_by_role("heading", level=1)
-    expect(title).to_have_text("Algorithms: Coordinate-wise, strongly convex")
+    expect(title).to_have_text("Methods: Coordinate-wise, strongly convex")
     expect(page.locator(".katex").first).to_be_visible()
     expect(page.locator(".katex-error")).to_have_count(0)
     page.get_by_role("button", name="Next").click()
     page.wait_for_url(lambda url: "method=sco.clipped" in url, timeout=20_000)
-    expect(title).to_have_text("Algorithms: Clipped gradients")
+    expect(title).to_have_text("Methods: Clipped gradients")
     page.get_by_role("link", name="See it in Explore").click()
     page.wait_for_url(lambda url: "problem=quadratic" in url, timeout=20_000)
     expect(page.locator(".st-key-sentence")).to_contain_text("clipped gradients", timeout=60_000)

@@ -1,4 +1,4 @@
-"""Anatomy in Chromium: a deep link, the slider, a phone, axe, and no other host."""
+"""One run in Chromium: a deep link, the slider, a phone, axe, and no other host."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def test_a_deep_link_restores_the_page_and_a_key_moves_the_budget(
     expect(page.get_by_text("dpsco run --problem quadratic")).to_contain_text("--epsilon 5")
 
 
-@pytest.mark.slow  # a click into the maps of Regimes is not
+@pytest.mark.slow  # a click into the maps of Who wins is not
 def test_a_click_into_the_map_moves_the_chosen_point(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

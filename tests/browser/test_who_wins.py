@@ -1,4 +1,4 @@
-"""Regimes in Chromium: a deep link, a click into a map, the way to Explore, a phone, axe."""
+"""Who wins in Chromium: a deep link, a click into a map, the way to Explore, a phone, axe."""
 
 from __future__ import annotations
 
