@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from dpsco_app.parts.look import COLOURS, FADED, REGION, Label, Look, Part, tran
 from dpsco_app.parts.problem_words import is_instance
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import method_card
+from dpsco_core.data import Spike
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
@@ -18,6 +20,13 @@ PAD = 0.03  # of the axis, on each side of what is drawn
 # Where the words in the region begin and end, as shares of the figure's width.
 TEXT_FROM, TEXT_TO = 0.04, 0.45
 HERE = "No private algorithm can do better on these data"
+BEST_HERE = "Best possible on these data"
+# The notions of privacy that a lower bound binds, the weakest first, and the name of their line.
+WORST = {
+    ("none", "approx"): "Worst case, every (ε, δ) algorithm",
+    ("zcdp",): "Worst case, Gaussian noise",
+    ("pure",): "Worst case, pure ε",
+}
 
 
 def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
@@ -37,6 +46,52 @@ def is_floor(card: BoundCard) -> bool:
 def binds_here(card: BoundCard, scenario: Scenario) -> bool:
     """Whether the region below a bound is shaded: only on the data that it is proven for."""
     return is_floor(card) and is_instance(card, scenario.problem, scenario.distribution)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Floor:
+    """A line of lower bounds: one, or the largest at every x of several that bind the same.
+
+    `name`: that of the only bound if None. `filled`: whether it binds on the data that are drawn.
+    """
+
+    curve: list[Evaluation]
+    name: str | None
+    filled: bool
+
+
+def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Floor]:
+    """Return the lines of the lower bounds with proven constants whose hypotheses hold.
+
+    Fano's bound, that of rare spikes, keeps its name. Of the others there is one line for the data
+    that they are proven for, and one worst case for each notion of privacy: what binds a weaker
+    notion binds a stronger one too.
+    """
+    proven = [c for c in curves if is_floor(c[0].bound.card) and not any(e.failures for e in c)]
+    here = [c for c in proven if binds_here(c[0].bound.card, scenario)]
+    rest = [c for c in proven if c not in here]
+    fano = [c for c in rest if c[0].bound.card.instance == Spike.card.slug]
+    lines = [Floor(curve=c, name=None, filled=False) for c in fano]
+    lines += _joined(here, BEST_HERE, filled=True)
+    weaker: list[list[Evaluation]] = []
+    for notions, name in WORST.items():
+        own = [c for c in rest if c not in fano and c[0].bound.card.privacy in notions]
+        if own:
+            weaker += own
+            lines += _joined(weaker, name, filled=False)
+    return lines
+
+
+def _joined(curves: list[list[Evaluation]], name: str, *, filled: bool) -> list[Floor]:
+    """Return the line of several curves: at every x the evaluation of the largest."""
+    if len(curves) < 2:
+        return [Floor(curve=c, name=None, filled=filled) for c in curves]
+    largest: dict[float, Evaluation] = {}
+    for e in (e for curve in curves for e in curve):
+        assert e.x is not None
+        if e.x not in largest or e.value > largest[e.x].value:
+            largest[e.x] = e
+    return [Floor(curve=[largest[x] for x in sorted(largest)], name=name, filled=filled)]
 
 
 def region(curve: list[Evaluation], look: Look, low: float) -> Part:
@@ -110,7 +165,7 @@ def _edge(curves: list[list[Evaluation]], scenario: Scenario, share: float) -> f
 
 
 def bound_lines(
-    curve: list[Evaluation], scenario: Scenario, look: Look
+    curve: list[Evaluation], scenario: Scenario, look: Look, name: str | None = None
 ) -> tuple[list[Part], Label]:
     """Return the traces of a bound, and its name at its right end."""
     card = curve[0].bound.card
@@ -134,13 +189,13 @@ def bound_lines(
             "opacity": FADED if faded else 0.9,
             "hovertext": hover,
             "hoverinfo": "text",
-            "name": bound_name(card),
+            "name": name or bound_name(card),
             "showlegend": faded == failing[-1],
         }
         lines.append(line)
     rank = 1 if is_floor(card) else 2
-    text = bound_name(card)
-    if is_floor(card) and not binds_here(card, scenario):
+    text = name or bound_name(card)
+    if name is None and is_floor(card) and not binds_here(card, scenario):
         text += ", worst case"
     return lines, Label(text=text, y=curve[-1].value, colour=colour, rank=rank)
 

@@ -13,9 +13,10 @@ import plotly.graph_objects as go
 
 from dpsco_app.parts.bound_traces import (
     PAD,
-    binds_here,
     bound_lines,
     curves_of,
+    floors_of,
+    is_floor,
     region,
     region_names,
 )
@@ -119,12 +120,14 @@ def error_figure(
     parts = [own] if beside is None else [beside, own]
     every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
     low, high = ends or _range(every, curves, [risk for _, risk in start])
-    proven = [c for c in curves if not any(e.failures for e in c)]
-    floors = [c for c in proven if binds_here(c[0].bound.card, scenario)]
-    traces = [region(curve, look, low) for curve in floors]
+    floors = floors_of(curves, scenario)
+    filled = [f.curve for f in floors if f.filled]
+    traces = [region(curve, look, low) for curve in filled]
     labels: list[Label] = []
-    for curve in curves:
-        lines, label = bound_lines(curve, scenario, look)
+    others = [c for c in curves if not is_floor(c[0].bound.card) or any(e.failures for e in c)]
+    named = [(f.curve, f.name) for f in floors] + [(c, None) for c in others]
+    for curve, name in named:
+        lines, label = bound_lines(curve, scenario, look, name)
         traces += lines
         labels.append(label)
     if start:
@@ -136,7 +139,7 @@ def error_figure(
         labels += names
     shapes, chosen = _chosen(scenario, look)
     annotations = [
-        *region_names(floors, scenario, look, low),
+        *region_names(filled, scenario, look, low),
         *([] if look.compact else placed(labels, low, high)),
         *chosen,
         *stale_marks(look),

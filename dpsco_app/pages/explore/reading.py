@@ -8,15 +8,15 @@ from dpsco_core.scenario import Scenario
 HOW_TO_READ = """
 - **Solid lines with points**: the median error over the trials; the band holds 10 % to 90 % of
   them.
-- **Red lines, worst case**: no private algorithm at this budget can guarantee less for every law
-  with these moments. The constants are proven: by Fano's inequality for concentrated DP (lower
-  line), and on the sign hypercube (higher line). On other data the error may be less. On the data
-  that a bound is proven for, its region is shaded: no private algorithm can do better there.
+- **Red lines**: lower bounds with proven constants. *Worst case, every (ε, δ) algorithm*: nobody
+  who is private at this budget can guarantee less for every law with these moments. *Worst case,
+  Gaussian noise*: the same for zCDP algorithms, at the ρ of the Gaussian noise in use; it is
+  higher. *CDP Fano* is what Fano's inequality gives. Each line is the largest of several bounds:
+  hover to read which. On the data that a bound is proven for, the region below it is shaded: no
+  private algorithm can do better there.
 - **Thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with constant 1
   because the constant is not known; only their slope means something.
 - **Faded**: a condition of the theorem fails there; hover to read which.
-- Under an (ε, δ) budget the lower bounds for concentrated DP are drawn at the ρ of the Gaussian
-  noise that is used. They bind those methods; an (ε, δ) guarantee alone is not bound by them.
 - Neighbouring data sets differ by replacing one record, at user level all items of one user. The
   data are synthetic.
 """

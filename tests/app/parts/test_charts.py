@@ -11,11 +11,12 @@ import pytest
 
 from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.explore.presets import PRESETS
-from dpsco_app.parts.bound_traces import HERE, bound_name
+from dpsco_app.parts.bound_traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
     COLOURS,
     FADED,
+    REGION,
     SYMBOLS,
     Label,
     Look,
@@ -344,3 +345,36 @@ def test_the_words_of_a_narrow_region_point_into_it() -> None:
     there = draw(replace(SWEEP, distribution="hypercube"), *FLOORS)
     (wide,) = [a for a in there.layout.annotations if "No private" in a.text]
     assert not wide.showarrow
+
+
+DRAWN = (
+    "lower.mean.fano-cdp",
+    "lower.mean.hypercube-cdp",
+    "lower.mean.rate-distortion-cdp",
+    "lower.mean.tracing-cdp",
+    "lower.mean.approx-tracing",
+    "lower.mean.approx-assouad",
+)
+EVERYONE, GAUSSIAN = WORST[("none", "approx")], WORST[("zcdp",)]
+
+
+def test_many_lower_bounds_are_one_line_for_each_notion_and_fano_by_name() -> None:
+    figure = draw(SWEEP, *DRAWN)
+    lines = [t for t in figure.data if t.line.color == Look().colour(REGION)]
+    assert [t.name for t in lines] == ["CDP Fano", EVERYONE, GAUSSIAN]
+    every = {e.bound.card.slug: e for e in bounds(SWEEP, *DRAWN) if e.x == SWEEP.grid[1]}
+    approx = max(e.value for e in every.values() if e.bound.card.privacy == "approx")
+    assert traces(figure, EVERYONE)[0].y[1] == approx
+    assert traces(figure, GAUSSIAN)[0].y[1] == max(e.value for e in every.values()) > approx
+    # Which bound it is, is said where one points at it.
+    assert "CDP rate distortion" in traces(figure, GAUSSIAN)[0].hovertext[1]
+
+
+def test_on_the_data_of_several_bounds_their_largest_is_filled() -> None:
+    cube = replace(SWEEP, distribution="hypercube")
+    figure = draw(cube, *DRAWN)
+    (line,) = traces(figure, BEST_HERE)
+    binding = [e for e in bounds(cube, *DRAWN) if e.bound.card.instance == "hypercube"]
+    assert list(line.y) == [max(e.value for e in binding if e.x == x) for x in cube.grid]
+    (shade,) = [t for t in figure.data if t.name.startswith("lower.")]
+    assert list(shade.y[: len(cube.grid)]) == list(line.y)
