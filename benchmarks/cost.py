@@ -1,7 +1,7 @@
 """The cost model against the clock, and the fit of its coefficients.
 
-`make bench` shows the ratios; `python -m benchmarks.cost` fits new coefficients, to be copied into
-`dpsco_core/runs/cost.py` when a method or a machine has changed much.
+`make bench` shows the ratios; `python -m benchmarks.cost` fits new coefficients and says in which
+file each line goes, when a method or a machine has changed much.
 """
 
 from __future__ import annotations
@@ -9,16 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.growth import MEANS
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import DISTRIBUTION_SLUGS, METHOD_SLUGS, make_method
+from dpsco_core.catalogue import METHOD_SLUGS, METHODS, make_method
+from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.privacy import Ledger
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.runs.cost import STEP, cost, machine_speed, planned_steps
+from dpsco_core.runs.cost import cost, machine_speed
 from dpsco_core.runs.study import own_setting, study
 from dpsco_core.scenario import Scenario
 
@@ -94,14 +96,14 @@ def _release(slug: str) -> Callable[[int, int], Callable[[], object]]:
         assert isinstance(problem, MeanEstimation)
         rows = problem.sample(n, rng)
         method = make_method(slug, "tight", "practical")
-        method.plan(setting)
-        return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
+        plan = method.plan(setting)
+        return lambda: method.release(rows, plan, Ledger(setting.budget), rng)
 
     return work
 
 
 def optimiser_fit(slug: str) -> np.ndarray:
-    """Return coefficients a step (`STEP`) or a run (`RUN`), from sizes that it does not refuse."""
+    """Return coefficients of a step or a run, from sizes that the optimiser does not refuse."""
     rows, times = [], []
     for n, d in SIZES:
         scenario = replace(timed(slug, n, d), distribution="gaussian", trials=3)
@@ -113,20 +115,27 @@ def optimiser_fit(slug: str) -> np.ndarray:
         clock = [outcome.seconds for outcome in study(scenario)]
         items = setting.n * setting.m
         rows.append([1, items, items * d, d])
-        steps = planned_steps(plan) if slug in STEP else 1
-        times.append(1e9 * float(np.median(clock)) / steps)
+        times.append(1e9 * float(np.median(clock)) / plan.passes)
     return _solved(rows, times)
+
+
+def line(family: type[Any], name: str, kind: str, found: np.ndarray) -> str:
+    """Return what to put where: the file of a class, and its line."""
+    names = ("fixed", "per_row", "per_element", "per_column")
+    terms = ", ".join(f"{term}={value:.3g}" for term, value in zip(names, found, strict=True))
+    where = family.__module__.replace(".", "/")
+    return f"{where}.py, {family.__name__}: {name} = {kind}({terms})"
 
 
 def main() -> None:
     """Print fitted coefficients for every distribution and method."""
-    for slug in DISTRIBUTION_SLUGS:
-        print(slug, fit(_sampling(slug)).round(3))
-    for slug in MEANS:
-        print(slug, fit(_release(slug)).round(3))
-    for slug in METHOD_SLUGS:
-        if not slug.startswith("mean."):
-            print(slug, optimiser_fit(slug).round(3), flush=True)
+    for law in DISTRIBUTIONS:
+        found = fit(_sampling(law.card.slug))
+        print(line(law, "sampling", "Coefficients", found), flush=True)
+    for method in METHODS:
+        slug = method.card.slug
+        found = fit(_release(slug)) if slug in MEANS else optimiser_fit(slug)
+        print(line(method, "cost", "MethodCost", found), flush=True)
 
 
 if __name__ == "__main__":

@@ -63,12 +63,13 @@ def million_rows(n: int = 20_000_000, d: int = 20) -> dict[str, float]:
     scenario = Scenario(n=n, d=d)
     setting, problem = scenario.setting, scenario.instance.problem
     estimator = make_method("mean.clipped", "tight", "practical")
+    plan = estimator.plan(setting)
 
     def release(pool: Executor | None) -> float:
         rows = problem.stream(n, np.random.default_rng(1))
         source = rows if pool is None else SpreadRows(rows, pool)
         started = time.perf_counter()
-        estimator.release(source, setting, Ledger(setting.budget), np.random.default_rng(2))
+        estimator.release(source, plan, Ledger(setting.budget), np.random.default_rng(2))
         return (time.perf_counter() - started) / n * 1e6
 
     with processes(WORKERS) as pool:

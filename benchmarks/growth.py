@@ -82,11 +82,11 @@ def _release(slug: str, n: int, d: int) -> Work | None:
     else:
         method = make_method(slug, "tight", "practical")
     try:
-        method.plan(setting)
+        plan = method.plan(setting)
     except NotApplicable:
         return None
     data = problem.sample(n, rng)
-    return lambda: method.release(data, setting, Ledger(setting.budget), rng)
+    return lambda: method.release(data, plan, Ledger(setting.budget), rng)
 
 
 def _steps(count: int) -> Work:

@@ -92,7 +92,7 @@ def _method(slug: str, n: int) -> tuple[float, float, str]:
     method = make_method(slug, "tight", "practical")
     setting = scenario.setting
     try:
-        method.plan(setting)
+        plan = method.plan(setting)
     except NotApplicable as refusal:
         return np.nan, np.nan, str(refusal)
     errors, clock = [], []
@@ -100,7 +100,7 @@ def _method(slug: str, n: int) -> tuple[float, float, str]:
         problem, sample = draw(n, trial)
         started = time.process_time()
         release = method.release(
-            sample, setting, Ledger(scenario.budget), np.random.default_rng([8, trial])
+            sample, plan, Ledger(scenario.budget), np.random.default_rng([8, trial])
         )
         clock.append(time.process_time() - started)
         errors.append(problem.excess_risk(release.value).value)

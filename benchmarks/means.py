@@ -34,8 +34,8 @@ def over_memory() -> tuple[dict[str, float], dict[str, float]]:
 
     def release(slug: str) -> Work:
         method = make_method(slug, "tight", "practical")
-        method.plan(setting)  # parameters are chosen once, and kept
-        return lambda: method.release(rows, setting, Ledger(setting.budget), rng)
+        plan = method.plan(setting)
+        return lambda: method.release(rows, plan, Ledger(setting.budget), rng)
 
     works = {slug: release(slug) for slug in methods_for("mean")}
     for name, peer in PEERS.items():

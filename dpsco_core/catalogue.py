@@ -173,12 +173,17 @@ def method_card(slug: str) -> MethodCard:
     return method_class(slug).card
 
 
-def distribution_card(slug: str) -> Card:
-    """Return the card of a distribution; raises `InvalidInput` for an unknown slug."""
+def distribution_class(slug: str) -> type[Distribution]:
+    """Return the class of a distribution; raises `InvalidInput` for an unknown slug."""
     require(
         slug in DISTRIBUTION_SLUGS, "distribution", f"one of {', '.join(DISTRIBUTION_SLUGS)}", slug
     )
-    return DISTRIBUTIONS[DISTRIBUTION_SLUGS.index(slug)].card
+    return DISTRIBUTIONS[DISTRIBUTION_SLUGS.index(slug)]
+
+
+def distribution_card(slug: str) -> Card:
+    """Return the card of a distribution; raises `InvalidInput` for an unknown slug."""
+    return distribution_class(slug).card
 
 
 def bound(slug: str) -> Bound:

@@ -10,11 +10,15 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -94,6 +98,24 @@ OTHER_SEARCHES = {
     ("dpsco_core.geometry.sparse_hull", "minimize_scalar"),
     ("dpsco_core.explain.errata.su_runs", "min"),
 }
+
+SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
+# What a pattern over slugs begins with, in a regular expression or in a call such as startswith.
+FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
+BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
+BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
+# Modules that still hold a table or a pattern over slugs. The list only becomes shorter.
+OPEN_TABLES = (
+    "dpsco_core.explain.methods.source",
+    "dpsco_app.pages.methods.method",
+    "dpsco_app.pages.who_wins.charts",
+    "dpsco_app.parts.look",
+)
+# Data that ask the reader to choose among methods, and say each choice in words.
+CHOICES = ("dpsco_app.pages.learn.lessons",)
+MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
+# Names that two classes still have. The list only becomes shorter.
+SHARED_NAMES = ("View",)
 
 
 @cache
@@ -264,6 +286,64 @@ def a_module_says_what_it_is(module: str, source: str) -> list[str]:
     return [] if ast.get_docstring(parsed(source)) else [f"{module} has no docstring"]
 
 
+def tables_of_slugs(module: str, source: str) -> list[str]:
+    """Tables and patterns over slugs of methods or bounds, wherever they stand.
+
+    A table is a dictionary with two slugs or more among its keys, a `match` over slugs, or a
+    collection of them that something is looked up in. What a scenario asks for (a preset, a lesson,
+    an example) is a collection of slugs too, and none is looked up in it.
+    """
+    faults, named = [], set()
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and _slugs(node.value):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            named |= {t.id for t in targets if isinstance(t, ast.Name)}
+    for node in ast.walk(parsed(source)):
+        found = ""
+        if isinstance(node, ast.Dict) and sum(map(_is_slug, node.keys)) > 1:
+            found = "a dictionary keyed by slugs"
+        elif isinstance(node, ast.Match):
+            patterns = [case.pattern for case in node.cases]
+            if any(_is_slug(part) for pattern in patterns for part in ast.walk(pattern)):
+                found = "a match over slugs"
+        elif isinstance(node, ast.Compare):
+            asked = any(isinstance(op, ast.In | ast.NotIn) for op in node.ops)
+            held = any(_slugs(x) or getattr(x, "id", "") in named for x in node.comparators)
+            found = "a look-up among slugs" if asked and held else ""
+        elif isinstance(node, ast.Call) and _is_pattern(node):
+            found = "a pattern over slugs"
+        if found:
+            faults.append(f"{module}:{node.lineno} has {found}")
+    return faults
+
+
+def _is_slug(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value in SLUGS
+
+
+def _slugs(node: ast.AST | None) -> bool:
+    """Whether a node is a literal collection of two slugs or more, also as `frozenset({...})`."""
+    if isinstance(node, ast.Call) and node.args:
+        node = node.args[0]
+    return isinstance(node, ast.Tuple | ast.List | ast.Set) and sum(map(_is_slug, node.elts)) > 1
+
+
+def _is_pattern(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    if name not in (*BY_PATTERN, *BY_EXPRESSION):
+        return False
+    given = [x for a in call.args for x in (a.elts if isinstance(a, ast.Tuple) else [a])]
+    texts = [a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+    return any(FAMILY.search(text) for text in texts)
+
+
+def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
+    """No table keyed by slugs and no pattern over them outside catalogue.py."""
+    if module in ("dpsco_core.catalogue", *CHOICES, *OPEN_TABLES):
+        return []
+    return tables_of_slugs(module, source)
+
+
 RULES: tuple[Rule, ...] = (
     imports_point_down,
     a_scenario_knows_methods_by_slug,
@@ -273,6 +353,7 @@ RULES: tuple[Rule, ...] = (
     wrong_ledgers_stay_in_the_audits,
     searches_pass_over_what_is_not_finite,
     no_error_is_silenced,
+    a_method_knows_its_own_facts,
     a_file_is_one_idea,
     a_module_says_what_it_is,
 )
@@ -390,6 +471,22 @@ WRONG = [
     (no_error_is_silenced, "dpsco_core.runs.study", "try:\n    f()\nexcept:\n    pass"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept (ValueError, BaseException):\n    pass"),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept builtins.Exception as e:\n    pass"),
+    *(
+        (a_method_knows_its_own_facts, "dpsco_core.runs.study", source)
+        for source in (
+            'COST = {"mean.clipped": 1, "mean.smoothed": 2}',
+            'def f():\n    return {"lower.mean.fano-cdp": 1, "sco.erm": 2}.get(slug, 0)',
+            'x = slug in ("mean.clipped", "sco.clipped")',
+            'SOME = frozenset({"mean.clipped", "sco.clipped"})\nx = slug not in SOME',
+            'SOME: tuple[str, ...] = ("mean.clipped", "sco.clipped")\nx = slug in SOME',
+            'match slug:\n    case "mean.clipped":\n        x = 1',
+            'x = slug.startswith("user.")',
+            'x = slug.startswith(("sco.", "lp."))',
+            're.compile(r"lower\\.[a-z-]+\\.(fano|hypercube)")',
+            're.match(r"^(upper|lower)\\.mean", slug)',
+            'x = slug.removeprefix("mean.")',
+        )
+    ),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
     (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
 ]
@@ -444,6 +541,21 @@ RIGHT = [
         "smallest(a, f, of='step')",
     ),
     (no_error_is_silenced, "app", "try:\n    f()\nexcept ValueError:\n    pass"),
+    *(
+        (a_method_knows_its_own_facts, "dpsco_core.runs.study", source)
+        for source in (
+            'card = MethodCard(slug="mean.clipped", name="Simple clipping")',
+            'PRESET = Scenario(methods=("mean.clipped", "mean.smoothed"))',
+            'NAMED = {"clipped": "mean.clipped", "smooth": "mean.smoothed"}',
+            'x = slug in METHOD_SLUGS\ny = slug == "mean.clipped"',
+            'x = line.startswith("def ")\nre.compile(r"mean of \\d+")',
+        )
+    ),
+    (
+        a_method_knows_its_own_facts,
+        "dpsco_core.catalogue",
+        'COST = {"mean.clipped": 1, "mean.smoothed": 2}',
+    ),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 400),
     (a_module_says_what_it_is, "dpsco_core.runs.study", '"""A study."""'),
 ]
@@ -457,6 +569,54 @@ def test_the_rule_catches_a_fault(rule: Rule, module: str, source: str) -> None:
 @pytest.mark.parametrize(("rule", "module", "source"), RIGHT)
 def test_the_rule_lets_sound_code_pass(rule: Rule, module: str, source: str) -> None:
     assert not rule(module, source)
+
+
+@pytest.mark.parametrize("module", [*CHOICES, *OPEN_TABLES])
+def test_what_is_excepted_holds_a_table_of_slugs(module: str) -> None:
+    """An entry without a table would let one in again."""
+    assert tables_of_slugs(module, modules()[module])
+
+
+def twice(sources: dict[str, str]) -> dict[str, list[str]]:
+    """Return the names that two classes have, and the modules of these."""
+    places: dict[str, list[str]] = {}
+    for module, source in sources.items():
+        for node in ast.walk(parsed(source)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(module)
+    return {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_no_two_classes_have_one_name() -> None:
+    found = twice(modules())
+    assert {name: where for name, where in found.items() if name not in SHARED_NAMES} == {}
+    assert found.keys() >= set(SHARED_NAMES), "an exception that is not needed"
+
+
+def test_two_classes_of_one_name_are_found() -> None:
+    sources = {"a": "class Plan: ...", "b": "def f():\n    class Plan: ...", "c": "class Run: ..."}
+    assert twice(sources) == {"Plan": ["a", "b"]}
+
+
+def crowded(files: list[str]) -> list[str]:
+    """Return the folders with too many entries: files that are modules, and folders of these."""
+    entries = {tuple(f.split("/")[:k]) for f in files for k in range(2, f.count("/") + 2)}
+    counts = Counter("/".join(entry[:-1]) for entry in entries)
+    tops = ("dpsco_core", "dpsco_app")
+    most = {folder: MOST_AT_THE_TOP if folder in tops else MOST_FILES for folder in counts}
+    return [folder for folder in sorted(counts) if counts[folder] > most[folder]]
+
+
+def test_no_folder_is_crowded() -> None:
+    files = [p.relative_to(ROOT).as_posix() for p in ROOT.glob("dpsco_*/**/*.py")]
+    assert crowded(files) == []
+
+
+def test_a_crowded_folder_is_found() -> None:
+    inner = [f"dpsco_core/runs/a{i}.py" for i in range(MOST_FILES + 1)]
+    top = [f"dpsco_app/a{i}.py" for i in range(MOST_AT_THE_TOP)]
+    assert crowded([*inner, *top]) == ["dpsco_core/runs"]
+    assert crowded([*inner[1:], *top, "dpsco_app/pages/page.py"]) == ["dpsco_app"]
 
 
 def cycle(graph: dict[str, set[str]]) -> list[str]:

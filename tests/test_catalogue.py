@@ -38,7 +38,6 @@ from dpsco_core.catalogue import (
 from dpsco_core.data import DISTRIBUTIONS
 from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.problems import MeanEstimation
-from dpsco_core.runs.cost import RELEASE, RUN, SAMPLING, STEP
 from dpsco_core.scenario import Scenario
 
 ROWS = (*METHODS, *PROBLEMS, *DISTRIBUTIONS, *BOUNDS)
@@ -317,9 +316,8 @@ def test_a_refusal_that_leads_nowhere_is_found(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_row_has_a_price() -> None:
-    assert {*RELEASE, *STEP, *RUN} == set(METHOD_SLUGS)
-    assert len(RELEASE) + len(STEP) + len(RUN) == len(METHOD_SLUGS)
-    assert set(SAMPLING) == set(DISTRIBUTION_SLUGS)
+    assert all(0 < m.cost.seconds(100, 5) < 1 for m in METHODS)
+    assert all(0 < d.sampling.seconds(100, 5) < 1 for d in DISTRIBUTIONS)
 
 
 @pytest.mark.parametrize("problem", PROBLEM_SLUGS)

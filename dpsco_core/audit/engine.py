@@ -22,13 +22,12 @@ from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
-from dpsco_core.methods.base import Release, Stage
+from dpsco_core.methods.base import Method, Plan, Release, Stage
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
 from dpsco_core.privacy.composition import compose
 from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
@@ -255,12 +254,12 @@ def _claim(ledger: Ledger, delta: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class _Mechanism:
-    """A method at a point, with the fault of its ledger."""
+    """A method at a point, with its plan, that of the fault, and the fault of its ledger."""
 
     task: Audit
-    setting: Setting
-    method: Any  # of any of the three protocols
-    plan: object
+    method: Method
+    plan: Plan
+    broken: Plan
     factor: float
 
     def runs(self, data: object, count: int, rng: np.random.Generator) -> tuple[Vector, Ledger]:
@@ -274,11 +273,10 @@ class _Mechanism:
             ledger = WrongNoise(budget, factor=self.factor) if self.factor != 1 else Ledger(budget)
             rows.append(_let_out(self._release(data, ledger, rng))[None])
         width = max(row.shape[1] for row in rows)
-        return _of_one_width(rows, width, self.setting.d), ledger
+        return _of_one_width(rows, width, self.task.point.d), ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
-        release: Release = self.method.release(data, self.setting, ledger, rng)
-        return release
+        return self.method.release(data, self.broken, ledger, rng)
 
 
 def _let_out(release: Release) -> Vector:
@@ -319,7 +317,7 @@ def _mechanism(task: Audit) -> _Mechanism:
             )
         field, value = own.flawed
         method = replace(method, calibration="paper", **{field: value})
-    plan = method.plan(setting)
+    plan = broken = method.plan(setting)
     if task.fault == "no-clipping":
         if own.clip is None:
             raise NotApplicable(
@@ -331,5 +329,5 @@ def _mechanism(task: Audit) -> _Mechanism:
         name, planned = own.clip
         claimed = getattr(plan, planned, None) or getattr(plan.oracle, planned)
         method = replace(method, **{name: UNCLIPPED * claimed})
-        factor = 1 / UNCLIPPED
-    return _Mechanism(task=task, setting=setting, method=method, plan=plan, factor=factor)
+        broken, factor = method.plan(setting), 1 / UNCLIPPED
+    return _Mechanism(task=task, method=method, plan=plan, broken=broken, factor=factor)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.generated import GeneratedRows
@@ -31,6 +32,7 @@ class Distribution(Protocol):
     """The law of one record: exact moments, and samples."""
 
     card: ClassVar[Card]
+    sampling: ClassVar[Coefficients]  # what drawing records takes
 
     @property
     def d(self) -> int:

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw, Vector
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
@@ -30,6 +31,7 @@ class EllipticalT(ScaledLaw):
     (1.0, inf, (4, 5))
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.4e4, per_row=22, per_element=7.9)
     card: ClassVar[Card] = Card(
         slug="elliptical-t",
         name="Elliptical Student t",

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw, Vector, log_normal_moment
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
@@ -30,6 +31,7 @@ class Gaussian(ScaledLaw):
     (1.0, 0.333333333333)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=6.9e4, per_row=0, per_element=6.8)
     card: ClassVar[Card] = Card(
         slug="gaussian",
         name="Gaussian",

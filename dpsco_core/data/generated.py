@@ -23,12 +23,12 @@ from dpsco_core.data.rows import Factors, Rows, total_of
 
 Vector = NDArray[np.float64]
 Block = TypeVar("Block")
-AnySource = TypeVar("AnySource", bound="Source[Any]")
+AnySource = TypeVar("AnySource", bound="BlockSource[Any]")
 
 PIECE_BLOCKS = 128  # 12 million entries: a tenth of a second
 
 
-class Source(ABC, Generic[Block]):
+class BlockSource(ABC, Generic[Block]):
     """Blocks by number, drawn when they are asked for; the last one is kept.
 
     Threads take turns: give each a copy of its own (`again`).
@@ -80,7 +80,7 @@ class Source(ABC, Generic[Block]):
             yield int(number), which, rows[which].astype(np.intp, copy=False)
 
 
-class RowSource(Source[Vector]):
+class RowSource(BlockSource[Vector]):
     """The blocks of a sample of a law."""
 
     def __init__(self, law: Law, key: Key, n: int) -> None:
@@ -108,7 +108,7 @@ class Range(Generic[AnySource]):
 
     Parameters
     ----------
-    source : Source
+    source : BlockSource
     start, stop : int
         The range, not empty.
     """

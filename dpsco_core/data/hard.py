@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import KAMATH_2022, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import (
     DrawnInBlocks,
@@ -202,6 +203,7 @@ class Spike(TwoPoint):
     (2, 0.5, 0.75)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=5.9e4, per_row=0, per_element=0.73)
     card: ClassVar[Card] = Card(
         slug="spike",
         name="Spike (packing)",
@@ -249,6 +251,7 @@ class Hypercube(TwoPoint):
     dpsco_core.base.errors.InvalidInput: pattern must be drawn first, ... got pattern=None.
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=6.1e4, per_row=0, per_element=0.87)
     card: ClassVar[Card] = Card(
         slug="hypercube",
         name="Hypercube (signs)",

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import ScaledLaw, Vector, centred_direction_bound, parts
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
@@ -32,6 +33,7 @@ class LogNormal(ScaledLaw):
     (1.0, inf)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.3e4, per_row=0, per_element=8.5)
     card: ClassVar[Card] = Card(
         slug="log-normal",
         name="Log-normal",

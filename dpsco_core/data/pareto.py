@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import betaln
 
 from dpsco_core.base.cards import FOLKLORE, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import (
     ScaledLaw,
     Vector,
@@ -39,6 +40,7 @@ class Pareto(ScaledLaw):
     (1.0, 1.414213562373, inf)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=5.2e4, per_row=0, per_element=6.4)
     card: ClassVar[Card] = Card(
         slug="pareto",
         name="Pareto (symmetric)",
@@ -87,6 +89,7 @@ class SkewedPareto(ScaledLaw):
     (1.0, inf)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=4e4, per_row=0, per_element=5.9)
     card: ClassVar[Card] = Card(
         slug="skewed-pareto",
         name="Pareto (one-sided)",

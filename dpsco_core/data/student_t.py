@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import betaln
 
 from dpsco_core.base.cards import FOLKLORE, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import (
     ScaledLaw,
     Vector,
@@ -39,6 +40,7 @@ class StudentT(ScaledLaw):
     (4, 5)
     """
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.8e4, per_row=0, per_element=7.3)
     card: ClassVar[Card] = Card(
         slug="student-t",
         name="Student t",

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import OWN, Card
+from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Vector, exp_or_inf
 from dpsco_core.data.hard import HardInstance
@@ -61,6 +62,7 @@ class Tracing(HardInstance):
     spread: float = 1.0
     biases: tuple[float, ...] | None = None
 
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=7e4, per_row=0, per_element=1.2)
     card: ClassVar[Card] = Card(
         slug="tracing",
         name="Tracing (biased signs)",

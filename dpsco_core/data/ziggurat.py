@@ -29,7 +29,7 @@ PLACE_BITS = 53
 SPARE_BITS = 64 - 1 - PLACE_BITS  # hold the layer
 
 
-class Shape(Protocol):
+class DensityShape(Protocol):
     """A density f on the line up to a factor: symmetric, falling away from 0, f(0) = 1."""
 
     def density(self, x: Vector) -> Vector:
@@ -150,7 +150,7 @@ class Ziggurat:
 
     Parameters
     ----------
-    shape : Shape
+    shape : DensityShape
     edge : float
         Where the tail begins.
     widths : array of shape (LAYERS,)
@@ -161,7 +161,7 @@ class Ziggurat:
         A layer covers the heights from `heights` to `heights + steps`.
     """
 
-    shape: Shape
+    shape: DensityShape
     edge: float
     widths: Vector
     sure: NDArray[np.int64]
@@ -217,7 +217,7 @@ class Ziggurat:
 
 
 @lru_cache(maxsize=64)
-def ziggurat(shape: Shape) -> Ziggurat:
+def ziggurat(shape: DensityShape) -> Ziggurat:
     """Return the layers of a density; they are kept."""
     low, high = 1e-2, 1e4  # the edge of the layers that just reach the top is between them
     while True:
@@ -240,7 +240,7 @@ def ziggurat(shape: Shape) -> Ziggurat:
     )
 
 
-def _layers(shape: Shape, edge: float) -> tuple[list[float], list[float], float, int]:
+def _layers(shape: DensityShape, edge: float) -> tuple[list[float], list[float], float, int]:
     """Return ends and lower heights of layers whose tail begins at the edge.
 
     Also the height of the topmost, and 1, -1 or 0: the layers reach above the top, do not reach

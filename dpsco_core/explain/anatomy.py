@@ -151,11 +151,10 @@ def starting_risk(point: Scenario) -> float:
 def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     """Return the excess risk along one run of an optimiser; raises `NotApplicable` as it does."""
     optimiser = make_method(method, point.calibration, point.tuning)
-    setting = point.setting
-    optimiser.plan(setting)
+    plan = optimiser.plan(point.setting)
     problem, sample = draw_problem(point, trial)
     noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
-    release = optimiser.release(sample, setting, Ledger(point.budget), noise)
+    release = optimiser.release(sample, plan, Ledger(point.budget), noise)
     final = problem.excess_risk(release.value).value
     if release.iterates is None or release.iterate_steps is None:
         ends = np.array([0, 1], dtype=np.int64)
@@ -220,7 +219,7 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     seen = _risk(problem, sample, descent, radius)
     method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
     rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
-    release = method.release(sample, point.setting, Ledger(point.budget), rng)
+    release = method.release(sample, method.plan(point.setting), Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
     return exact, clipped - exact, seen - clipped, private - seen
 

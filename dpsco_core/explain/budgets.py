@@ -132,7 +132,7 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Curves:
+class BudgetCurves:
     """Epsilon at one delta over rho, by the three conversions; arrays of one shape."""
 
     rho: Vector
@@ -141,10 +141,12 @@ class Curves:
     gaussian: Vector
 
 
-def epsilon_curves(delta: float, low: float = 1e-4, high: float = 10.0, count: int = 41) -> Curves:
+def epsilon_curves(
+    delta: float, low: float = 1e-4, high: float = 10.0, count: int = 41
+) -> BudgetCurves:
     """Return epsilon against rho, from `low` to `high` in logarithmic steps."""
     rhos = np.geomspace(low, high, count)
-    return Curves(
+    return BudgetCurves(
         rho=rhos,
         paper=np.array([zcdp_epsilon(float(r), delta, "paper") for r in rhos]),
         tight=np.array([zcdp_epsilon(float(r), delta) for r in rhos]),

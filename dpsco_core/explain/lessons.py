@@ -64,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class LessonRow:
     """One number that a part measured: on which line, where on the axis, how much."""
 
     series: str
@@ -81,17 +81,17 @@ def parts(experiment: Experiment, trials: int | None = None, seed: int = 0) -> t
     return tuple(Part(experiment=experiment, trial=t, seed=seed) for t in range(count))
 
 
-def run_part(part: Part) -> tuple[Row, ...]:
+def run_part(part: Part) -> tuple[LessonRow, ...]:
     """Run one repetition; the same part gives the same rows everywhere."""
     run = RUNS[part.experiment]
     rng = stream(part.seed, f"lesson {part.experiment}", part.trial)
     return tuple(
-        Row(series=series, x=float(x), trial=part.trial, value=float(value))
+        LessonRow(series=series, x=float(x), trial=part.trial, value=float(value))
         for series, x, value in run(rng)
     )
 
 
-def series_table(rows: Iterable[Row]) -> pd.DataFrame:
+def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
     """Return one row a (series, x): trials, mean, median, 10 % and 90 % quantiles.
 
     Sorted by series, as they first come, and x; does not depend on the order of the parts.
@@ -228,7 +228,7 @@ def _neighbours(rng: np.random.Generator) -> list[tuple[str, float, float]]:
     return [(RIGHT, GUESSES, right / GUESSES)]
 
 
-def running_share(rows: Iterable[Row]) -> tuple[Vector, Vector]:
+def running_share(rows: Iterable[LessonRow]) -> tuple[Vector, Vector]:
     """Return how many guesses were made, and the share of right ones so far, shapes (parts,)."""
     ordered = sorted((r for r in rows if r.series == RIGHT), key=lambda r: r.trial)
     counts = np.cumsum([r.x for r in ordered])
@@ -254,7 +254,8 @@ def _at_radius(
     radius: float, rows: DenseRows, problem: MeanEstimation, rng: np.random.Generator
 ) -> list[tuple[str, float, float]]:
     point = RADIUS_POINT
-    release = SimpleClipping(radius=radius).release(rows, point.setting, Ledger(point.budget), rng)
+    method = SimpleClipping(radius=radius)
+    release = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
     average = clipped_mean(rows, radius)
     return [
         (PRIVATE, radius, problem.error(release.value)),

@@ -147,11 +147,10 @@ def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outco
 def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Ledger]:
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
-    setting = own_setting(point, cell.method)
     ledger = Ledger(point.budget)
     try:
         require_held(point, cell.method)
-        method.plan(setting)  # before any sampling
+        plan = method.plan(own_setting(point, cell.method))  # before any sampling
     except NotApplicable as refusal:
         refused = Outcome(
             method=cell.method,
@@ -171,7 +170,7 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
         if executor is not None and isinstance(rows, GeneratedRows):
             rows = SpreadRows(rows, executor)
         started = time.perf_counter()
-        release = method.release(rows, setting, ledger, noise)
+        release = method.release(rows, plan, ledger, noise)
         seconds = time.perf_counter() - started
         found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
@@ -180,7 +179,7 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
             sample = replace(sample, executor=executor)
         records = users_of(sample) if method.card.level == "user" else pooled(sample)
         started = time.perf_counter()
-        release = method.release(records, setting, ledger, noise)
+        release = method.release(records, plan, ledger, noise)
         seconds = time.perf_counter() - started
         found = problem.excess_risk(release.value)
     outcome = Outcome(

@@ -100,11 +100,12 @@ def test_runs_one_by_one_and_at_once_have_one_law() -> None:
         pair, method = neighbours(point), make_method(slug, "tight", "practical")
         rng = np.random.default_rng(7)
         many = ManyRuns(budget, runs=1500, factor=0.5)
-        at_once = method.release(pair.one, point.setting, many, rng).value  # type: ignore[arg-type]
+        plan = method.plan(point.setting)
+        at_once = method.release(pair.one, plan, many, rng).value  # type: ignore[arg-type]
         single = np.array(
             [
                 method.release(  # type: ignore[arg-type]
-                    pair.one, point.setting, WrongNoise(budget, factor=0.5), rng
+                    pair.one, plan, WrongNoise(budget, factor=0.5), rng
                 ).value
                 for _ in range(1500)
             ]

@@ -175,7 +175,7 @@ def errors(which, at, method, trials, seed):
     for _ in range(trials):
         drawn = which.draw(rng)
         rows = drawn.sample(at.n, rng)
-        release = method.release(rows, at, Ledger(at.budget), rng)
+        release = method.release(rows, method.plan(at), Ledger(at.budget), rng)
         found.append(drawn.error(release.value))
     return np.array(found)
 

@@ -316,4 +316,4 @@ def test_a_bare_array_in_the_place_of_records_is_refused_in_a_sentence(slug: str
     x = np.zeros((where.n * where.m, where.d))
     for bare in (x, x.tolist(), None):
         with pytest.raises(InvalidInput, match=r"^(rows|sample) must be an object such as "):
-            made.method.release(bare, where, Ledger(where.budget), rng())
+            made.method.release(bare, made.method.plan(where), Ledger(where.budget), rng())

@@ -23,7 +23,7 @@ from dpsco_core.explain.methods.guide import (
     private,
 )
 from dpsco_core.explain.methods.source import HANDS_ON, plan_source, release_source
-from dpsco_core.explain.methods.work import gradients, work
+from dpsco_core.explain.methods.work import work
 from dpsco_core.explain.stories import SMOOTH_WORDS, STORIES, Story, story
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.runs.cost import release_seconds, too_large
@@ -120,11 +120,7 @@ def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
     found = story("sco.cwme-strong")
     plan = make_method(found.slug, "tight", "practical").plan(found.point.setting)
     assert isinstance(plan, FrameworkPlan) and plan.descent.steps > 1
-    whole = gradients(replace(plan, disjoint=False), found.point.n, 1)
-    counted = gradients(plan, found.point.n, 1)
-    assert counted is not None and counted <= found.point.n < whole
-    with pytest.raises(AssertionError, match="without a count"):
-        gradients(object(), 1, 1)
+    assert plan.gradients <= found.point.n < replace(plan, disjoint=False).gradients
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)

@@ -84,7 +84,7 @@ def run_through_a_ledger(at: Scenario, slug: str) -> tuple[Mapping[str, float], 
     problem: Any = at.instance.problem
     drawn = problem.draw(rng)
     method: Any = make_method(slug, at.calibration, at.tuning)
-    release = method.release(drawn.sample(at.n, rng), at.setting, ledger, rng)
+    release = method.release(drawn.sample(at.n, rng), method.plan(at.setting), ledger, rng)
     return release.diagnostics, ledger
 
 

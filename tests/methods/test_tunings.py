@@ -22,7 +22,7 @@ from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.euclidean import cwme_strong, objective_plan, phased_sgd, tuning
 from dpsco_core.methods.euclidean.lipschitz import lipschitz_losses
 from dpsco_core.methods.lq import noisy as lp_noisy
-from dpsco_core.methods.lq.mirror_schedule import Descent, best_b4, practical_choice
+from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, best_b4, practical_choice
 from dpsco_core.methods.lq.regularized_schedule import Regularized, best_b3
 from dpsco_core.methods.mean import clipped, coordinatewise, smoothed
 from dpsco_core.methods.user import clipped_means
@@ -84,7 +84,8 @@ def not_finite(value: Any, name: str = "") -> Iterator[str]:
             yield name
     elif dataclasses.is_dataclass(value):
         for field in dataclasses.fields(value):
-            yield from not_finite(getattr(value, field.name), field.name)
+            if field.name != "setting":  # which is given
+                yield from not_finite(getattr(value, field.name), field.name)
     elif isinstance(value, dict):
         for key, one in value.items():
             yield from not_finite(one, str(key))
@@ -134,7 +135,7 @@ LOSSES = lipschitz_losses(LOGISTIC.setting, "practical", 0.5)
 SPACE = RegularSpace(d=5, exponent=1.5)
 LAND = accelerated_model.landscape(LOGISTIC.setting, 1.0, 1.0)
 LAYOUTS = (accelerated_model.Layout(users=(100,), exponents=(0,)),)
-AT_B4 = Descent(
+AT_B4 = MirrorInputs(
     n=1000,
     space=SPACE,
     divergence=1.0,

@@ -292,7 +292,7 @@ def released(
         rng = np.random.default_rng([7, side > 0])
         for _ in range(runs):
             ledger = Ledger(where.budget)
-            method.release(DenseRows(x), where, ledger, rng)
+            method.release(DenseRows(x), method.plan(where), ledger, rng)
             assert ledger.entries[0].mechanism == "shuffled gaussian"
             assert ledger.spent() == where.budget
     found = np.array(seen) / std

@@ -67,13 +67,13 @@ def prepared(slug: str, problem: str) -> tuple[int, Callable[[], Any]]:
     scenario = scenario.validate()
     setting, rng = scenario.setting, np.random.default_rng(0)
     method: Any = make_method(slug, "tight", "practical")
-    method.plan(setting)
+    plan = method.plan(setting)
     drawn: Any = scenario.instance.problem
     users = method_card(slug).level == "user"
     sample = (
         sample_users(drawn, scenario.n, scenario.m, rng) if users else drawn.sample(scenario.n, rng)
     )
-    return held(sample), lambda: method.release(sample, setting, Ledger(scenario.budget), rng)
+    return held(sample), lambda: method.release(sample, plan, Ledger(scenario.budget), rng)
 
 
 def peak(release: Callable[[], Any]) -> int:

@@ -47,7 +47,9 @@ def test_a_mean_is_that_of_the_centre_with_its_noise_drawn_once(
     found = []
     for source in (problem.sample(N, np.random.default_rng(1)), rows, SpreadRows(rows, threads)):
         ledger = Ledger(setting.budget)
-        value = estimator.release(source, setting, ledger, np.random.default_rng(2)).value
+        value = estimator.release(
+            source, estimator.plan(setting), ledger, np.random.default_rng(2)
+        ).value
         found.append((value, [entry.label for entry in ledger.entries]))
     np.testing.assert_allclose(found[0][0], found[2][0], rtol=1e-11, atol=1e-13)
     assert np.array_equal(found[1][0], found[2][0])
@@ -77,7 +79,9 @@ def test_gradients_and_a_whole_descent_are_those_of_the_centre(
     values, spent = [], []
     for sample in (held, here, spread):
         ledger = Ledger(setting.budget)
-        release = optimiser.release(sample, setting, ledger, np.random.default_rng(2))
+        release = optimiser.release(
+            sample, optimiser.plan(setting), ledger, np.random.default_rng(2)
+        )
         values.append(release.value)
         spent.append(len(ledger.entries))
     np.testing.assert_allclose(values[1], values[0], rtol=1e-8, atol=1e-10)

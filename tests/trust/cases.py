@@ -78,8 +78,8 @@ def _twice(honest: Any) -> Any:
         half = inner[0].stop
         phases = (inner[0], replace(inner[0], start=half, stop=2 * half))
         if inner is found.phases:
-            return replace(found, phases=phases)
-        return replace(found, phases=replace(found.phases, phases=phases))
+            return replace(found, setting=where, phases=phases)
+        return replace(found, setting=where, phases=replace(found.phases, phases=phases))
 
     return plan
 
@@ -113,7 +113,7 @@ class Case:
         where, rng = self.point.setting, np.random.default_rng(seed)
 
         def run() -> Any:
-            return self.method.release(data, where, Ledger(where.budget), rng)
+            return self.method.release(data, self.method.plan(where), Ledger(where.budget), rng)
 
         with self.around():
             tape = play(run, replay, blind=blind)

@@ -134,7 +134,8 @@ def half_the_sensitivity(patch: Patch, case: Case) -> None:
 def radius_from_the_data(patch: Patch, case: Case) -> None:
     """The public constants, of which clip levels are made, are estimated on the records."""
 
-    def fitted(honest: Any, self: Any, data: Any, where: Any, *rest: Any) -> Any:
+    def fitted(honest: Any, self: Any, data: Any, plan: Any, *rest: Any) -> Any:
+        where = plan.setting
         size = float(np.median(np.abs(rows_of(data))))
         known = where.constants
         factor = {
@@ -145,7 +146,8 @@ def radius_from_the_data(patch: Patch, case: Case) -> None:
             "lipschitz": size,
         }
         measured = {name: getattr(known, name) * value for name, value in factor.items()}
-        return honest(self, data, replace(where, constants=replace(known, **measured)), *rest)
+        own = self.plan(replace(where, constants=replace(known, **measured)))
+        return honest(self, data, own, *rest)
 
     _release(patch, case, fitted)
 
@@ -159,11 +161,11 @@ def budget_spent_twice(patch: Patch, case: Case) -> None:
 def second_run_off_the_books(patch: Patch, case: Case) -> None:
     """Two runs, and the ledger knows of the first."""
 
-    def run(honest: Any, self: Any, data: Any, where: Any, ledger: Ledger, rng: Any) -> Any:
-        result = honest(self, data, where, ledger, rng)
+    def run(honest: Any, self: Any, data: Any, plan: Any, ledger: Ledger, rng: Any) -> Any:
+        result = honest(self, data, plan, ledger, rng)
         with pytest.MonkeyPatch.context() as inner:
             inner.setattr(Ledger, "_record", lambda book, *new: book._entries.extend(new))
-            again = honest(self, data, where, Ledger(ledger.budget), rng)
+            again = honest(self, data, plan, Ledger(ledger.budget), rng)
         return replace(result, value=(result.value + again.value) / 2)
 
     _release(patch, case, run)

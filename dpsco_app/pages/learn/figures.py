@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from dpsco_app.pages.learn import charts
-from dpsco_app.pages.learn.findings import Evidence, short
+from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import LessonRun, evidence, other_set
 from dpsco_app.parts.charts import Curves, error_figure
@@ -96,7 +96,7 @@ def radius_table(table: pd.DataFrame) -> pd.DataFrame:
     return wide.rename(columns=names | charts.RADIUS_NAMES)
 
 
-def _study(lesson: Lesson, found: Evidence, title: str) -> None:
+def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
     scenario = lesson.scenario
     if scenario.axis is None:
         errors = found.errors
@@ -126,7 +126,7 @@ def _study(lesson: Lesson, found: Evidence, title: str) -> None:
     )
 
 
-def study_table(lesson: Lesson, found: Evidence) -> pd.DataFrame:
+def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
     """Return the measured errors in words; the set beside below."""
     words = words_for(lesson.scenario.problem)
     axis = lesson.scenario.axis

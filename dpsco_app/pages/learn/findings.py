@@ -28,7 +28,7 @@ NEVER = "never"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Evidence:
+class LessonEvidence:
     """What a lesson has measured.
 
     Parameters
@@ -53,7 +53,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class LessonFinding:
     """The answer: the key of a choice or a number, a headline, and a sentence with numbers."""
 
     answer: str | float
@@ -61,7 +61,7 @@ class Finding:
     said: str
 
 
-Find = Callable[[Evidence], Finding]
+Find = Callable[[LessonEvidence], LessonFinding]
 
 
 def short(value: float) -> str:
@@ -91,12 +91,12 @@ def _series(table: pd.DataFrame, name: str, column: str) -> pd.Series:
     return pd.Series(rows[column].to_numpy(), index=rows["x"].to_numpy())
 
 
-def largest_record(evidence: Evidence) -> Finding:
+def largest_record(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 1: the median of the largest record of the heavy-tailed samples."""
     n = float(SIZES[-1])
     heavy = float(_series(evidence.table, STUDENT, "median")[n])
     light = float(_series(evidence.table, GAUSSIAN, "median")[n])
-    return Finding(
+    return LessonFinding(
         answer=heavy,
         headline=f"The largest heavy-tailed record is {short(heavy / light)} times the largest "
         "Gaussian one, and goes on growing",
@@ -105,7 +105,7 @@ def largest_record(evidence: Evidence) -> Finding:
     )
 
 
-def sturdier(evidence: Evidence) -> Finding:
+def sturdier(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 2: sample mean against median of means, in the median and the worst of 100."""
     errors = evidence.errors
     assert errors is not None
@@ -120,7 +120,7 @@ def sturdier(evidence: Evidence) -> Finding:
         "mean": f"only {short(ratios[1])} times as far off as the median of means",
         "alike": "as far off as the median of means",
     }[kinds[1]]
-    return Finding(
+    return LessonFinding(
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
         headline=f"In the worst of a hundred samples the sample mean is {in_the_worst}",
         said=f"In a typical sample the sample mean errs by **{typical[mean]:.2g}** and the median "
@@ -129,13 +129,13 @@ def sturdier(evidence: Evidence) -> Finding:
     )
 
 
-def right_guesses(evidence: Evidence) -> Finding:
+def right_guesses(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 3: the share of right guesses in percent."""
     rows = evidence.table[evidence.table["series"] == RIGHT]
     share = 100 * float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
     guesses = int((rows["x"] * rows["trials"]).sum())
     ceiling = 100 * guess_ceiling(GAME_EPSILON)
-    return Finding(
+    return LessonFinding(
         answer=share,
         headline=f"The spy is right in {share:.0f} % of the cases; ε allows {ceiling:.0f} %",
         said=f"Of {guesses:,} guesses **{share:.1f} %** were right. ε = {GAME_EPSILON:g} allows "
@@ -143,7 +143,7 @@ def right_guesses(evidence: Evidence) -> Finding:
     )
 
 
-def share_cut(evidence: Evidence) -> Finding:
+def share_cut(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 4: which share of the records the best radius cuts."""
     private = _series(evidence.table, PRIVATE, "mean")
     best = float(private.idxmin())
@@ -151,7 +151,7 @@ def share_cut(evidence: Evidence) -> Finding:
     bias = float(_series(evidence.table, CLIPPED, "mean")[best])
     key = "none" if share < NONE_CUT else "most" if share > MOST_CUT else "some"
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
-    return Finding(
+    return LessonFinding(
         answer=key,
         headline=f"Best at R = {number_text(best)}, where {100 * share:.0f} % of the records are "
         "cut: less is bias, more is noise",
@@ -161,7 +161,7 @@ def share_cut(evidence: Evidence) -> Finding:
     )
 
 
-def fall(evidence: Evidence) -> Finding:
+def fall(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 5: how many times the private error falls from the first n to the last."""
     private = _curve(evidence.table, "mean.clipped")
     public = _curve(evidence.table, "mean.sample")
@@ -170,7 +170,7 @@ def fall(evidence: Evidence) -> Finding:
     how = "faster than" if ratio > ALIKE * plain else "as fast as"
     how = "more slowly than" if ratio < plain / ALIKE else how
     first, last = (number_text(x) for x in (private.index[0], private.index[-1]))
-    return Finding(
+    return LessonFinding(
         answer=ratio,
         headline=f"The private error falls {short(ratio)} times, {how} without privacy "
         f"({short(plain)} times)",
@@ -180,7 +180,7 @@ def fall(evidence: Evidence) -> Finding:
     )
 
 
-def free_from(evidence: Evidence) -> Finding:
+def free_from(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 6: the smallest epsilon from which on the private error is within 10 %."""
     ratios = _curve(evidence.table, "mean.clipped") / _curve(evidence.table, "mean.sample")
     above = [x for x, r in ratios.items() if not r <= FREE]
@@ -188,12 +188,12 @@ def free_from(evidence: Evidence) -> Finding:
     first = short(float(ratios.iloc[0]))
     low = number_text(float(ratios.index[0]))
     if not rest:
-        return Finding(
+        return LessonFinding(
             answer=NEVER,
             headline=f"At none of these ε is privacy free: {first} times the error at ε = {low}",
             said=f"The private error stays more than 10 % above, at ε = {low} **{first} times**.",
         )
-    return Finding(
+    return LessonFinding(
         answer=rest[0],
         headline=f"From ε = {number_text(rest[0])} on privacy is free; at ε = {low} it costs "
         f"{first} times the error",
@@ -202,14 +202,14 @@ def free_from(evidence: Evidence) -> Finding:
     )
 
 
-def laplace_over_gaussian(evidence: Evidence) -> Finding:
+def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 7: the error with Laplace noise over that with Gaussian noise at the last d."""
     laplace = _curve(evidence.table, "mean.cwme-pure")
     gaussian = _curve(evidence.table, "mean.cwme-cdp")
     ratios = laplace / gaussian
     last, ratio = number_text(float(ratios.index[-1])), float(ratios.iloc[-1])
     first = number_text(float(ratios.index[0]))
-    return Finding(
+    return LessonFinding(
         answer=ratio,
         headline=f"At d = {last} Laplace noise errs {short(ratio)} times as much as Gaussian noise",
         said=f"At d = {last} Laplace noise errs by **{short(laplace.iloc[-1])}** and Gaussian "
@@ -218,7 +218,7 @@ def laplace_over_gaussian(evidence: Evidence) -> Finding:
     )
 
 
-def least_risk(evidence: Evidence) -> Finding:
+def least_risk(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 8: which answer leaves least at the smallest n; "start" is that without data."""
     table, start = evidence.table, evidence.start
     assert start is not None
@@ -231,7 +231,7 @@ def least_risk(evidence: Evidence) -> Finding:
     near = min(many, key=lambda k: many[k])
     ratio = short(many[near] / _error(table, "sco.erm", last))
     every = ", ".join(f"{names[k]} **{short(v)}**" for k, v in left.items())
-    return Finding(
+    return LessonFinding(
         answer=best,
         headline=f"At n = {number_text(n)} {names[best]} is best; at n = {number_text(last)} "
         f"{names[near]}: {ratio} times the best fit",
@@ -241,13 +241,13 @@ def least_risk(evidence: Evidence) -> Finding:
     )
 
 
-def width_gain(evidence: Evidence) -> Finding:
+def width_gain(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 9: the risk on the l2 ball over that on the l1 ball at the last d."""
     assert evidence.beside is not None
     method = "sco.objective-perturbation"
     cross, ball = _curve(evidence.table, method), _curve(evidence.beside, method)
     ratio, last = float(ball.iloc[-1] / cross.iloc[-1]), number_text(float(cross.index[-1]))
-    return Finding(
+    return LessonFinding(
         answer=ratio,
         headline=f"At d = {last} the ℓ₁ ball leaves {short(ratio)} times less than the ℓ₂ ball",
         said=f"At d = {last} objective perturbation leaves **{short(cross.iloc[-1])}** on the ℓ₁ "
@@ -255,7 +255,7 @@ def width_gain(evidence: Evidence) -> Finding:
     )
 
 
-def filter_pays(evidence: Evidence) -> Finding:
+def filter_pays(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 10: the first m of the grid from which on the filtered mean errs less."""
     filtered = _curve(evidence.table, "user.accelerated")
     plain = _curve(evidence.table, "user.clipped-means")
@@ -266,10 +266,10 @@ def filter_pays(evidence: Evidence) -> Finding:
     loss = short(float(filtered.iloc[0] / plain.iloc[0]))
     ends = f"At m = {number_text(first)} it leaves **{loss} times** what clipped averages leave"
     if not rest:
-        return Finding(
+        return LessonFinding(
             answer=NEVER, headline="The filter does not pay at any of these m", said=ends + "."
         )
-    return Finding(
+    return LessonFinding(
         answer=rest[0],
         headline=f"From m = {number_text(rest[0])} on the filter errs less, and goes on falling",
         said=f"The filter errs less from m = **{number_text(rest[0])}** on. {ends}; at "
@@ -277,7 +277,7 @@ def filter_pays(evidence: Evidence) -> Finding:
     )
 
 
-def above_floor(evidence: Evidence) -> Finding:
+def above_floor(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 11: the best private mean error over the proven lower bound at the last n."""
     table, floor = evidence.table, evidence.floor
     assert floor is not None
@@ -292,7 +292,7 @@ def above_floor(evidence: Evidence) -> Finding:
         if not below
         else "By the luck of the trials a line enters the region: the limit is on the mean error."
     )
-    return Finding(
+    return LessonFinding(
         answer=ratio,
         headline=f"{name} is within {short(ratio)} times of what no private algorithm can beat",
         said=f"At n = {number_text(last)} {inside(name)} errs by **{short(ratio)} times** the "

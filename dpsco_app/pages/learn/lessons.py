@@ -82,7 +82,7 @@ class Verdict:
     sentence: str
 
 
-def judge(lesson: Lesson, prediction: Answer, found: find.Finding) -> Verdict:
+def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both.
 
     A choice is right if it is the one that was measured; a number is close within the lesson's

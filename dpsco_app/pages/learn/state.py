@@ -9,14 +9,14 @@ from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.learn.findings import Evidence, Finding
+from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Answer, Lesson, Verdict, judge
 from dpsco_app.parts.options import NO_SET
 from dpsco_app.parts.running import Result, cached_cell, evaluations, run, starting_risks
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
-from dpsco_core.explain.lessons import Part, Row, parts, run_part, series_table
+from dpsco_core.explain.lessons import LessonRow, Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.study import Outcome, cells
@@ -63,9 +63,9 @@ class LessonRun:
     lesson: Lesson
     prediction: Answer
     result: Result | None = None
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LessonRow] = field(default_factory=list)
     done: bool = False
-    _found: Finding | None = None
+    _found: LessonFinding | None = None
 
     def __post_init__(self) -> None:
         if self.lesson.experiment is None:
@@ -97,15 +97,15 @@ class LessonRun:
         self.done = True
 
     @property
-    def evidence(self) -> Evidence:
+    def evidence(self) -> LessonEvidence:
         """What the finished run has measured."""
         if self.result is None:
-            return Evidence(table=series_table(self.rows))
+            return LessonEvidence(table=series_table(self.rows))
         beside = None if self.result.beside is None else self.result.beside.outcomes
         return evidence(self.lesson, self.result.outcomes, beside)
 
     @property
-    def finding(self) -> Finding:
+    def finding(self) -> LessonFinding:
         """The answer; it is read off once the run is done."""
         assert self.done
         if self._found is None:
@@ -118,13 +118,15 @@ class LessonRun:
         return judge(self.lesson, self.prediction, self.finding)
 
 
-def evidence(lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None) -> Evidence:
+def evidence(
+    lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None
+) -> LessonEvidence:
     """Return what the outcomes of a lesson's study say."""
     errors = frame(outcomes)
     scenario = lesson.scenario
     learning = scenario.problem != MeanEstimation.card.slug
     floors = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
-    return Evidence(
+    return LessonEvidence(
         table=summary(errors),
         errors=errors,
         beside=None if beside is None else summary(frame(beside)),
@@ -141,7 +143,7 @@ def other_set(lesson: Lesson) -> Scenario | None:
 
 
 @st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Part: repr})
-def cached_part(part: Part) -> tuple[Row, ...]:
+def cached_part(part: Part) -> tuple[LessonRow, ...]:
     """Return the rows of a part, from the cache if any session has run it before."""
     return run_part(part)
 

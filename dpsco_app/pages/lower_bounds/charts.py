@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dpsco_app.pages.lower_bounds.words import CURVE_NAMES, VOID, brief
 from dpsco_app.parts.look import CLAY, GREY, TEAL, Label, Look, lay_out, log_axes, place_labels
 from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.instance import Curve
+from dpsco_core.explain.fano.instance import FanoCurve
 
 Floats = NDArray[np.float64]
 CLASS_COLOURS = {"zcdp": TEAL, "pure": CLAY}
@@ -29,7 +29,7 @@ FREE_SPAN = (1.0, 1e7)
 
 
 def curve_figure(
-    drawn: Sequence[Curve],
+    drawn: Sequence[FanoCurve],
     sampling: float,
     chosen: tuple[float, str],
     printed: float,
@@ -39,7 +39,7 @@ def curve_figure(
 
     Parameters
     ----------
-    drawn : sequence of Curve
+    drawn : sequence of FanoCurve
     sampling : float
         The floor without privacy.
     chosen : (float, str)

@@ -10,7 +10,7 @@ from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ProofStep:
     """One step: its name, why it holds, its number, and what the number is."""
 
     name: str
@@ -26,23 +26,23 @@ _COUPLING = (
 )
 
 
-def builder_steps(at: Builder) -> tuple[Step, ...]:
+def builder_steps(at: Builder) -> tuple[ProofStep, ...]:
     """Return the proof of Theorem 1.4 for a packing of one's own."""
     least = min(at.sampling_information, at.privacy_information)
     return (
-        Step(
+        ProofStep(
             name="A packing",
             why="Choose N laws, the words. Nature picks one at random and draws n records from it.",
             number=f"{brief(at.log_size)} nats",
             unit=f"to know: ln N, {brief(at.bits)} bits",
         ),
-        Step(
+        ProofStep(
             name="Separation",
             why="The words' parameters are pairwise at least r apart.",
             number=brief(at.separation),
             unit="least distance r",
         ),
-        Step(
+        ProofStep(
             name="A good estimator decodes",
             why="An estimate that errs by less than r/2 is nearer to the true word than to any "
             "other, and so reveals it. Hence the expected error is at least r/2 times the chance "
@@ -50,7 +50,7 @@ def builder_steps(at: Builder) -> tuple[Step, ...]:
             number=brief(at.separation / 2),
             unit="r/2, if every guess were wrong",
         ),
-        Step(
+        ProofStep(
             name="Coupling",
             why="Two laws at total variation α can be drawn together so that they give the same "
             "record with probability 1 − α. So two data sets can be made to differ in "
@@ -59,28 +59,28 @@ def builder_steps(at: Builder) -> tuple[Step, ...]:
             number=brief(at.expected_changes),
             unit="records differ on average",
         ),
-        Step(
+        ProofStep(
             name="Group privacy",
             why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
             "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
             number=f"{brief(at.privacy_information)} nats",
             unit="may pass the privacy",
         ),
-        Step(
+        ProofStep(
             name="Or the records themselves",
             why="Without any privacy the n records hold at most n·KL nats about the word, and no "
             "output holds more. The smaller of both counts.",
             number=f"{brief(at.sampling_information)} nats",
             unit="are in the records",
         ),
-        Step(
+        ProofStep(
             name="Fano's inequality",
             why=f"Whoever holds I = {brief(least)} of ln N nats names the wrong word with a chance "
             "of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
             number=_percent(max(at.privacy_error, at.sampling_error)),
             unit="wrong words, at least",
         ),
-        Step(
+        ProofStep(
             name="The bound",
             why="r/2 times that chance. For the squared error it is r²/4 times: "
             f"{brief(at.squared_bound)}.",
@@ -90,10 +90,10 @@ def builder_steps(at: Builder) -> tuple[Step, ...]:
     )
 
 
-def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
+def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
     """Return the proof on the paper's code of spikes."""
     start = (
-        Step(
+        ProofStep(
             name="A packing",
             why=f"The words are {brief(at.d / 8)}-bit names: $2^{{d/8}}$ patterns with "
             f"{at.d // 2} ones among d = {at.d} coordinates. With probability q = {brief(at.q)} a "
@@ -102,14 +102,14 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
             number=f"{brief(at.log_size)} nats",
             unit=f"to know: ln N, {brief(at.d / 8)} bits",
         ),
-        Step(
+        ProofStep(
             name="Separation",
             why="Two words of the code differ in at least d/8 places, so their means "
             "$q^{1-1/p}\\nu$ are at least $r=q^{1-1/p}\\sqrt{d/8}$ apart.",
             number=brief(at.separation),
             unit="least distance r",
         ),
-        Step(
+        ProofStep(
             name="A good estimator decodes",
             why="An estimate that errs by less than r/2 is nearest to the true word's mean, and "
             "reveals the word. Hence the expected error is at least r/2 times the chance of naming "
@@ -123,7 +123,7 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
         return (
             *start,
             _pure_groups(at.epsilon, at.expected_changes),
-            Step(
+            ProofStep(
                 name="Counting instead of Fano",
                 why="The chances that the output names the words add up to 1, and B changed "
                 "records let none of them be more than $e^{\\varepsilon B}$ times another. So a "
@@ -137,7 +137,7 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
     return (
         *start,
         _groups(at.information),
-        Step(
+        ProofStep(
             name="Fano's inequality",
             why=f"Whoever holds I = {brief(at.information)} of {brief(at.log_size)} nats names the "
             "wrong word with a chance of at least $1-\\frac{I+\\ln 2}{\\ln N}$.",
@@ -148,10 +148,10 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[Step, ...]:
     )
 
 
-def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
+def sign_steps(at: SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
     """Return the proof on all sign patterns."""
     start = (
-        Step(
+        ProofStep(
             name="A packing",
             why=f"All $2^d$ patterns of d = {at.d} signs: no code is needed. With probability "
             f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
@@ -159,14 +159,14 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
             number=f"{brief(at.log_size)} nats",
             unit=f"to know: d ln 2, {at.d} bits",
         ),
-        Step(
+        ProofStep(
             name="Separation",
             why="The mean is $q^{1-1/p}\\nu$: a single wrong sign moves one coordinate of it by "
             "$2q^{1-1/p}$.",
             number=brief(2 * at.theta),
             unit="for a wrong sign",
         ),
-        Step(
+        ProofStep(
             name="A good estimator decodes",
             why="Read the signs off the estimate by *randomised rounding*: clip each coordinate "
             "to $\\pm q^{1-1/p}$, and draw + or − so that the expected sign times $q^{1-1/p}$ is "
@@ -184,7 +184,7 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
         return (
             *start,
             _pure_groups(at.epsilon, at.expected_changes),
-            Step(
+            ProofStep(
                 name="Counting instead of Fano",
                 why="Seen from the output, two sign patterns are at most $e^{\\varepsilon B}$ "
                 "times as likely as each other. Even if all patterns near the truth get that "
@@ -197,7 +197,7 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
     return (
         *start,
         _groups(at.information),
-        Step(
+        ProofStep(
             name="Fano's inequality, sign by sign",
             why="The signs are independent, so they share what the output tells: "
             f"{brief(at.information / at.d)} nats a sign on average, of the ln 2 = 0.693 that a "
@@ -210,15 +210,15 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[Step, ...]:
     )
 
 
-def steps_of(at: PackingProof | SignProof, *, pure: bool) -> tuple[Step, ...]:
+def steps_of(at: PackingProof | SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
     """Return the proof on a hard instance."""
     if isinstance(at, PackingProof):
         return packing_steps(at, pure=pure)
     return sign_steps(at, pure=pure)
 
 
-def _coupling(changes: float, squared: float) -> Step:
-    return Step(
+def _coupling(changes: float, squared: float) -> ProofStep:
+    return ProofStep(
         name="Coupling",
         why=f"{_COUPLING}{brief(squared)}.",
         number=brief(changes),
@@ -226,8 +226,8 @@ def _coupling(changes: float, squared: float) -> Step:
     )
 
 
-def _groups(information: float) -> Step:
-    return Step(
+def _groups(information: float) -> ProofStep:
+    return ProofStep(
         name="Group privacy",
         why="ρ-zCDP: when B records change, the output's law moves by a divergence of at most "
         "$\\rho B^2$. So the output tells at most $\\rho\\,E B^2$ nats about the word.",
@@ -236,9 +236,9 @@ def _groups(information: float) -> Step:
     )
 
 
-def _pure_groups(epsilon: float, changes: float) -> Step:
+def _pure_groups(epsilon: float, changes: float) -> ProofStep:
     exponent = epsilon * changes
-    return Step(
+    return ProofStep(
         name="Group privacy",
         why="ε-DP: when B records change, no output becomes more than $e^{\\varepsilon B}$ times "
         "as likely.",
@@ -247,8 +247,8 @@ def _pure_groups(epsilon: float, changes: float) -> Step:
     )
 
 
-def _bound(why: str, value: float) -> Step:
-    return Step(name="The bound", why=why, number=brief(value), unit="least expected error")
+def _bound(why: str, value: float) -> ProofStep:
+    return ProofStep(name="The bound", why=why, number=brief(value), unit="least expected error")
 
 
 def _percent(share: float) -> str:

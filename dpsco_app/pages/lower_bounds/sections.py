@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
-from dpsco_app.pages.lower_bounds.proof import Step, builder_steps, steps_of
+from dpsco_app.pages.lower_bounds.proof import ProofStep, builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure
 from dpsco_app.pages.lower_bounds.state import (
     BITS_OPTIONS,
@@ -44,7 +44,7 @@ from dpsco_app.parts.page import slider
 from dpsco_core.explain.fano.builder import PackingProof
 from dpsco_core.explain.fano.instance import (
     HARDS,
-    Curve,
+    FanoCurve,
     Floors,
     MeanInstance,
     Rung,
@@ -57,12 +57,12 @@ from dpsco_core.scenario import Scenario
 
 
 @st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
-def _numbers(point: Scenario) -> tuple[tuple[Curve, ...], tuple[Rung, ...], Floors]:
+def _numbers(point: Scenario) -> tuple[tuple[FanoCurve, ...], tuple[Rung, ...], Floors]:
     at = MeanInstance(scenario=point)
     return curves(at), ladder(at), floors(at)
 
 
-def numbers(at: MeanInstance) -> tuple[tuple[Curve, ...], tuple[Rung, ...], Floors]:
+def numbers(at: MeanInstance) -> tuple[tuple[FanoCurve, ...], tuple[Rung, ...], Floors]:
     """Return the bounds of an instance; kept for later reruns."""
     point = replace(at.scenario, methods=(), trials=1, seed=0)
     return _numbers(point)
@@ -190,7 +190,7 @@ def instance_proof(at: MeanInstance, view: View) -> None:
         )
 
 
-def draw_steps(steps: Sequence[Step]) -> None:
+def draw_steps(steps: Sequence[ProofStep]) -> None:
     """Draw a proof: one row a step, its number at the right."""
     with st.container(key="lower_steps"):
         for i, step in enumerate(steps, start=1):

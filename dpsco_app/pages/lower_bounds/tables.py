@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsco_app.pages.lower_bounds.proof import Step
+from dpsco_app.pages.lower_bounds.proof import ProofStep
 from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, CURVE_NAMES, RUNG_NAMES, SOURCE_NAMES
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
-from dpsco_core.explain.fano.instance import Curve, Rung
+from dpsco_core.explain.fano.instance import FanoCurve, Rung
 from dpsco_core.explain.fano.measured import Measured
 
 
-def curve_table(drawn: Sequence[Curve]) -> pd.DataFrame:
+def curve_table(drawn: Sequence[FanoCurve]) -> pd.DataFrame:
     """Return the bounds over the spike probability, a bound and a probability a row."""
     parts = [
         pd.DataFrame(
@@ -85,9 +85,11 @@ def information_table(at: Builder) -> pd.DataFrame:
     )
 
 
-def steps_table(steps: Sequence[Step]) -> pd.DataFrame:
+def steps_table(steps: Sequence[ProofStep]) -> pd.DataFrame:
     """Return the proof, a step a row."""
-    return pd.DataFrame([{"Step": s.name, "Number": s.number, "What it is": s.unit} for s in steps])
+    return pd.DataFrame(
+        [{"ProofStep": s.name, "Number": s.number, "What it is": s.unit} for s in steps]
+    )
 
 
 def run_table(rows: Sequence[Measured], trivial: float) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
-from dpsco_core.explain.fano.instance import Curve, Floors, MeanInstance, Rung
+from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance, Rung
 from dpsco_core.explain.fano.measured import SAMPLE, Measured
 
 VOID = 1e-12  # a bound below this says nothing
@@ -165,7 +165,7 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
     return first + second + third
 
 
-def curve_title(drawn: Sequence[Curve], view: View) -> str:
+def curve_title(drawn: Sequence[FanoCurve], view: View) -> str:
     """Return the takeaway of the bounds over the spike probability."""
     kind = "pure" if view.notion == "pure" else "cdp"
     best = {c.slug: c for c in drawn}

@@ -36,7 +36,7 @@ CLIPPED = ("#0b7285", "#5cc8e8")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class RiskLine:
     """A path with how it is drawn."""
 
     name: str
@@ -52,7 +52,7 @@ class Line:
         return list(100 * steps / max(steps[-1], 1.0) if self.relative else steps)
 
 
-def path_figure(lines: Sequence[Line], look: Look) -> go.Figure:
+def path_figure(lines: Sequence[RiskLine], look: Look) -> go.Figure:
     """Return the excess risk along each run; the first line is the private one."""
     figure = go.Figure()
     positive = [
@@ -95,7 +95,7 @@ def path_figure(lines: Sequence[Line], look: Look) -> go.Figure:
     return figure
 
 
-def _mark_release(figure: go.Figure, line: Line, look: Look) -> None:
+def _mark_release(figure: go.Figure, line: RiskLine, look: Look) -> None:
     colour = look.colour(line.colour)
     figure.add_trace(
         go.Scatter(

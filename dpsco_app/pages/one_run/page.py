@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.one_run.charts import (
     CLIPPED,
-    Line,
+    RiskLine,
     norms_figure,
     parts_figure,
     path_figure,
@@ -130,12 +130,14 @@ def _path(scenario: Scenario) -> tuple[str, ...]:
 
 
 @st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
-def _lines(point: Scenario, method: str) -> dict[str, Line]:
+def _lines(point: Scenario, method: str) -> dict[str, RiskLine]:
     private = risk_path(point, method)
     own = method_descent(point, method)
     relative = own is None
     lines = {
-        "private": Line(name="private run", path=private, colour=COLOURS[method], relative=relative)
+        "private": RiskLine(
+            name="private run", path=private, colour=COLOURS[method], relative=relative
+        )
     }
     try:
         descent, radius = clipped_plan(point)
@@ -147,10 +149,10 @@ def _lines(point: Scenario, method: str) -> dict[str, Line]:
         descent = own
     if method == "sco.clipped":
         path = descent_path(point, descent, radius)
-        lines["clipped"] = Line(name="same, no noise", path=path, colour=CLIPPED, dash="dash")
+        lines["clipped"] = RiskLine(name="same, no noise", path=path, colour=CLIPPED, dash="dash")
     exact = "same, no noise, no clipping" if own else "gradient descent, no privacy"
     path = descent_path(point, descent, None)
-    lines["exact"] = Line(name=exact, path=path, colour=GREY, dash="dot", relative=relative)
+    lines["exact"] = RiskLine(name=exact, path=path, colour=GREY, dash="dot", relative=relative)
     return lines
 
 

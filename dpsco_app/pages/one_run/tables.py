@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, Line, norm_bins
+from dpsco_app.pages.one_run.charts import PART_NAMES, RiskLine, norm_bins
 from dpsco_app.parts.options import SYMBOL
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import PARTS, ErrorParts
 from dpsco_core.explain.regimes import Regimes
 
 
-def path_table(lines: Sequence[Line]) -> pd.DataFrame:
+def path_table(lines: Sequence[RiskLine]) -> pd.DataFrame:
     """Return the excess risk along each run, a run and a step a row; the answer comes last."""
     parts = []
     for line in lines:

@@ -38,8 +38,8 @@ from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import slider
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.explain.budgets import (
+    BudgetCurves,
     Composed,
-    Curves,
     Point,
     Shuffled,
     advanced_range,
@@ -102,7 +102,7 @@ def _convert(view: View) -> None:
     rhos = [c.rho for c in found]
     low, high = min(rhos) / 10, 10 * max(rhos)
     held = _curves(view.delta, low, high)
-    curves = Curves(**{name: np.array(values) for name, values in held.items()})
+    curves = BudgetCurves(**{name: np.array(values) for name, values in held.items()})
     chosen = [(c.name, c.rho, c.epsilon) for c in found]
     responsive(
         "privacy_convert",

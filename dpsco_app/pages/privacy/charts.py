@@ -23,7 +23,7 @@ from dpsco_app.parts.look import (
     place_labels,
 )
 from dpsco_app.parts.options import number_text
-from dpsco_core.explain.budgets import Composed, Curves, Shuffled
+from dpsco_core.explain.budgets import BudgetCurves, Composed, Shuffled
 
 CONVERSION_COLOURS = {"paper": ORANGE, "tight": PURPLE, "gaussian": BLUE}
 ACCOUNTING_COLOURS = {"basic": GREY, "advanced": ORANGE, "zcdp": PURPLE, "exact": BLUE}
@@ -50,7 +50,7 @@ Line = tuple[str, str, Vector, Vector, tuple[str, str], str]
 
 
 def conversions_figure(
-    curves: Curves, chosen: Sequence[tuple[str, float, float]], look: Look
+    curves: BudgetCurves, chosen: Sequence[tuple[str, float, float]], look: Look
 ) -> go.Figure:
     """Return epsilon over rho; `chosen` are (conversion, rho, epsilon) of the present point."""
     lines: list[Line] = [

@@ -9,7 +9,13 @@ import pandas as pd
 
 from dpsco_app.pages.privacy.words import CONVERSION_NAMES, ROUTE_NAMES, accounting_names
 from dpsco_core.audit.engine import Found
-from dpsco_core.explain.budgets import Composed, Conversion, Curves, Shuffled, noise_multiplier
+from dpsco_core.explain.budgets import (
+    BudgetCurves,
+    Composed,
+    Conversion,
+    Shuffled,
+    noise_multiplier,
+)
 from dpsco_core.explain.ledgers import Spending
 
 
@@ -26,7 +32,7 @@ def conversions_table(found: Sequence[Conversion], pure: bool) -> pd.DataFrame:
     return table.drop(columns="Noise over sensitivity") if pure else table
 
 
-def curves_table(curves: Curves) -> pd.DataFrame:
+def curves_table(curves: BudgetCurves) -> pd.DataFrame:
     """Return epsilon over rho by the three conversions."""
     return pd.DataFrame(
         {

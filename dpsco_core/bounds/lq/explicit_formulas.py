@@ -15,7 +15,7 @@ from dpsco_core.methods.lq import noisy_schedule as lq_noisy
 from dpsco_core.methods.lq import phased_schedule as lq_phased
 from dpsco_core.methods.lq.inputs import better_descent, descent, noisy, own_constants, regularized
 from dpsco_core.methods.lq.mirror_schedule import (
-    Descent,
+    MirrorInputs,
     b4,
     batched_parameters,
     best_b4,
@@ -103,7 +103,7 @@ def noisy_risk(setting: Setting) -> tuple[float, float, float]:
     return lq_noisy.regret(steps, energy, divergence, step)
 
 
-def _at_published(setting: Setting, at: Descent, orders: tuple[Order, ...]) -> Terms4:
+def _at_published(setting: Setting, at: MirrorInputs, orders: tuple[Order, ...]) -> Terms4:
     r"""B4 at T and lambda of the statement, in units in which :math:`\sigma=M=1`.
 
     The paper hides them. :math:`\tau=G+\max\{\sigma\lambda,G\}`, and

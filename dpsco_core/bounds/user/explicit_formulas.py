@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
-from dpsco_core.methods.user.accelerated.gap import Objective, stage_lengths, staged_gap
+from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
+from dpsco_core.methods.user.phased_risk import phased_terms
 from dpsco_core.methods.user.printed_schedules import (
     ErmSchedule,
     SgdSchedule,
@@ -60,15 +60,8 @@ def phased_sgd_risk(
 ) -> Terms5:
     r"""Bound on the risk of phased one-pass SGD with noise on the averages, projected.
 
-    .. math::
-        \frac{D^2}{2\eta_1T_1},\quad\sum_i\frac{\eta_iL^2}2,\quad
-        \sum_{i\ge2}\frac{\min(d\sigma_{i-1}^2,R^2)}{2\eta_iT_i},\quad
-        L\min(\sqrt d\,\sigma_l,R),\quad P(B)LR
-
-    *Proof.* With :math:`\bar x_i` the mean of the groups' averages, `one_pass` and convexity bound
-    :math:`E[F(\bar x_i)-F(y)]` at :math:`y=\bar x_{i-1}`, of earlier users, and :math:`y=x^*` at
-    i = 1. Projection brings the noisy point no farther than the noise. The last term but one is L
-    times the last noise.
+    The four terms of `phased_terms`, and :math:`P(B)LR` for the failure of the filter; in its proof
+    :math:`\bar x_i` is the mean of the groups' averages.
 
     Parameters
     ----------
@@ -80,17 +73,14 @@ def phased_sgd_risk(
     failure : float
         P(B), 0 without a filter.
     """
-    reach = at.diameter if distance is None else distance
-    phases = schedule.phases
-    first = phases[0]
-    start = one_pass(first.step_size, at.lipschitz, first.steps, reach)[0]
-    sampling = math.fsum(p.step_size for p in phases) * at.lipschitz**2 / 2
-    noise = math.fsum(
-        min(at.d * before.noise_std**2, at.diameter**2) / (2 * p.step_size * p.steps)
-        for before, p in pairwise(phases)
+    terms = phased_terms(
+        schedule.phases,
+        lipschitz=at.lipschitz,
+        diameter=at.diameter,
+        d=at.d,
+        distance=at.diameter if distance is None else distance,
     )
-    last = at.lipschitz * min(math.sqrt(at.d) * phases[-1].noise_std, at.diameter)
-    return start, sampling, noise, last, failure * at.unit
+    return *terms, failure * at.unit
 
 
 def stability(at: UserLevel, users: float, regulariser: float) -> float:
@@ -123,7 +113,7 @@ def restarts(
     """
     reach = min(at.diameter, at.lipschitz / regulariser)
     start = at.lipschitz * reach - regulariser * reach**2 / 2
-    total = Objective(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
+    total = Curvature(strong_convexity=regulariser, smoothness=at.smoothness + regulariser)
     several = stage_lengths(steps, total, start, variance)
     choices = [(c, staged_gap(c, total, reach**2, variance)) for c in (several, (steps,))]
     return smallest_or(choices, lambda choice: choice[1], ((steps,), math.inf))

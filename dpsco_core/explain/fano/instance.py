@@ -143,7 +143,7 @@ def mean_instance(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Curve:
+class FanoCurve:
     """One bound over the spike probability.
 
     Parameters
@@ -176,7 +176,7 @@ _FORMS: tuple[tuple[str, Class, Hard, At, Callable[..., float]], ...] = (
 )
 
 
-def curves(at: MeanInstance) -> tuple[Curve, ...]:
+def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
     """Return the bounds over the spike probability, each with its best one."""
     s = at.scenario
     n, d, order = s.n, s.d, s.p
@@ -195,7 +195,7 @@ def curves(at: MeanInstance) -> tuple[Curve, ...]:
         level = at.rho if binds == "zcdp" else at.epsilon
         within = grid[grid <= at.largest(hard) * (1 + 1e-12)]
         out.append(
-            Curve(
+            FanoCurve(
                 slug=slug,
                 binds=binds,
                 hard=hard,

@@ -9,23 +9,6 @@ from dataclasses import dataclass
 
 from dpsco_core.catalogue import make_method
 from dpsco_core.methods.base import Method
-from dpsco_core.methods.euclidean.adaptive import AdaptiveDescentPlan
-from dpsco_core.methods.euclidean.erm import ErmPlan
-from dpsco_core.methods.euclidean.framework import FrameworkPlan
-from dpsco_core.methods.euclidean.noisy_gd import NoisyPlan
-from dpsco_core.methods.euclidean.objective_plan import ObjectivePlan
-from dpsco_core.methods.euclidean.phased_sgd import PhasedPlan
-from dpsco_core.methods.euclidean.private_sgd import PrivateSgdPlan
-from dpsco_core.methods.euclidean.sgd import SgdPlan
-from dpsco_core.methods.lq.mirror import MirrorPlan
-from dpsco_core.methods.lq.noisy import NoisyPlan as NoisyMirrorPlan
-from dpsco_core.methods.lq.regularized import RegularizedPlan
-from dpsco_core.methods.user.accelerated.nonsmooth import SmoothedPlan
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan
-from dpsco_core.methods.user.clipped_means import MeansPlan
-from dpsco_core.methods.user.group_privacy import ChainPlan
-from dpsco_core.methods.user.phased_sgd import GroupsPlan
-from dpsco_core.problems.samples.users import fits
 from dpsco_core.runs.cost import machine_speed, release_seconds
 from dpsco_core.runs.study import own_setting
 from dpsco_core.scenario import Scenario
@@ -69,53 +52,9 @@ def work(point: Scenario, slug: str) -> Work:
     setting = own_setting(point, slug)
     method: Method = make_method(slug, point.calibration, point.tuning)
     plan = method.plan(setting)
-    items = setting.n * (setting.m if fits(setting.n, setting.m, setting.d) else 1)
-    counted = items if slug.startswith("mean.") else gradients(plan, setting.n, setting.m)
     return Work(
         items=setting.n * setting.m,
-        gradients=counted,
-        at_most=isinstance(plan, ErmPlan | AcceleratedPlan | SmoothedPlan | GroupsPlan),
+        gradients=plan.gradients,
+        at_most=plan.halts,
         seconds=release_seconds(point, slug) * machine_speed(),
     )
-
-
-def gradients(plan: object, n: int, m: int) -> int | None:
-    """Return the item gradients of an optimiser's plan for n users with m items each.
-
-    A test that fails early takes fewer.
-    """
-    match plan:
-        case FrameworkPlan():
-            steps = plan.descent.steps
-            return steps * (n // steps if plan.disjoint else n)
-        case AdaptiveDescentPlan():  # the first look decides on the steps
-            return None
-        case NoisyPlan():
-            return gradients(plan.framework, n, m)
-        case RegularizedPlan():
-            return plan.steps * n
-        case MirrorPlan():
-            return plan.steps * plan.batch_size
-        case PhasedPlan():
-            return plan.phases[-1].stop
-        case PrivateSgdPlan():
-            return plan.gradient_calls
-        case NoisyMirrorPlan():
-            return plan.sgd.gradient_calls
-        case SgdPlan():
-            return n
-        case ErmPlan():
-            return plan.most_gradients * n
-        case ObjectivePlan():
-            return None if plan.hessian is None else n
-        case MeansPlan():
-            return plan.choice.steps * n * m
-        case ChainPlan():
-            return plan.phases[-1].stop * m
-        case GroupsPlan():
-            return plan.groups * m * sum(phase.members for phase in plan.phases)
-        case AcceleratedPlan():
-            return sum(phase.steps * phase.users for phase in plan.phases) * plan.items
-        case SmoothedPlan():
-            return gradients(plan.phases, n, m)
-    raise AssertionError(f"a plan without a count: {type(plan).__name__}")

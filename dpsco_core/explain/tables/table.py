@@ -31,6 +31,7 @@ from dpsco_core.catalogue import (
     BOUNDS,
     bound,
     default_methods,
+    method_card,
     methods_for,
     problem_card,
 )
@@ -294,6 +295,6 @@ def drawn_scenario(point: Scenario, card: BoundCard) -> Scenario:
     known = methods_for(problem, level)
     methods = default_methods(problem, level)
     if card.method in known:
-        public = tuple(m for m in methods if m in ("mean.sample", "sco.erm"))
+        public = tuple(m for m in methods if method_card(m).privacy == "none")
         methods = tuple(dict.fromkeys((*public, card.method)))
     return replace(point, problem=problem, m=items, methods=methods)

@@ -25,7 +25,7 @@ RECOMMENDED_STEPS = 20  # of three phases each: theory/lowy-liu-asi.md, 2.3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Need:
+class UsersNeeded:
     """How many users one algorithm, or one theorem, needs.
 
     Parameters
@@ -98,22 +98,26 @@ def recommended_accelerated(at: UserLevel) -> float:
 
 
 NEEDS = (
-    Need(slug="theorem-c1", method="user.accelerated", printed=True, least=theorem_accelerated),
-    Need(slug="theorem-b1", method="user.phased-sgd", printed=True, least=theorem_groups),
-    Need(slug="groups-printed", method="user.phased-sgd", printed=True, least=printed_groups_run),
-    Need(
+    UsersNeeded(
+        slug="theorem-c1", method="user.accelerated", printed=True, least=theorem_accelerated
+    ),
+    UsersNeeded(slug="theorem-b1", method="user.phased-sgd", printed=True, least=theorem_groups),
+    UsersNeeded(
+        slug="groups-printed", method="user.phased-sgd", printed=True, least=printed_groups_run
+    ),
+    UsersNeeded(
         slug="recommended-c1",
         method="user.accelerated",
         printed=False,
         least=recommended_accelerated,
     ),
-    Need(
+    UsersNeeded(
         slug="step-calibrated",
         method="user.accelerated",
         printed=False,
         least=calibrated_accelerated,
     ),
-    Need(
+    UsersNeeded(
         slug="groups-calibrated",
         method="user.phased-sgd",
         printed=False,

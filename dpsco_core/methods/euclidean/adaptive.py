@@ -9,7 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import OWN, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning, Vector
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+    Vector,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
@@ -30,12 +40,11 @@ TOP_FACTOR = 32.0  # of the certified norm of a gradient: the ladder begins ther
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveDescentPlan:
+class AdaptiveDescentPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
     ----------
-    setting : Setting
     top_radius : float
         The largest radius of the ladder.
     epsilon : float
@@ -52,7 +61,6 @@ class AdaptiveDescentPlan:
         What they would be at the certified norm of a gradient, for predictions of the work.
     """
 
-    setting: Setting
     top_radius: float
     epsilon: float
     target: float
@@ -61,6 +69,14 @@ class AdaptiveDescentPlan:
     steps_rho: float
     descent: Descent | None
     expected: Descent
+
+    @property
+    def passes(self) -> float:
+        return self.expected.steps
+
+    @property
+    def gradients(self) -> None:  # the first look decides on the steps
+        return None
 
     @property
     def radii(self) -> Vector:
@@ -104,6 +120,7 @@ class AdaptiveDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=9, per_element=1.2, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.adaptive",
         name="Adaptively clipped gradients",
@@ -152,11 +169,10 @@ class AdaptiveDescent(Method):
         return plan
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: AdaptiveDescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the algorithm of theory/adaptive-methods.md, 3."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
+        check_sample(sample, plan.setting)
         radii = plan.radii
         chosen: list[float] = []
 
@@ -176,7 +192,7 @@ class AdaptiveDescent(Method):
                 look(w)
             return ledger.gaussian(
                 clipped_mean(sample.gradients(w), chosen[-1]),
-                l2_sensitivity=2 * chosen[-1] / setting.n,
+                l2_sensitivity=2 * chosen[-1] / plan.setting.n,
                 rho=rho_step,
                 rng=rng,
                 label="mean of clipped gradients",
@@ -195,7 +211,7 @@ class AdaptiveDescent(Method):
                 "first_radius": chosen[0],
                 "top_radius": plan.top_radius,
                 "looks": float(len(chosen)),
-                "noise_std": 2 * chosen[-1] / setting.n / math.sqrt(2 * rho_step),
+                "noise_std": 2 * chosen[-1] / plan.setting.n / math.sqrt(2 * rho_step),
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),
                 "steps": float(descent.steps),

@@ -9,7 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, practical_descent
@@ -50,6 +58,7 @@ class ClippedDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=9e4, per_row=6, per_element=1.1, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.clipped",
         name="Clipped gradients",
@@ -85,6 +94,7 @@ class ClippedDescent(Method):
             descent = practical_descent(setting, unit * radius**2, radius, growing=True)
         rho_step = rho / descent.steps
         return FrameworkPlan(
+            setting=setting,
             descent=descent,
             oracle=SimpleClipping(radius=radius, calibration=self.calibration),
             rho=rho,
@@ -96,10 +106,10 @@ class ClippedDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1 with Algorithm 2 as its oracle."""
-        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+        return run_framework(plan, sample, ledger, rng)
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:

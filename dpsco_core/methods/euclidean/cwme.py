@@ -10,7 +10,15 @@ import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -57,6 +65,7 @@ class CoordinatewiseDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.7e5, per_row=9, per_element=1.2, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",
@@ -103,6 +112,7 @@ class CoordinatewiseDescent(Method):
             descent = practical_descent(setting, energy, 3 * threshold * math.sqrt(setting.d))
         rho_step = rho / descent.steps
         return FrameworkPlan(
+            setting=setting,
             descent=descent,
             oracle=CoordinatewiseCDP(
                 threshold=threshold, blocks=blocks, calibration=self.calibration
@@ -117,10 +127,10 @@ class CoordinatewiseDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2 on all records at every step."""
-        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+        return run_framework(plan, sample, ledger, rng)
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:

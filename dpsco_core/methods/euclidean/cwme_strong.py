@@ -13,7 +13,15 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -61,6 +69,7 @@ class StrongCoordinatewiseDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.2e5, per_row=12, per_element=1.1)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.cwme-strong",
         name="Coordinate-wise, strongly convex",
@@ -110,6 +119,7 @@ class StrongCoordinatewiseDescent(Method):
         )
         sensitivity = math.sqrt(setting.d) * coordinate
         return FrameworkPlan(
+            setting=setting,
             descent=Descent(steps=steps, step_size=1 / (strong + smooth), modelled_risk=predicted),
             oracle=CoordinatewiseCDP(
                 threshold=threshold, blocks=blocks, calibration=self.calibration
@@ -125,10 +135,10 @@ class StrongCoordinatewiseDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2 on disjoint blocks."""
-        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+        return run_framework(plan, sample, ledger, rng)
 
 
 def condition(setting: Setting) -> tuple[float, float]:

@@ -10,7 +10,13 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.base import Method, Reads, Release
+from dpsco_core.methods.base import (
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
 from dpsco_core.privacy.ledger import Ledger
@@ -24,7 +30,7 @@ MOST_ENTRIES = 4e9  # of the records that are read, over all gradients: some ten
 
 
 @dataclass(frozen=True, kw_only=True)
-class ErmPlan:
+class ErmPlan(Plan):
     """The parameters of one run.
 
     Parameters
@@ -35,9 +41,15 @@ class ErmPlan:
         Of the certified accuracy at the start, the centre of the set.
     """
 
+    halts: ClassVar[bool] = True
+
     kinked: bool
     relative_accuracy: float
     most_gradients: int
+
+    @property
+    def gradients(self) -> int:
+        return self.most_gradients * self.setting.n
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +69,7 @@ class Erm(Method):
     relative_accuracy: float | None = None
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=185, per_element=8.7)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",
@@ -76,17 +89,17 @@ class Erm(Method):
         require(0 < accuracy < 1, "relative_accuracy", "above 0 and below 1", accuracy)
         affordable = int(MOST_ENTRIES / (setting.n * setting.d))
         return ErmPlan(
+            setting=setting,
             kinked=kinked,
             relative_accuracy=accuracy,
             most_gradients=min(MOST_GRADIENTS, max(FEWEST_GRADIENTS, affordable)),
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: ErmPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Minimise the empirical risk."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
+        check_sample(sample, plan.setting)
         if plan.kinked:
             slope = float(np.linalg.norm(sample.mean_gradient(sample.constraint.centre)))
             found = staged_subgradients(
@@ -101,7 +114,7 @@ class Erm(Method):
                 sample.mean_gradient,
                 sample.constraint,
                 relative_accuracy=plan.relative_accuracy,
-                modulus=setting.constants.sample_strong_convexity,
+                modulus=plan.setting.constants.sample_strong_convexity,
                 limit=plan.most_gradients,
             )
         return Release(
@@ -110,7 +123,7 @@ class Erm(Method):
             diagnostics={
                 "certified_accuracy": found.accuracy,
                 "steps": float(found.gradient_calls),
-                "gradient_calls": float(found.gradient_calls * setting.n),
+                "gradient_calls": float(found.gradient_calls * plan.setting.n),
             },
             iterates=np.array([sample.constraint.centre, found.value]),
             iterate_steps=np.array([0, found.gradient_calls], dtype=np.int64),

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Method, Release
+from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
 Vector = NDArray[np.float64]
@@ -30,7 +29,7 @@ MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameworkPlan:
+class FrameworkPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -59,26 +58,38 @@ class FrameworkPlan:
     diagnostics: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def step_records(self) -> int:
+        """Records that a step sees."""
+        return self.setting.n // self.descent.steps if self.disjoint else self.setting.n
+
+    @property
+    def passes(self) -> float:
+        return 1 if self.disjoint else self.descent.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.descent.steps * self.step_records
+
 
 def run_framework(
-    plan: FrameworkPlan, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+    plan: FrameworkPlan, sample: Sample, ledger: Ledger, rng: np.random.Generator
 ) -> Release:
     """Descend with the plan's oracle, every release through `ledger`.
 
     The points between the steps, and the averages of them, are post-processing.
     """
-    check_sample(sample, setting)
+    check_sample(sample, plan.setting)
     steps = plan.descent.steps
-    size = setting.n // steps if plan.disjoint else setting.n
-    step_setting = replace(setting, n=size, budget=ZCDP(rho=plan.rho_step))
+    size = plan.step_records
+    step = plan.oracle.plan(replace(plan.setting, n=size, budget=ZCDP(rho=plan.rho_step)))
     ledgers = ledger.disjoint(steps) if plan.disjoint else (ledger,) * steps
 
     def oracle(w: Vector, t: int) -> Vector:
         seen = sample.part(t * size, (t + 1) * size) if plan.disjoint else sample
-        return plan.oracle.release(seen.gradients(w), step_setting, ledgers[t], rng).value
+        return plan.oracle.release(seen.gradients(w), step, ledgers[t], rng).value
 
     found = descend(sample.constraint, plan.descent, oracle)
-    gradients = steps * size
     return Release(
         value=found.value,
         ledger=ledger,
@@ -88,7 +99,7 @@ def run_framework(
             "step_size": plan.descent.step_size,
             "averaged": float(steps if plan.descent.queried else plan.descent.averaged),
             "rho_step": plan.rho_step,
-            "gradient_calls": float(gradients),
+            "gradient_calls": float(plan.gradients),
         },
         notes=plan.notes,
         iterates=found.path.points,

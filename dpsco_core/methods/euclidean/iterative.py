@@ -10,7 +10,15 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -57,6 +65,7 @@ class IterativeDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "grouped"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2e7, per_row=30, per_element=1.5, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.iterative",
         name="Iterative updating of gradients",
@@ -108,6 +117,7 @@ class IterativeDescent(Method):
             descent = practical_descent(setting, unit * radius**2, radius)
         rho_step = rho / descent.steps
         return FrameworkPlan(
+            setting=setting,
             descent=descent,
             oracle=IterativeUpdating(
                 radius=radius,
@@ -125,10 +135,10 @@ class IterativeDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1 with Algorithm 3 as its oracle."""
-        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+        return run_framework(plan, sample, ledger, rng)
 
 
 def union_groups(setting: Setting) -> int:

@@ -9,7 +9,16 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -28,11 +37,19 @@ MOST_PASSES = 1000  # over the data; more steps lower the bound by less than 3 %
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyPlan:
+class NoisyDescentPlan(Plan):
     """The parameters of one run: the losses, and the descent on them."""
 
     losses: Losses
     framework: FrameworkPlan
+
+    @property
+    def passes(self) -> float:
+        return self.framework.passes
+
+    @property
+    def gradients(self) -> int:
+        return self.framework.gradients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +90,7 @@ class NoisyGradientDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.5e5, per_row=10, per_element=1, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",
@@ -87,7 +105,7 @@ class NoisyGradientDescent(Method):
     )
     stage: ClassVar[Stage] = Stage(free_steps=True)
 
-    def plan(self, setting: Setting) -> NoisyPlan:
+    def plan(self, setting: Setting) -> NoisyDescentPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
@@ -99,9 +117,11 @@ class NoisyGradientDescent(Method):
         else:
             descent = practical_descent(setting, energy)
         rho_step = rho / descent.steps
-        return NoisyPlan(
+        return NoisyDescentPlan(
+            setting=setting,
             losses=losses,
             framework=FrameworkPlan(
+                setting=setting,
                 descent=descent,
                 oracle=SimpleClipping(radius=losses.lipschitz),
                 rho=rho,
@@ -114,12 +134,11 @@ class NoisyGradientDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: NoisyDescentPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run noisy gradient descent."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
-        return run_framework(plan.framework, plan.losses.of(sample), setting, ledger, rng)
+        check_sample(sample, plan.setting)
+        return run_framework(plan.framework, plan.losses.of(sample), ledger, rng)
 
 
 def theorem_descent(setting: Setting, rho: float, lipschitz: float) -> Descent:

@@ -12,7 +12,15 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.objective_plan import (
@@ -62,6 +70,7 @@ class ObjectivePerturbation(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.objective-perturbation",
         name="Objective perturbation",
@@ -83,10 +92,10 @@ class ObjectivePerturbation(Method):
         return objective_plan(setting, self.calibration, self.tuning, strong=False)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1."""
-        return run(self.plan(setting), sample, setting, ledger, rng)
+        return run(plan, sample, ledger, rng)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +121,7 @@ class ObjectivePerturbationStrong(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=6e4, per_row=11, per_element=1.8)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.objective-perturbation-strong",
         name="Objective perturbation, strongly convex",
@@ -132,20 +142,15 @@ class ObjectivePerturbationStrong(Method):
         return objective_plan(setting, self.calibration, self.tuning, strong=True)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: ObjectivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2."""
-        return run(self.plan(setting), sample, setting, ledger, rng)
+        return run(plan, sample, ledger, rng)
 
 
-def run(
-    plan: ObjectivePlan,
-    sample: Sample,
-    setting: Setting,
-    ledger: Ledger,
-    rng: np.random.Generator,
-) -> Release:
+def run(plan: ObjectivePlan, sample: Sample, ledger: Ledger, rng: np.random.Generator) -> Release:
     """Run Algorithm 1 or 2 at the parameters of `plan`."""
+    setting = plan.setting
     check_sample(sample, setting)
     losses = plan.losses.of(sample)
     closed = plan.hessian is not None

@@ -18,7 +18,7 @@ from dpsco_core.base.search import smallest_between
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.lq_ball import LqBall
-from dpsco_core.methods.base import Calibration, Tuning
+from dpsco_core.methods.base import Calibration, Plan, Tuning
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.privacy.budget import ApproxDP, gaussian_rho
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, objective_noise_std
@@ -34,7 +34,7 @@ LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-1
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePlan:
+class ObjectivePlan(Plan):
     r"""The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -71,6 +71,10 @@ class ObjectivePlan:
     output_sensitivity: float = 0.0
     output_rho: float = 0.0
     output_std: float = 0.0
+
+    @property
+    def gradients(self) -> int | None:
+        return None if self.hessian is None else self.setting.n
 
 
 @lru_cache(maxsize=4096)
@@ -262,6 +266,7 @@ def _closed_plan(
         sensitivity = 2 * losses.feature_bound  # gradients differ by the records alone
         std = gaussian_noise_std(sensitivity, rho)
     return ObjectivePlan(
+        setting=setting,
         losses=losses,
         hessian=hessian,
         ridge=ridge,
@@ -292,6 +297,7 @@ def _paper_plan(
     # Noise as printed, which would hide this much.
     sensitivity = max(open_distance(setting, accuracy, ridge), printed * math.sqrt(2 * rho))
     return ObjectivePlan(
+        setting=setting,
         losses=losses,
         hessian=None,
         ridge=ridge,
@@ -326,6 +332,7 @@ def _tight_plan(
     accuracy = reachable_accuracy(setting, losses, ridge, std)
     moved = open_distance(setting, accuracy, ridge)
     return ObjectivePlan(
+        setting=setting,
         losses=losses,
         hessian=None,
         ridge=ridge,

@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -55,13 +64,17 @@ class Phase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhasedPlan:
+class PhasedPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
     rho: float
     batch: int
     phases: tuple[Phase, ...]
+
+    @property
+    def gradients(self) -> int:
+        return self.phases[-1].stop
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +107,7 @@ class PhasedSgd(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "ordered"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",
@@ -127,11 +141,11 @@ class PhasedSgd(Method):
         return phased_plan(setting, rho, losses, count, step_size)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2."""
-        check_sample(sample, setting)
-        return run_phases(self.plan(setting), sample, ledger, rng)
+        check_sample(sample, plan.setting)
+        return run_phases(plan, sample, ledger, rng)
 
 
 def check_two_records(setting: Setting) -> None:
@@ -176,7 +190,7 @@ def phased_plan(
     if losses.smoothness > 0:
         room = 2 / (losses.smoothness * phases[0].step_size)
         batch = min(batch, max(1, math.floor(room)))
-    return PhasedPlan(losses=losses, rho=rho, batch=batch, phases=tuple(phases))
+    return PhasedPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=tuple(phases))
 
 
 def run_phases(
@@ -215,7 +229,7 @@ def run_phases(
             "step_size": first.step_size,
             "phases": float(len(plan.phases)),
             "batch_size": float(plan.batch),
-            "gradient_calls": float(last.stop),
+            "gradient_calls": float(plan.gradients),
         },
         iterates=np.array(points),
         iterate_steps=np.array(ends, dtype=np.int64),

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -34,7 +43,7 @@ NOISE_ELEMENTS = 100_000  # that are drawn at once
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSgdPlan:
+class PrivateSgdPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -61,6 +70,10 @@ class PrivateSgdPlan:
     l2_sensitivity: float
     noise_std: float
     batch: int = 1
+
+    @property
+    def gradients(self) -> int:
+        return self.gradient_calls
 
     def open(self, ledger: Ledger, d: int) -> Steps:
         """Account for all steps."""
@@ -112,6 +125,7 @@ class PrivateSgd(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1e5, per_row=5600, per_element=15)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.private-sgd",
         name="Private SGD",
@@ -143,6 +157,7 @@ class PrivateSgd(Method):
         else:
             step_size = distance / math.sqrt(calls * (losses.lipschitz**2 + d * noise_std**2))
         return PrivateSgdPlan(
+            setting=setting,
             losses=losses,
             gradient_calls=calls,
             step_size=step_size,
@@ -154,13 +169,12 @@ class PrivateSgd(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: PrivateSgdPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
-        order, idle = fresh_order(setting.n, plan, rng)
-        steps = plan.open(ledger, setting.d)
+        check_sample(sample, plan.setting)
+        order, idle = fresh_order(plan.setting.n, plan, rng)
+        steps = plan.open(ledger, plan.setting.d)
         value, path = run_steps(plan, plan.losses.of(sample), order, idle, steps, rng)
         return Release(
             value=value,

@@ -10,7 +10,13 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Method, Reads, Release
+from dpsco_core.methods.base import (
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+)
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
@@ -20,7 +26,7 @@ MOST_STEPS = 4000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SgdPlan:
+class SgdPlan(Plan):
     r"""The parameters of one run.
 
     Parameters
@@ -71,6 +77,7 @@ class Sgd(Method):
     batch: int | None = None
 
     reads: ClassVar[Reads] = "ordered"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e6, per_row=2200, per_element=22)
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",
@@ -91,6 +98,7 @@ class Sgd(Method):
         smoothness, modulus = constants.smoothness, constants.strong_convexity
         if modulus > 0 and smoothness < math.inf:
             return SgdPlan(
+                setting=setting,
                 rule="strongly convex",
                 batch=batch,
                 steps=steps,
@@ -102,7 +110,7 @@ class Sgd(Method):
             curved = 1 / (2 * smoothness) if smoothness > 0 else math.inf
             # A linear loss that is the same for all records: one step of any length is as good.
             size = min(noisy, curved) if min(noisy, curved) < math.inf else radius
-            return SgdPlan(rule="smooth", batch=batch, steps=steps, step_size=size)
+            return SgdPlan(setting=setting, rule="smooth", batch=batch, steps=steps, step_size=size)
         energy = min(constants.mean_gradient_bound**2 + variance, constants.lipschitz**2)
         if not 0 < energy < math.inf:
             raise NotApplicable(
@@ -112,21 +120,20 @@ class Sgd(Method):
                 changes=(("distribution", "gaussian"),),
             )
         size = radius / math.sqrt(steps * energy)
-        return SgdPlan(rule="lipschitz", batch=batch, steps=steps, step_size=size)
+        return SgdPlan(setting=setting, rule="lipschitz", batch=batch, steps=steps, step_size=size)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: SgdPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run SGD over the records in their order."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
+        check_sample(sample, plan.setting)
         constraint = sample.constraint
-        w, total, weights = constraint.centre, np.zeros(setting.d), 0.0
+        w, total, weights = constraint.centre, np.zeros(plan.setting.d), 0.0
         path = Path(w, plan.steps)
         queried = plan.rule == "lipschitz"
         for t in range(plan.steps):
             low = t * plan.batch
-            high = min(low + plan.batch, setting.n)
+            high = min(low + plan.batch, plan.setting.n)
             weight = t + 1.0 if plan.rule == "strongly convex" else 1.0
             if queried:
                 total += w
@@ -146,7 +153,7 @@ class Sgd(Method):
                 "steps": float(plan.steps),
                 "step_size": plan.step_size,
                 "batch_size": float(plan.batch),
-                "gradient_calls": float(setting.n),
+                "gradient_calls": float(plan.setting.n),
             },
             iterates=path.points,
             iterate_steps=path.steps,

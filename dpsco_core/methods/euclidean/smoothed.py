@@ -9,7 +9,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -50,6 +58,7 @@ class SmoothedDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.4e5, per_row=15, per_element=7, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="sco.smoothed",
         name="Smoothed gradients",
@@ -96,6 +105,7 @@ class SmoothedDescent(Method):
             descent = practical_descent(setting, energy, tau * math.sqrt(d))
         rho_step = rho / descent.steps
         return FrameworkPlan(
+            setting=setting,
             descent=descent,
             oracle=NoiseSmoothing(
                 tau=tau, smoothing_variance=SMOOTHING_VARIANCE, calibration=self.calibration
@@ -106,10 +116,10 @@ class SmoothedDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2 with Algorithm 4 as its oracle."""
-        return run_framework(self.plan(setting), sample, setting, ledger, rng)
+        return run_framework(plan, sample, ledger, rng)
 
 
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:

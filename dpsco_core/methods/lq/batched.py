@@ -8,7 +8,15 @@ from typing import ClassVar
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.shuffled import inside, refuse_beyond_two
@@ -45,6 +53,7 @@ class BatchedMirrorDescent(Method):
     noise: Noise | None = None
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=3e5, per_row=140, per_element=4.8)
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.batched-mirror-descent",
         name="Batched mirror descent",
@@ -68,8 +77,7 @@ class BatchedMirrorDescent(Method):
         return mirror_plan(setting, ("public",), noise, self.calibration, self.tuning)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the batched variant."""
-        plan = self.plan(setting)
-        return run_mirror(plan, sample, setting, ledger, rng, two_accountings=False)
+        return run_mirror(plan, sample, ledger, rng, two_accountings=False)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dpsco_core.base.search import smallest_or
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.lq.mirror_schedule import Descent, best_b4
+from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, best_b4
 from dpsco_core.methods.lq.noise import Order, composed_rho, dual_energy, record_rho
 from dpsco_core.methods.lq.noisy_schedule import step_energy
 from dpsco_core.methods.lq.regularized_schedule import Regularized
@@ -48,10 +48,10 @@ def regularized(setting: Setting, noise: Noise, calibration: Calibration) -> Reg
     )
 
 
-def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> Descent:
+def descent(setting: Setting, order: Order, noise: Noise, calibration: Calibration) -> MirrorInputs:
     """Return what B4 needs, with the noise of every record or of every batch."""
     found, space = own_constants(setting), space_of(setting)
-    clean = Descent(
+    clean = MirrorInputs(
         n=setting.n,
         space=space,
         divergence=space.kappa * found.radius**2 / 2,
@@ -74,7 +74,7 @@ def noisy(setting: Setting) -> tuple[int, tuple[float, float], float]:
 
 def better_descent(
     setting: Setting, orders: tuple[Order, ...], noise: Noise, calibration: Calibration
-) -> Descent:
+) -> MirrorInputs:
     """Return what B4 needs, with the noise of the order whose best bound is the smaller.
 
     Shuffling pays for few budgets only (theory/su-zhao-wang.md, 2.5 (c)), and both are

@@ -33,12 +33,12 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.steps import bregman_point, mirror_step
-from dpsco_core.methods.base import Calibration, Release, Tuning
+from dpsco_core.methods.base import Calibration, Plan, Release, Tuning, Vector
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.inputs import descent
 from dpsco_core.methods.lq.mirror_schedule import (
-    Descent,
+    MirrorInputs,
     batched_parameters,
     practical_choice,
     theorem_10,
@@ -53,8 +53,6 @@ from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-Vector = NDArray[np.float64]
-
 MOST_STEPS = 20_000  # of the theorems': each costs a mirror step
 ACCOUNTINGS = {
     "shuffled": "Accounting: shuffled; the order of the records is secret, and each brings noise "
@@ -65,7 +63,7 @@ ACCOUNTINGS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorPlan:
+class MirrorPlan(Plan):
     r"""The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -114,6 +112,10 @@ class MirrorPlan:
         return 1 if self.certificate is None else self.batch_size
 
     @property
+    def gradients(self) -> int:
+        return self.steps * self.batch_size
+
+    @property
     def diagnostics(self) -> dict[str, float]:
         """What a reader of a release is shown."""
         return {
@@ -124,7 +126,7 @@ class MirrorPlan:
             "step_size": 1 / self.step_weight,
             "step_weight": self.step_weight,
             "batch_size": float(self.batch_size),
-            "gradient_calls": float(self.steps * self.batch_size),
+            "gradient_calls": float(self.gradients),
         }
 
     def open(self, ledger: Ledger) -> Steps:
@@ -198,6 +200,7 @@ def mirror_plan(
     draw = Shaped(at.space, 2 * threshold, rho, noise, shape)
     draw, certificate = _accounted(draw, certificate, setting)
     return MirrorPlan(
+        setting=setting,
         space=at.space,
         steps=steps,
         batch_size=setting.n // steps,
@@ -209,7 +212,7 @@ def mirror_plan(
     )
 
 
-def published(setting: Setting, at: Descent, *, shuffled: bool) -> tuple[int, float]:
+def published(setting: Setting, at: MirrorInputs, *, shuffled: bool) -> tuple[int, float]:
     """Return T and tau of the statement; see `mirror_plan`."""
     budget, parameters = setting.budget, theorem_10 if shuffled else batched_parameters
     if isinstance(budget, ApproxDP):
@@ -221,7 +224,7 @@ def published(setting: Setting, at: Descent, *, shuffled: bool) -> tuple[int, fl
     return max(1, steps), at.gradient_bound + room
 
 
-def published_weight(at: Descent, steps: int, threshold: float) -> float:
+def published_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
     r"""Return :math:`\gamma = \max\{2\beta, \sqrt{2TV/(\kappa M^2)}\}`."""
     _, sampling, noise = at.errors(steps, threshold)
     spread = 2 * steps * (sampling + noise) / at.space.kappa
@@ -307,7 +310,6 @@ def _check_applicable(setting: Setting) -> None:
 def run_mirror(
     plan: MirrorPlan,
     sample: Sample,
-    setting: Setting,
     ledger: Ledger,
     rng: np.random.Generator,
     *,
@@ -317,7 +319,7 @@ def run_mirror(
 
     A method with `two_accountings` says which one it has used.
     """
-    check_sample(sample, setting)
+    check_sample(sample, plan.setting)
     noise, n, d = plan.open(ledger), sample.n, sample.d
     mirror, constraint = PowerMirror.for_space(plan.space), sample.constraint
     order = np.arange(n) if plan.certificate is None else rng.permutation(n)

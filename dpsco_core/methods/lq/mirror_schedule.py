@@ -27,7 +27,7 @@ Terms4 = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Descent:
+class MirrorInputs:
     r"""What B4 depends on besides the steps and the threshold.
 
     Parameters
@@ -68,7 +68,7 @@ class Descent:
 
     def with_noise(
         self, order: Order, budget: Budget, noise: Noise, calibration: Calibration
-    ) -> Descent:
+    ) -> MirrorInputs:
         """Return it with the energy of one kind of noise, and the other infinite.
 
         The order "shuffled" draws noise for every record, "public" for every batch.
@@ -110,18 +110,18 @@ class Descent:
         return bias, self.space.kappa * spread**2 / batch, noise
 
 
-def b4(at: Descent, steps: int, threshold: float, step_weight: float | None = None) -> Terms4:
+def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None = None) -> Terms4:
     r"""B4: an explicit bound on the mean excess risk, over data and noise.
 
     .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
 
-    with :math:`V_g, V_z, B` of `Descent.errors`. It is that of theory/su-zhao-wang.md, 3.6 with
+    with :math:`V_g, V_z, B` of `MirrorInputs.errors`. That is theory/su-zhao-wang.md, 3.6, with
     three constants sharpened: the two variances add without a factor 2, because noise and records
     are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
 
     Parameters
     ----------
-    at : Descent
+    at : MirrorInputs
     steps : int
         T, from 1 to n.
     threshold : float
@@ -147,7 +147,7 @@ def b4(at: Descent, steps: int, threshold: float, step_weight: float | None = No
     return start, sampling / (2 * room), noise / (2 * room), at.diameter * bias
 
 
-def best_weight(at: Descent, steps: int, threshold: float) -> float:
+def best_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
     r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`."""
     _, sampling, noise = at.errors(steps, threshold)
     return at.smoothness + math.sqrt(steps * (sampling + noise) / (2 * at.divergence))
@@ -164,7 +164,7 @@ class DescentChoice:
 
 
 @lru_cache(maxsize=4096)
-def best_b4(at: Descent) -> DescentChoice:
+def best_b4(at: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `b4`.
 
     The value is infinite, and the parameters say nothing, where B4 is finite for none of them.
@@ -198,7 +198,7 @@ def best_b4(at: Descent) -> DescentChoice:
 
 
 @lru_cache(maxsize=4096)
-def practical_choice(at: Descent) -> DescentChoice:
+def practical_choice(at: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `modelled`.
 
     Raises
@@ -224,14 +224,14 @@ def _value(choice: DescentChoice) -> float:
     return choice.value
 
 
-def _check_finite(at: Descent) -> None:
+def _check_finite(at: MirrorInputs) -> None:
     """Refuse where a constant or the noise is infinite: every value would be."""
     finite = math.isfinite(at.smoothness * at.divergence * at.gradient_bound * at.variance)
     if not finite or not math.isfinite(min(at.batch_energy, at.record_energy)):
         raise nothing_finite("number of steps")
 
 
-def modelled(at: Descent, steps: int, factor: float) -> DescentChoice:
+def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     r"""Return a model of the excess risk on typical data, at the threshold :math:`G+f\sigma`.
 
     B4 with the variance :math:`\kappa\sigma^2/b` of an untruncated batch and, in place of the

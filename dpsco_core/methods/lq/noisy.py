@@ -20,7 +20,16 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.steps import bregman_point
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -91,11 +100,15 @@ class Potential:
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyPlan:
+class NoisyMirrorPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     sgd: PrivateSgdPlan
     potential: Potential
+
+    @property
+    def gradients(self) -> int:
+        return self.sgd.gradients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +155,9 @@ class NoisyMirrorDescent(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(
+        fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4
+    )
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.noisy-mirror-descent",
         name="Noisy mirror descent",
@@ -158,7 +174,7 @@ class NoisyMirrorDescent(Method):
     )
     stage: ClassVar[Stage] = Stage(records=1)
 
-    def plan(self, setting: Setting) -> NoisyPlan:
+    def plan(self, setting: Setting) -> NoisyMirrorPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         n, constraint = setting.n, setting.body
@@ -181,8 +197,10 @@ class NoisyMirrorDescent(Method):
         else:
             energy = potential.energy(losses.lipschitz, mean_std)
             size = math.sqrt(2 * potential.divergence * batch / (calls * energy))
-        return NoisyPlan(
+        return NoisyMirrorPlan(
+            setting=setting,
             sgd=PrivateSgdPlan(
+                setting=setting,
                 losses=losses,
                 gradient_calls=calls,
                 step_size=size,
@@ -197,14 +215,13 @@ class NoisyMirrorDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: NoisyMirrorPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1 with the plan's potential."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
+        check_sample(sample, plan.setting)
         sgd, potential = plan.sgd, plan.potential
-        order, idle = fresh_order(setting.n, sgd, rng)
-        steps = sgd.open(ledger, setting.d)
+        order, idle = fresh_order(plan.setting.n, sgd, rng)
+        steps = sgd.open(ledger, plan.setting.d)
         value, path = run_steps(
             sgd,
             sgd.losses.of(sample),

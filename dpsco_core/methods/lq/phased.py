@@ -10,7 +10,15 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -64,6 +72,7 @@ class UnconstrainedPhasedSgd(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "ordered"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=6e4, per_row=6000, per_element=2)
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.phased-sgd",
         name="Unconstrained phased SGD",
@@ -101,11 +110,11 @@ class UnconstrainedPhasedSgd(Method):
         return phased_plan(setting, rho, losses, count, step_size, reach)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: PhasedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the phases on the whole space."""
-        check_sample(sample, setting)
-        return run_phases(self.plan(setting), sample, ledger, rng, projected=False)
+        check_sample(sample, plan.setting)
+        return run_phases(plan, sample, ledger, rng, projected=False)
 
 
 def phased_share(setting: Setting, calibration: Calibration) -> float:

@@ -9,7 +9,15 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.shuffled import inside
 from dpsco_core.privacy.ledger import Ledger
@@ -41,6 +49,7 @@ class EuclideanReduction(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.euclidean-reduction",
         name="Euclidean reduction",
@@ -71,7 +80,7 @@ class EuclideanReduction(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the reduced method."""
-        return run_mirror(self.plan(setting), sample, setting, ledger, rng)
+        return run_mirror(plan, sample, ledger, rng)

@@ -13,7 +13,16 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
@@ -35,7 +44,7 @@ REGULARISED = 0.5  # of the reciprocal of that time
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizedPlan:
+class RegularizedPlan(Plan):
     r"""The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -59,6 +68,14 @@ class RegularizedPlan:
     growth: float
     rho: float
     sensitivity: float
+
+    @property
+    def passes(self) -> float:
+        return self.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.steps * self.setting.n
 
     @property
     def rho_step(self) -> float:
@@ -110,6 +127,7 @@ class RegularizedMirrorDescent(Method):
     noise: Noise | None = None
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=7e4, per_row=9.6, per_element=1.2, unit="step")
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.regularized-mirror-descent",
         name="Regularised mirror descent",
@@ -150,6 +168,7 @@ class RegularizedMirrorDescent(Method):
             steps, proximal, regulariser = practical_parameters(setting, space, energy, losses)
             doubled = proximal
         return RegularizedPlan(
+            setting=setting,
             losses=losses,
             space=space,
             noise=noise,
@@ -162,11 +181,10 @@ class RegularizedMirrorDescent(Method):
         )
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: RegularizedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3."""
-        check_sample(sample, setting)
-        plan = self.plan(setting)
+        check_sample(sample, plan.setting)
         value, path = run_descent(plan, plan.losses.of(sample), ledger, rng)
         return Release(
             value=value,

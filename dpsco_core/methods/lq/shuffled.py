@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Reads, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.privacy.generalized_gaussian import Noise
@@ -72,6 +72,7 @@ class ShuffledMirrorDescent(Method):
     noise: Noise | None = None
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
     card: ClassVar[MethodCard] = MethodCard(
         slug="lp.shuffled-mirror-descent",
         name="Shuffled mirror descent",
@@ -95,7 +96,7 @@ class ShuffledMirrorDescent(Method):
         return mirror_plan(setting, ("shuffled", "public"), noise, self.calibration, self.tuning)
 
     def release(
-        self, sample: Sample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: Sample, plan: MirrorPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 4."""
-        return run_mirror(self.plan(setting), sample, setting, ledger, rng)
+        return run_mirror(plan, sample, ledger, rng)

@@ -11,7 +11,16 @@ import numpy as np
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning, Vector
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Tuning,
+    Vector,
+)
 from dpsco_core.methods.mean.base import check_level, check_rows
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
@@ -31,12 +40,11 @@ GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptivePlan:
+class AdaptivePlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
     ----------
-    setting : Setting
     mode : {"single", "guarded"}
     top_radius : float
         The largest radius of the ladder.
@@ -55,7 +63,6 @@ class AdaptivePlan:
     centre : CentrePlan or None
     """
 
-    setting: Setting
     mode: Mode
     top_radius: float
     epsilon: float
@@ -107,6 +114,7 @@ class AdaptiveClipping(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2.5e5, per_row=20, per_element=1)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.adaptive",
         name="Adaptive clipping",
@@ -196,11 +204,10 @@ class AdaptiveClipping(Method):
         )
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the algorithm of theory/adaptive-methods.md, 1.1."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         n, centre = rows.n, None
         if plan.centre is not None:  # step 2
             places = ledger.select(plan.centre.medians(rows), rng=rng, label="medians")

@@ -12,7 +12,16 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -27,7 +36,7 @@ from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedPlan:
+class ClippedPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     clip_radius: float
@@ -65,6 +74,7 @@ class SimpleClipping(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.clipped",
         name="Simple clipping",
@@ -89,6 +99,7 @@ class SimpleClipping(Method):
         check_level("radius", radius)
         sensitivity = 2 * radius / setting.n
         return ClippedPlan(
+            setting=setting,
             clip_radius=radius,
             rho=rho,
             l2_sensitivity=sensitivity,
@@ -96,11 +107,10 @@ class SimpleClipping(Method):
         )
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: ClippedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 2."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         average = clipped_mean(rows, plan.clip_radius)  # steps 1 and 2
         value = ledger.gaussian(
             average,

@@ -12,7 +12,7 @@ from dpsco_core.base.cards import BISWAS_2020, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -30,17 +30,15 @@ PRACTICAL_TAIL = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoinPressPlan:
+class CoinPressPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
     ----------
-    setting : Setting
     radii, rhos : tuple of float
         Of each step: of the ball that records are projected on, and its share.
     """
 
-    setting: Setting
     radii: tuple[float, ...]
     rhos: tuple[float, ...]
 
@@ -71,6 +69,7 @@ class CoinPress(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=15, per_element=1.3)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.coinpress",
         name="CoinPress",
@@ -120,11 +119,10 @@ class CoinPress(Method):
         return tuple(radii), rhos
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: CoinPressPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         centre = np.zeros(rows.d)
         for radius, rho in zip(plan.radii, plan.rhos, strict=True):
             centre = centre + ledger.gaussian(

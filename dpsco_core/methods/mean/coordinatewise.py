@@ -13,7 +13,16 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -30,7 +39,7 @@ SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewisePlan:
+class CoordinatewisePlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -106,6 +115,7 @@ class CoordinatewiseCDP(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.cwme-cdp",
         name="Coordinate-wise, Gaussian",
@@ -129,11 +139,10 @@ class CoordinatewiseCDP(Method):
         return replace(chosen, noise=noise)
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run CDPCWME."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
         median = np.median(means, axis=0)  # step 2.3, midpoint for even m
         value = ledger.gaussian(
@@ -168,6 +177,7 @@ class CoordinatewisePure(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.cwme-pure",
         name="Coordinate-wise, Laplace",
@@ -191,11 +201,10 @@ class CoordinatewisePure(Method):
         return replace(chosen, noise=noise)
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run DPCWME."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)
         median = np.median(means, axis=0)
         value = ledger.laplace(
@@ -257,6 +266,7 @@ def _choose(
         else median_sensitivity(threshold, blocks, n // blocks)
     )
     return CoordinatewisePlan(
+        setting=setting,
         threshold=threshold,
         blocks=blocks,
         block_size=n // blocks,

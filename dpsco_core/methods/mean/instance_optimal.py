@@ -12,7 +12,16 @@ from scipy.linalg import hadamard
 
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning, Vector
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Tuning,
+    Vector,
+)
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
@@ -28,12 +37,11 @@ MOST_STEPS = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptimalPlan:
+class InstanceOptimalPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
     ----------
-    setting : Setting
     median_rho, norm_rho, release_rho : float
         Of all medians, of the search for the norm, of the release.
     limit : float
@@ -46,7 +54,6 @@ class InstanceOptimalPlan:
         k: about so many norms are to be above the radius.
     """
 
-    setting: Setting
     median_rho: float
     norm_rho: float
     release_rho: float
@@ -78,6 +85,7 @@ class InstanceOptimal(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1e6, per_row=0, per_element=230)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.instance-optimal",
         name="Rotated medians and a norm quantile",
@@ -114,11 +122,10 @@ class InstanceOptimal(Method):
         )
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: InstanceOptimalPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the estimator of theory/adaptive-methods.md, 2."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         centre = _centre(rows, plan, ledger, rng)
         radius = _norm_quantile(rows, plan, centre, ledger, rng)
         sensitivity = 2 * radius / rows.n

@@ -13,7 +13,16 @@ from scipy.sparse import csc_array
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, rows_per_block
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -38,7 +47,7 @@ PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deep
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativePlan:
+class IterativePlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -112,6 +121,7 @@ class IterativeUpdating(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "grouped"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=2e7, per_row=25, per_element=1.4)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.iterative",
         name="Iterative updating",
@@ -162,6 +172,7 @@ class IterativeUpdating(Method):
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
         noise = gaussian_noise_std(sensitivity, rho)
         return IterativePlan(
+            setting=setting,
             clip_radius=radius,
             groups=groups,
             group_size=size,
@@ -175,11 +186,10 @@ class IterativeUpdating(Method):
         )
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: IterativePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         group = secret_groups(rows.n, plan.groups, rng)  # step 1
         means = clipped_group_means(rows, group, plan.groups, plan.clip_radius)  # step 2
         if plan.amplification is None:  # step 3
@@ -200,7 +210,7 @@ class IterativeUpdating(Method):
                 label="means of secret random groups",
             )
         centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
-        bound = setting.constants.mean_gradient_bound
+        bound = plan.setting.constants.mean_gradient_bound
         return Release(
             value=project_to_ball(centre, bound),
             ledger=ledger,

@@ -11,14 +11,20 @@ import numpy as np
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Method, Reads, Release
+from dpsco_core.methods.base import (
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+)
 from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfMeansPlan:
+class MedianOfMeansPlan(Plan):
     """`blocks` consecutive blocks of `block_size` records each."""
 
     blocks: int
@@ -39,6 +45,7 @@ class MedianOfMeans(Method):
     blocks: int | None = None
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.5e5, per_row=0.1, per_element=0.31)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.median-of-means",
         name="Median of means",
@@ -65,14 +72,13 @@ class MedianOfMeans(Method):
                 nearest=f"set n={blocks}",
                 changes=(("n", blocks),),
             )
-        return MedianOfMeansPlan(blocks=blocks, block_size=setting.n // blocks)
+        return MedianOfMeansPlan(setting=setting, blocks=blocks, block_size=setting.n // blocks)
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: MedianOfMeansPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Return the median of the block means; nothing is spent and nothing is protected."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         size = plan.block_size
         means = np.stack(
             [sum_of_rows(rows, i * size, (i + 1) * size) / size for i in range(plan.blocks)]

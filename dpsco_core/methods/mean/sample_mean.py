@@ -9,14 +9,20 @@ import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Method, Reads, Release
+from dpsco_core.methods.base import (
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+)
 from dpsco_core.methods.mean.base import sum_of_rows
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class SampleMeanPlan:
+class SampleMeanPlan(Plan):
     """The sample mean has no parameters."""
 
 
@@ -25,6 +31,7 @@ class SampleMean(Method):
     r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=8e3, per_row=0.2, per_element=0.27)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.sample",
         name="Sample mean",
@@ -37,10 +44,10 @@ class SampleMean(Method):
 
     def plan(self, setting: Setting) -> SampleMeanPlan:
         """Return the (empty) parameters."""
-        return SampleMeanPlan()
+        return SampleMeanPlan(setting=setting)
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: SampleMeanPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Return the average; nothing is spent and nothing is protected."""
         return Release(value=sum_of_rows(rows, 0, rows.n) / rows.n, ledger=ledger)

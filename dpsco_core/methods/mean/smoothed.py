@@ -14,7 +14,16 @@ from dpsco_core.base.arrays import real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import (
     SQRT2,
@@ -33,7 +42,7 @@ PIECE = 32_768  # entries whose intermediate results fit the cache
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedPlan:
+class SmoothedPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -112,6 +121,7 @@ class NoiseSmoothing(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=9e4, per_row=0, per_element=2.4)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.smoothed",
         name="Noise smoothing",
@@ -140,6 +150,7 @@ class NoiseSmoothing(Method):
         proven = tau * unit_sensitivity(setting, variance)
         used = tau * self._unit_sensitivity(setting, variance)
         return SmoothedPlan(
+            setting=setting,
             tau=tau,
             smoothing_variance=variance,
             rho=rho,
@@ -173,11 +184,10 @@ class NoiseSmoothing(Method):
         return unit_sensitivity(setting, variance)
 
     def release(
-        self, rows: Rows, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, rows: Rows, plan: SmoothedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run CDPNSME."""
-        check_rows(rows, setting)
-        plan = self.plan(setting)
+        check_rows(rows, plan.setting)
         average = smoothed_mean(rows, plan.tau, plan.smoothing_variance)  # step 1
         value = ledger.gaussian(  # step 2
             average,

@@ -20,7 +20,15 @@ from numpy.typing import NDArray
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -32,7 +40,7 @@ from dpsco_core.methods.euclidean.lipschitz import (
 from dpsco_core.methods.euclidean.noisy_gd import theorem_descent
 from dpsco_core.methods.euclidean.tuning import SPARED, Descent, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clip_to_ball
-from dpsco_core.methods.user.accelerated.gap import Objective
+from dpsco_core.methods.user.accelerated.gap import Curvature
 from dpsco_core.methods.user.accelerated.sgd import accelerated_descent, query_weights
 from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.privacy.ledger import Ledger
@@ -47,16 +55,16 @@ SMOOTHNESSES = (1.0, 2.0, 4.0)  # of its largest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Accelerated:
+class AcceleratedChoice:
     """AC-SA: its number of steps, what it assumes of the risk, and what the model predicts."""
 
     steps: int
-    objective: Objective
+    objective: Curvature
     modelled_risk: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeansPlan:
+class MeansPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -64,14 +72,22 @@ class MeansPlan:
     losses : Losses
     rho, noise_std : float
         The whole budget, and the noise of one step.
-    choice : Descent or Accelerated
+    choice : Descent or AcceleratedChoice
         How it steps.
     """
 
     losses: Losses
     rho: float
     noise_std: float
-    choice: Descent | Accelerated
+    choice: Descent | AcceleratedChoice
+
+    @property
+    def passes(self) -> float:
+        return self.choice.steps
+
+    @property
+    def gradients(self) -> int:
+        return self.choice.steps * self.setting.n * self.setting.m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +119,9 @@ class UserClippedMeans(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(
+        fixed=2.1e5, per_row=6.1, per_element=1.1, unit="step", rough_steps=(35, 128)
+    )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",
@@ -125,6 +144,7 @@ class UserClippedMeans(Method):
         choice = self._choice(setting, rho, losses, energy)
         steps = choice.steps
         return MeansPlan(
+            setting=setting,
             losses=losses,
             rho=rho,
             noise_std=2 * losses.lipschitz / setting.n * math.sqrt(steps / (2 * rho)),
@@ -133,7 +153,7 @@ class UserClippedMeans(Method):
 
     def _choice(
         self, setting: Setting, rho: float, losses: Losses, energy: float
-    ) -> Descent | Accelerated:
+    ) -> Descent | AcceleratedChoice:
         """Return the way to step."""
         items = replace(setting, n=setting.n * setting.m)  # whose sampling error is the model's
         if self.method == "accelerated":
@@ -149,17 +169,16 @@ class UserClippedMeans(Method):
         )
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: MeansPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the descent."""
-        check_users(sample, setting)
-        plan = self.plan(setting)
+        check_users(sample, plan.setting)
         users, steps = bounded_users(sample, plan.losses), plan.choice.steps
 
         def noisy_gradient(w: Vector, t: int) -> Vector:
             return ledger.gaussian(
                 clipped_user_mean(users, w, plan.losses.lipschitz),
-                l2_sensitivity=2 * plan.losses.lipschitz / setting.n,
+                l2_sensitivity=2 * plan.losses.lipschitz / plan.setting.n,
                 rho=plan.rho / steps,
                 rng=rng,
                 label=f"mean gradient of step {t + 1}",
@@ -173,9 +192,9 @@ class UserClippedMeans(Method):
             | {
                 "noise_std": plan.noise_std,
                 "steps": float(steps),
-                "accelerated": float(isinstance(plan.choice, Accelerated)),
+                "accelerated": float(isinstance(plan.choice, AcceleratedChoice)),
                 "rho_step": plan.rho / steps,
-                "gradient_calls": float(steps * setting.n * setting.m),
+                "gradient_calls": float(plan.gradients),
             },
             iterates=found.path.points,
             iterate_steps=found.path.steps,
@@ -183,7 +202,7 @@ class UserClippedMeans(Method):
 
 
 def run_choice(
-    choice: Descent | Accelerated,
+    choice: Descent | AcceleratedChoice,
     constraint: ConstraintSet,
     oracle: Callable[[Vector, int], Vector],
 ) -> Descended:
@@ -216,7 +235,7 @@ def clipped_user_mean(users: UserSample, w: Vector, lipschitz: float) -> Vector:
 
 
 def accelerated_risk(
-    objective: Objective, steps: int, curvature: float, distance: float, noise_energy: float
+    objective: Curvature, steps: int, curvature: float, distance: float, noise_energy: float
 ) -> float:
     r"""Return the excess risk of AC-SA on a quadratic of one curvature, exactly.
 
@@ -236,7 +255,7 @@ def accelerated_risk(
 
     Examples
     --------
-    >>> one = Objective(strong_convexity=1.0, smoothness=1.0)
+    >>> one = Curvature(strong_convexity=1.0, smoothness=1.0)
     >>> round(accelerated_risk(one, 1, 1.0, 2.0, 0.5), 12)  # a step of size 1/3
     0.916666666667
     """
@@ -263,7 +282,7 @@ def accelerated_risk(
 
 
 @lru_cache(maxsize=4096)
-def accelerated_choice(setting: Setting, noise_energy: float) -> Accelerated:
+def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoice:
     """Return the AC-SA that the model recommends.
 
     The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
@@ -287,12 +306,14 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> Accelerated:
     for steps in ACCELERATED_STEPS:
         for modulus in MODULI:
             for factor in SMOOTHNESSES:
-                objective = Objective(strong_convexity=modulus * low, smoothness=factor * largest)
+                objective = Curvature(strong_convexity=modulus * low, smoothness=factor * largest)
                 risk = max(
                     accelerated_risk(objective, steps, h, distance, noise_energy)
                     for h in (low, middle, largest)
                 )
-                found.append(Accelerated(steps=steps, objective=objective, modelled_risk=risk))
+                found.append(
+                    AcceleratedChoice(steps=steps, objective=objective, modelled_risk=risk)
+                )
     least = smallest(found, lambda one: one.modelled_risk, of="number of steps").modelled_risk
     sampling = setting.constants.variance_trace / (2 * low * setting.n)
     enough = least + SPARED * (least + (sampling if math.isfinite(sampling) else 0.0))

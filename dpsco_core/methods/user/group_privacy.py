@@ -11,7 +11,16 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -52,13 +61,17 @@ class ChainPhase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainPlan:
+class ChainPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
     rho: float
     batch: int
     phases: tuple[ChainPhase, ...]
+
+    @property
+    def gradients(self) -> int:
+        return self.phases[-1].stop * self.setting.m
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +107,7 @@ class UserGroupPrivacy(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1e8, per_row=250, per_element=19)
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.group-privacy",
         name="Group privacy",
@@ -119,16 +133,15 @@ class UserGroupPrivacy(Method):
         total, first = phases[-1].stop * setting.m, phases[0].step_size
         batch = batch_size(setting.n, setting.m, setting.d, total, first, losses.smoothness)
         kept = _resolved_phases(setting, losses, phases, batch)
-        return ChainPlan(losses=losses, rho=rho, batch=batch, phases=kept)
+        return ChainPlan(setting=setting, losses=losses, rho=rho, batch=batch, phases=kept)
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: ChainPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the phases."""
-        check_users(sample, setting)
-        plan = self.plan(setting)
+        check_users(sample, plan.setting)
         records = records_of(bounded_users(sample, plan.losses), plan.batch)
-        per_user, each = setting.m // records.each, records.each
+        per_user, each = plan.setting.m // records.each, records.each
         w = sample.constraint.centre
         points, ends = [w], [0]  # the points inside a phase are not private
         blocks = ledger.disjoint(len(plan.phases))
@@ -150,7 +163,9 @@ class UserGroupPrivacy(Method):
             points.append(w)
             ends.append(phase.stop)
         first, last = plan.phases[0], plan.phases[-1]
-        steps = sum(math.ceil((p.stop - p.start) * setting.m / plan.batch) for p in plan.phases)
+        steps = sum(
+            math.ceil((p.stop - p.start) * plan.setting.m / plan.batch) for p in plan.phases
+        )
         return Release(
             value=w,
             ledger=ledger,
@@ -161,7 +176,7 @@ class UserGroupPrivacy(Method):
                 "step_size": first.step_size,
                 "phases": float(len(plan.phases)),
                 "batch_size": float(plan.batch),
-                "gradient_calls": float(last.stop * setting.m),
+                "gradient_calls": float(plan.gradients),
             },
             iterates=np.array(points),
             iterate_steps=np.array(ends, dtype=np.int64),

@@ -1,8 +1,7 @@
 r"""The explicit bound on phased one-pass SGD, and the parameters that minimise it.
 
-What the practical tunings of Algorithm 1 and of N1 at user level minimise: the bound of
-`dpsco_core.bounds.user.explicit_formulas` (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for
-any noise. It looks at sizes and constants only, never at data.
+What practical tunings of Algorithm 1 and of N1 at user level minimise, and explicit bounds on them
+(theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for any noise. It looks at sizes and constants only.
 """
 
 from __future__ import annotations

@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.base import (
     FILTER_STAGE,
@@ -71,14 +80,20 @@ class GroupPhase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupsPlan:
+class GroupsPlan(Plan):
     """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
     at: UserLevel
+    halts: ClassVar[bool] = True
+
     groups: int
     batch: int
     phases: tuple[GroupPhase, ...]
+
+    @property
+    def gradients(self) -> int:
+        return self.groups * self.at.m * sum(phase.members for phase in self.phases)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,6 +134,7 @@ class UserPhasedSgd(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1e7, per_row=60, per_element=10)
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.phased-sgd",
         name="Phased SGD with outlier removal",
@@ -166,16 +182,17 @@ class UserPhasedSgd(Method):
             phases.append(
                 GroupPhase(start=start, members=members, step_size=step, filter=filter_plan)
             )
-        return GroupsPlan(losses=losses, at=at, groups=groups, batch=batch, phases=tuple(phases))
+        return GroupsPlan(
+            setting=setting, losses=losses, at=at, groups=groups, batch=batch, phases=tuple(phases)
+        )
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: GroupsPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 1."""
-        check_users(sample, setting)
-        plan = self.plan(setting)
+        check_users(sample, plan.setting)
         records = records_of(bounded_users(sample, plan.losses), plan.batch)
-        per_user, each = setting.m // records.each, records.each
+        per_user, each = plan.setting.m // records.each, records.each
         w = sample.constraint.centre
         points, ends = [w], [0]  # the points inside a phase are not private
         halted = 0

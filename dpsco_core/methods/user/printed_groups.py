@@ -6,7 +6,7 @@ import math
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
-from dpsco_core.methods.user.printed_schedules import printed_groups
+from dpsco_core.methods.user.printed_schedules import printed_groups, printed_release
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -54,9 +54,7 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
     NotApplicable
         If the printed noise is below what the proof needs.
     """
-    logs = math.log(at.n) + at.log_delta
-    radius = 1000 * step_size * at.lipschitz * math.sqrt(steps) * at.log_size
-    noise_std = 100 * radius * logs**2 / (at.epsilon * groups)
+    radius, noise_std = printed_release(at, groups, step_size, steps)
     keep = RobustFilter(
         score_radius=radius, filter_radius=2 * radius, upper=2 / 3, inclusion="coins"
     )

@@ -149,13 +149,23 @@ def printed_step(at: UserLevel) -> float:
     return at.diameter / (at.lipschitz * size)
 
 
+def printed_release(
+    at: UserLevel, groups: float, step_size: float, steps: float
+) -> tuple[float, float]:
+    r"""Return :math:`\tau_i` and :math:`\sigma_i` of Algorithm 1.
+
+    .. math:: \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
+        \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
+    """
+    radius = 1000 * step_size * at.lipschitz * math.sqrt(steps) * at.log_size
+    logarithm = math.log(at.n) + at.log_delta
+    return radius, 100 * radius * logarithm**2 / (at.epsilon * groups)
+
+
 def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedule:
     r"""Return the schedule of Algorithm 1 with the parameters of Theorem B.1.
 
-    .. math::
-        \eta_i=\eta2^{-pi},\quad N_i=\frac{n_i}C,\quad
-        \tau_i=1000\,\eta_iL\sqrt{T_i}\ln(ndm),\quad
-        \sigma_i=\frac{100\,\tau_i\ln^2(n/\delta)}{\varepsilon C}
+    :math:`\eta_i=\eta2^{-pi}`, :math:`N_i=n_i/C`, and the radius and noise of `printed_release`.
 
     Parameters
     ----------
@@ -188,9 +198,7 @@ def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedul
         if rounded and (members := math.floor(members)) < 1:
             break
         steps, size = members * at.m, step * math.pow(2, -decay * i)
-        radius = 1000 * size * at.lipschitz * math.sqrt(steps) * at.log_size
-        logarithm = math.log(at.n) + at.log_delta
-        noise = 100 * radius * logarithm**2 / (at.epsilon * groups)
+        radius, noise = printed_release(at, groups, size, steps)
         phases.append(
             SgdPhase(
                 users=users,

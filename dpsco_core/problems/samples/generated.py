@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
-from dpsco_core.data.generated import Range, Source
+from dpsco_core.data.generated import BlockSource, Range
 from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.geometry.base import ConstraintSet
@@ -46,7 +46,7 @@ class BlockProblem(Protocol):
         ...
 
 
-class SampleSource(Source[Sample]):
+class SampleSource(BlockSource[Sample]):
     """The blocks of a problem's sample, bounded as they are asked to be.
 
     Parameters

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.findings import Evidence, Finding
+from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
 from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.page import explore_query
@@ -51,8 +51,8 @@ NUMBER = replace(BY_SLUG["dimension"], near=1.5)
 CHOICE = BY_SLUG["clipping"]
 
 
-def found(answer: str | float) -> Finding:
-    return Finding(answer=answer, headline="", said="")
+def found(answer: str | float) -> LessonFinding:
+    return LessonFinding(answer=answer, headline="", said="")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_prediction_is_compared_with_what_was_measured(
 
 def test_the_largest_record_is_the_median_at_the_last_n() -> None:
     table = series_of({GAUSSIAN: {10: 2, 10_000: 4}, STUDENT: {10: 1, 10_000: 40}})
-    answer = find.largest_record(Evidence(table=table))
+    answer = find.largest_record(LessonEvidence(table=table))
     assert answer.answer == 40 and "10 times" in answer.headline and "**40**" in answer.said
 
 
@@ -108,12 +108,12 @@ def test_the_sturdier_one_is_found_in_the_middle_and_in_the_tail(
 ) -> None:
     rows = {"mean.sample": mean, "mean.median-of-means": sturdy}
     errors = pd.DataFrame([{"method": m, "error": e} for m, es in rows.items() for e in es])
-    assert find.sturdier(Evidence(table=errors, errors=errors)).answer == answer
+    assert find.sturdier(LessonEvidence(table=errors, errors=errors)).answer == answer
 
 
 def test_right_guesses_are_counted_over_all_parts() -> None:
     table = series_of({RIGHT: {100: 0.7}}, trials=40)
-    answer = find.right_guesses(Evidence(table=table))
+    answer = find.right_guesses(LessonEvidence(table=table))
     assert answer.answer == pytest.approx(70) and "4,000" in answer.said and "73" in answer.headline
 
 
@@ -126,7 +126,7 @@ def test_the_share_that_is_cut_is_read_at_the_best_radius(cut: float, answer: st
             CUT: {1: 1.0, 5: cut, 20: 0.0},
         }
     )
-    finding = find.share_cut(Evidence(table=table))
+    finding = find.share_cut(LessonEvidence(table=table))
     assert finding.answer == answer and "R = 5" in finding.headline
 
 
@@ -137,7 +137,7 @@ def test_the_fall_compares_the_ends(last: float, word: str) -> None:
     table = study_of(
         {"mean.sample": {500: 0.1, 50_000: 0.01}, "mean.clipped": {500: 1.0, 50_000: last}}
     )
-    finding = find.fall(Evidence(table=table))
+    finding = find.fall(LessonEvidence(table=table))
     assert finding.answer == pytest.approx(1 / last) and word in finding.headline
 
 
@@ -158,12 +158,12 @@ def test_free_means_from_there_on(private: tuple[float, ...], answer: float | st
             "mean.clipped": dict(zip(xs, private, strict=True)),
         }
     )
-    assert find.free_from(Evidence(table=table)).answer == answer
+    assert find.free_from(LessonEvidence(table=table)).answer == answer
 
 
 def test_laplace_over_gaussian_is_read_at_the_last_dimension() -> None:
     table = study_of({"mean.cwme-pure": {2: 1.0, 100: 6.0}, "mean.cwme-cdp": {2: 2.0, 100: 2.0}})
-    finding = find.laplace_over_gaussian(Evidence(table=table))
+    finding = find.laplace_over_gaussian(LessonEvidence(table=table))
     assert finding.answer == 3 and "d = 100" in finding.headline and "0.5" in finding.said
 
 
@@ -176,14 +176,14 @@ def test_the_least_risk_may_need_no_data(start: float, answer: str) -> None:
             "sco.clipped": {500: 0.3, 20_000: 0.02},
         }
     )
-    finding = find.least_risk(Evidence(table=table, start={500.0: start, 20_000.0: start}))
+    finding = find.least_risk(LessonEvidence(table=table, start={500.0: start, 20_000.0: start}))
     assert finding.answer == answer and "clipped gradients: 2 times" in finding.headline
 
 
 def test_the_width_gain_is_the_ball_over_the_cross() -> None:
     method = "sco.objective-perturbation"
     finding = find.width_gain(
-        Evidence(
+        LessonEvidence(
             table=study_of({method: {5: 1.0, 200: 0.01}}),
             beside=study_of({method: {5: 1.0, 200: 0.08}}),
         )
@@ -203,7 +203,7 @@ def test_the_filter_pays_from_there_on(filtered: tuple[float, ...], answer: floa
             "user.accelerated": dict(zip(xs, filtered, strict=True)),
         }
     )
-    assert find.filter_pays(Evidence(table=table)).answer == answer
+    assert find.filter_pays(LessonEvidence(table=table)).answer == answer
 
 
 @pytest.mark.parametrize(("error", "said"), [(0.4, "No line"), (0.05, "By the luck")])
@@ -215,7 +215,7 @@ def test_the_floor_is_compared_with_the_best_private_line(error: float, said: st
             "mean.cwme-cdp": {500: 2.0, 20_000: 0.5},
         }
     )
-    finding = find.above_floor(Evidence(table=table, floor={500.0: 0.2, 20_000.0: 0.1}))
+    finding = find.above_floor(LessonEvidence(table=table, floor={500.0: 0.2, 20_000.0: 0.1}))
     assert finding.answer == pytest.approx(3) and said in finding.said
     assert method_card("mean.clipped").name in finding.headline
 

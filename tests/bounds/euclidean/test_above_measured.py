@@ -143,7 +143,9 @@ class Case:
             rng = np.random.default_rng([41, trial])
             drawn = self.problem.draw(rng)
             sample = drawn.sample(self.n, rng)
-            release = self.method.release(sample, setting, Ledger(self.budget), rng)
+            release = self.method.release(
+                sample, self.method.plan(setting), Ledger(self.budget), rng
+            )
             found.append(drawn.excess_risk(release.value).value)
         return np.array(found)
 

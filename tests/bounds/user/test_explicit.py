@@ -19,7 +19,7 @@ from dpsco_core.bounds.user.explicit_formulas import (
     stability,
 )
 from dpsco_core.bounds.user.rate_formulas import group_privacy, optimal
-from dpsco_core.methods.user.accelerated.gap import Objective, staged_gap
+from dpsco_core.methods.user.accelerated.gap import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel
 
@@ -116,7 +116,7 @@ def test_simulated_restarts_stay_below_their_bound(noise):
 def test_restarts_forget_the_start_geometrically():
     gaps = [restarts(AT, 1e-3, 0.0, steps)[1] for steps in (200, 400, 800, 1600)]
     assert gaps[1] / gaps[0] < 0.25 and gaps[3] / gaps[2] < 0.01
-    slow = Objective(strong_convexity=1e-3, smoothness=AT.smoothness + 1e-3)
+    slow = Curvature(strong_convexity=1e-3, smoothness=AT.smoothness + 1e-3)
     one = staged_gap((800,), slow, AT.diameter**2, 0.0)
     assert gaps[2] < one
     noisy = [restarts(AT, 0.1, 1.0, steps)[1] for steps in (10**5, 2 * 10**5)]

@@ -9,7 +9,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.bounds.user import rate_formulas as user_rates
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import printed_regulariser
-from dpsco_core.methods.user.requirements import linear_time_pays_from
+from tests.methods.user.requirements_oracle import linear_time_pays_from
 
 AT = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
 RATES = (

@@ -159,7 +159,7 @@ def run(
     """Release once, check that the result is finite and in the ball, and return it."""
     ledger = Ledger(where.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
-    result: Release = method.release(losses, where, ledger, rng)
+    result: Release = method.release(losses, method.plan(where), ledger, rng)
     assert result.ledger is ledger
     assert result.value.shape == (where.d,)
     assert np.linalg.norm(result.value) <= losses.constraint.radius * (1 + 1e-12)

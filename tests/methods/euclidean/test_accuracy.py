@@ -171,7 +171,7 @@ def twins(problem: str, rho: float, method: ClippedDescent) -> Twins:
     sample = drawn.sample(scenario.n, rng)
     descent = method.plan(setting).descent
     exact = descend(sample.constraint, descent, lambda w, _: sample.mean_gradient(w)).value
-    private = method.release(sample, setting, Ledger(scenario.budget), rng).value
+    private = method.release(sample, method.plan(setting), Ledger(scenario.budget), rng).value
     return Twins(problem=drawn, sample=sample, setting=setting, private=private, exact=exact)
 
 
@@ -193,7 +193,8 @@ def test_with_a_large_budget_clipped_descent_is_near_the_empirical_minimiser(pro
     found = twins(problem, 1e6, ClippedDescent())
     assert found.distance < 0.3
     ledger = Ledger(found.setting.budget)
-    erm = Erm().release(found.sample, found.setting, ledger, np.random.default_rng(0)).value
+    plan = Erm().plan(found.setting)
+    erm = Erm().release(found.sample, plan, ledger, np.random.default_rng(0)).value
     assert ledger.entries == ()
     clipped, best, start = (
         found.problem.excess_risk(w).value for w in (found.private, erm, np.zeros(4))

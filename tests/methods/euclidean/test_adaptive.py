@@ -40,7 +40,9 @@ NASTY = (math.nan, math.inf, 0.0, 1.0, -3.0, 1e308, -1e200, 1e-320)
 def ran(at: Scenario, method: Any, seed: int = 0) -> Any:
     sample = at.instance.problem.sample(at.n, np.random.default_rng(1))
     setting = at.setting
-    return method.release(sample, setting, Ledger(setting.budget), np.random.default_rng(seed))
+    return method.release(
+        sample, method.plan(setting), Ledger(setting.budget), np.random.default_rng(seed)
+    )
 
 
 @pytest.mark.parametrize("link", [LogisticLink(), SquaredLink()])
@@ -148,7 +150,9 @@ def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_tou
     sample: Any = at.instance.problem.sample(500, np.random.default_rng(1))
     method = AdaptiveDescent(descent=MANY)
     setting = at.setting
-    result = method.release(sample, setting, Ledger(setting.budget), np.random.default_rng(0))
+    result = method.release(
+        sample, method.plan(setting), Ledger(setting.budget), np.random.default_rng(0)
+    )
     exact = descend(sample.constraint, MANY, lambda w, _: sample.mean_gradient(w))
     np.testing.assert_allclose(result.value, exact.value, atol=0.02)
 
@@ -181,7 +185,7 @@ def test_a_bound_that_is_four_times_too_large_hardly_matters() -> None:
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
     sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
     rng = np.random.default_rng([trial, 3])
-    result = method.release(sample, setting, Ledger(setting.budget), rng)
+    result = method.release(sample, method.plan(setting), Ledger(setting.budget), rng)
     return float(problem.excess_risk(result.value).value)
 
 

@@ -112,10 +112,10 @@ def statistics(audit: Audit, first: float, runs: int, seed: int) -> Array:
     x = np.full((audit.n, 1), audit.others)
     x[0] = first
     losses = sample(audit.kind, x, np.zeros(audit.n), radius=audit.radius)
-    rng = np.random.default_rng(seed)
+    plan, rng = audit.method.plan(where), np.random.default_rng(seed)
     return np.array(
         [
-            audit.statistic(audit.method.release(losses, where, Ledger(CLAIM), rng))
+            audit.statistic(audit.method.release(losses, plan, Ledger(CLAIM), rng))
             for _ in range(runs)
         ]
     )

@@ -174,7 +174,10 @@ def mismatch(name: str, runs: int = 700) -> float:
     losses = LinearSample(features=DenseRows(x), targets=y, link=LogisticLink(), constraint=at.body)
     rng = np.random.default_rng(3)
     points = np.array(
-        [method.release(losses, where, Ledger(where.budget), rng).value for _ in range(runs)]
+        [
+            method.release(losses, method.plan(where), Ledger(where.budget), rng).value
+            for _ in range(runs)
+        ]
     )
     counts = strata(at, points)
     law = {k: min(1.0, float(f @ w)) for k, (f, w) in exact_law(at, plan, n, record).items()}

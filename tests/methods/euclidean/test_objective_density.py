@@ -138,7 +138,9 @@ def let_out(d: int, runs: int, factor: float, patch: pytest.MonkeyPatch) -> tupl
     for side, data in enumerate(pairs(d, 2)["opposite slopes, alone"]):
         rng = np.random.default_rng([d, side])
         for _ in range(runs):
-            result = method.release(sample("logistic", *data), where, Ledger(where.budget), rng)
+            result = method.release(
+                sample("logistic", *data), method.plan(where), Ledger(where.budget), rng
+            )
             found.append(result.value)
     return np.array(found[:runs]), np.array(found[runs:])
 

@@ -87,7 +87,9 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Solved]:
     monkeypatch.setattr(objective_perturbation, "minimise_strongly_convex", keep_value)
 
     def release(method: ObjectivePerturbation, where: Any, sample: Any, seed: int) -> Solved:
-        method.release(sample, where, Ledger(where.budget), np.random.default_rng(seed))
+        method.release(
+            sample, method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
+        )
         return Solved(tilt=drawn[-1], value=found[-1])
 
     return release

@@ -93,7 +93,7 @@ class Runs:
         plan, sample = method.plan(where), sample_on(body, "logistic", *data)
         losses = plan.losses.of(sample)
         assert isinstance(losses, LinearSample)
-        method.release(sample, where, Ledger(budget), np.random.default_rng(3))
+        method.release(sample, method.plan(where), Ledger(budget), np.random.default_rng(3))
         solved = self.solved
         best = minimiser(body, Objective(losses, self.tilt, plan.ridge), solved.value)
         hidden = plan.output_sensitivity / 2
@@ -148,7 +148,7 @@ def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
     runs = Runs(monkeypatch)
     for data in data_sets(300, 7, rng).values():
         sample = sample_on(body, "logistic", *data)
-        METHODS[0].release(sample, where, Ledger(budget), np.random.default_rng(3))
+        METHODS[0].release(sample, METHODS[0].plan(where), Ledger(budget), np.random.default_rng(3))
         assert runs.solved.gradient_calls < 20_000
 
 

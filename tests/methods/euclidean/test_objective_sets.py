@@ -77,7 +77,9 @@ def sample_on(constraint: ConstraintSet, kind: str, x: Array, y: Array | None = 
 
 def run(method: Any, where: Setting, sample: Sample, seed: int = 0) -> Release:
     ledger = Ledger(where.budget)
-    result: Release = method.release(sample, where, ledger, np.random.default_rng(seed))
+    result: Release = method.release(
+        sample, method.plan(where), ledger, np.random.default_rng(seed)
+    )
     assert result.ledger.spent() == where.budget
     assert sample.constraint.contains(result.value, 1e-12)
     assert result.iterates is not None
@@ -321,11 +323,10 @@ def test_a_plan_for_one_set_does_not_run_on_another(
     x, y = records(20, D)
     where = where_on(sets[planned], "logistic", 20)
     where = replace(where, constants=replace(where.constants, diameter=diameter))
+    plan = ObjectivePerturbation().plan(where)
     ledger, rng = Ledger(where.budget), np.random.default_rng(0)
     with pytest.raises(InvalidInput, match="constraint must be that of the setting"):
-        ObjectivePerturbation().release(
-            sample_on(sets[given], "logistic", x, y), where, ledger, rng
-        )
+        ObjectivePerturbation().release(sample_on(sets[given], "logistic", x, y), plan, ledger, rng)
     assert not ledger.entries
 
 

@@ -129,7 +129,9 @@ def visiting(points: Array) -> Iterator[Pulls]:
 def run(method: Any, where: Setting, losses: Any, seed: int = 0) -> Release:
     """Release once; the value and the path are finite and in the set."""
     ledger = Ledger(where.budget)
-    result: Release = method.release(losses, where, ledger, np.random.default_rng(seed))
+    result: Release = method.release(
+        losses, method.plan(where), ledger, np.random.default_rng(seed)
+    )
     assert result.ledger is ledger
     assert result.value.shape == (where.d,)
     assert result.iterates is not None and result.iterate_steps is not None
@@ -192,7 +194,9 @@ def check_neighbours(method: Any, where: Setting, kind: str, points: Array) -> f
     for x, y in neighbours(where.n, where.d, 7):
         with visiting(points) as seen:
             ledger = Ledger(where.budget)
-            method.release(sample(where, kind, x, y), where, ledger, np.random.default_rng(3))
+            method.release(
+                sample(where, kind, x, y), method.plan(where), ledger, np.random.default_rng(3)
+            )
         (entry,) = ledger.entries
         assert len(seen.gradients) == plan.steps
         pulls.append(plan.batch_size * np.array(seen.gradients))
@@ -218,7 +222,9 @@ def check_noise(method: Any, where: Setting) -> None:
     plan, zeros = method.plan(where), np.zeros((where.n, where.d))
     with visiting(np.zeros((1, where.d))) as seen:
         ledger = Ledger(where.budget)
-        method.release(sample(where, "linear", zeros), where, ledger, np.random.default_rng(5))
+        method.release(
+            sample(where, "linear", zeros), method.plan(where), ledger, np.random.default_rng(5)
+        )
     (entry,) = ledger.entries
     shuffled, other = entry.mechanism.startswith("shuffled"), GG in entry.mechanism
     assert entry.disjoint_blocks == (where.n if shuffled else plan.steps)
@@ -236,7 +242,7 @@ def check_ledger(method: Any, where: Setting) -> None:
     ledger = Ledger(where.budget)
     rng = np.random.default_rng(0)
     x, y = records(where.n, where.d)
-    result = method.release(sample(where, "logistic", x, y), where, ledger, rng)
+    result = method.release(sample(where, "logistic", x, y), method.plan(where), ledger, rng)
     (entry,) = ledger.entries
     plan = method.plan(where)
     assert entry.noise == result.diagnostics["noise_std"]

@@ -209,12 +209,10 @@ SHARP = [n for n in AUDITS if n not in ("noisy, n=3", "noisy, averages", "batche
 
 
 def statistics(audit: Audit, which: int, runs: int, rng: np.random.Generator) -> Array:
-    budget = audit.where.budget
+    budget, plan = audit.where.budget, audit.method.plan(audit.where)
     return np.array(
         [
-            audit.statistic(
-                audit.method.release(audit.pair[which], audit.where, Ledger(budget), rng)
-            )
+            audit.statistic(audit.method.release(audit.pair[which], plan, Ledger(budget), rng))
             for _ in range(runs)
         ]
     )

@@ -125,7 +125,7 @@ def attained(method: Any, q: float, size: float = 0.999) -> float:
             with visiting(np.zeros((1, 3))) as seen:
                 ledger = Ledger(where.budget)
                 rng = np.random.default_rng(0)
-                method.release(sample(where, "linear", x), where, ledger, rng)
+                method.release(sample(where, "linear", x), method.plan(where), ledger, rng)
             sums.append(6 * seen.gradients[0])
     gap = (sums[0] - sums[1])[None, :]
     measured = dual if ledger.entries[0].mechanism == GG else 2.0
@@ -208,7 +208,7 @@ def places(n: int, batches: int, draws: int) -> np.ndarray:
             with visiting(np.zeros((1, 3))) as seen:
                 SHUFFLED().release(
                     sample(where, "linear", x),
-                    where,
+                    SHUFFLED().plan(where),
                     Ledger(APPROXIMATE),
                     np.random.default_rng(seed),
                 )
@@ -335,7 +335,9 @@ def test_the_mean_excess_is_below_the_explicit_bound() -> None:
         rng = np.random.default_rng(0)
         excess = []
         for _ in range(runs):
-            result = method.release(problem.sample(n, rng), where, Ledger(where.budget), rng)
+            result = method.release(
+                problem.sample(n, rng), method.plan(where), Ledger(where.budget), rng
+            )
             excess.append(problem.excess_risk(result.value).value)
         error = float(np.std(excess)) / math.sqrt(runs)
         assert np.mean(excess) - stats.norm.isf(FALSE_ALARM) * error < bound
@@ -368,12 +370,12 @@ def test_scaling_the_losses_scales_level_and_weight_and_leaves_the_path() -> Non
 
 def test_broken_records_alone_leave_noise_alone() -> None:
     where = setting(1.5, n=20)
-    x = np.full((20, 3), math.nan)
+    plan, x = BATCHED().plan(where), np.full((20, 3), math.nan)
     with visiting(np.zeros((1, 3))) as seen:
         rows = sample(where, "mean", x)
-        BATCHED().release(rows, where, Ledger(CONCENTRATED), np.random.default_rng(0))
+        BATCHED().release(rows, plan, Ledger(CONCENTRATED), np.random.default_rng(0))
     with visiting(np.zeros((1, 3))) as clean:
         zeros = sample(where, "mean", np.zeros((20, 3)))
-        BATCHED().release(zeros, where, Ledger(CONCENTRATED), np.random.default_rng(0))
+        BATCHED().release(zeros, plan, Ledger(CONCENTRATED), np.random.default_rng(0))
     np.testing.assert_array_equal(seen.gradients, clean.gradients)
     assert isinstance(rows.points, DenseRows)

@@ -47,7 +47,7 @@ D = 5  # a whole group
 def run(method: Any, where: Any, losses: Any, seed: int = 0, rng: Any = None) -> Any:
     ledger = Ledger(where.budget)
     rng = np.random.default_rng(seed) if rng is None else rng
-    result = method.release(losses, where, ledger, rng)
+    result = method.release(losses, method.plan(where), ledger, rng)
     assert result.ledger is ledger
     assert where.body.contains(result.value, 1e-9)
     return result

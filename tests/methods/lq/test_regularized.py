@@ -39,7 +39,7 @@ SMALL_BUDGETS = [b for b in BUDGETS if isinstance(b, ApproxDP) and b.epsilon <= 
 
 def run(method: Any, where: Any, losses: Any, seed: int = 0, *, silent: bool = False) -> Any:
     ledger = Remembering(where.budget, silent=silent)
-    result = method.release(losses, where, ledger, np.random.default_rng(seed))
+    result = method.release(losses, method.plan(where), ledger, np.random.default_rng(seed))
     assert np.isfinite(result.value).all() and np.isfinite(result.iterates).all()
     assert result.value.shape == (where.d,)
     assert len(ledger.entries) == result.diagnostics["steps"]

@@ -14,7 +14,7 @@ from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.methods.lq import noisy_schedule as lq_noisy
 from dpsco_core.methods.lq import phased_schedule as lq_phased
-from dpsco_core.methods.lq.mirror_schedule import Descent, b4, best_b4, best_weight
+from dpsco_core.methods.lq.mirror_schedule import MirrorInputs, b4, best_b4, best_weight
 from dpsco_core.methods.lq.noise import (
     chosen_noise,
     composed_rho,
@@ -265,7 +265,7 @@ def descent(n=10**6, **changes):
         "variance": 1.0,
         **changes,
     }
-    return Descent(n=n, **given)
+    return MirrorInputs(n=n, **given)
 
 
 @pytest.mark.parametrize("q", [1.0, 1.4, 2.0])
@@ -280,7 +280,7 @@ def test_bias_and_variance_of_truncated_gradients_exactly(q, threshold):
     norms = row_norms(points, space.dual)
     kept = np.where((norms <= threshold)[:, None], points, 0.0)
     bound = float(row_norms(mean[None, :], space.dual)[0])
-    at = Descent(
+    at = MirrorInputs(
         n=100,
         space=space,
         divergence=1.0,

@@ -126,7 +126,9 @@ def run(method: Any, where: Setting, x: Array, seed: int | np.random.Generator =
     """Release once and return the recorder, after checking that it is one finite release."""
     ledger = Recorder(where.budget)
     try:
-        result: Release = method.release(DenseRows(x), where, ledger, np.random.default_rng(seed))
+        result: Release = method.release(
+            DenseRows(x), method.plan(where), ledger, np.random.default_rng(seed)
+        )
     except InvalidInput as refusal:
         raise AssertionError(f"refused because of a record: {refusal}") from refusal
     assert result.ledger is ledger
@@ -223,7 +225,9 @@ def check_plan_ignores_the_data(method: Any, where: Setting, x: Array, other: Ar
     """Parameters, diagnostics and ledger are those of the plan, whatever the data are."""
     before = method.plan(where)
     results = [
-        method.release(DenseRows(data), where, Ledger(where.budget), np.random.default_rng(3))
+        method.release(
+            DenseRows(data), method.plan(where), Ledger(where.budget), np.random.default_rng(3)
+        )
         for data in (x, other, 1e3 * x)
     ]
     assert method.plan(where) == before

@@ -159,9 +159,17 @@ def level_from_the_data(patch: Patch) -> None:
     ):
         honest = family.release
 
-        def fitted(self: Any, rows: Any, *rest: Any, honest: Any = honest, name: str = name) -> Any:
+        def fitted(
+            self: Any,
+            rows: Any,
+            plan: Any,
+            *rest: Any,
+            honest: Any = honest,
+            name: str = name,
+        ) -> Any:
             level = float(np.nanmax(np.abs(rows.x)))
-            return honest(replace(self, **{name: level}), rows, *rest)
+            own = replace(self, **{name: level})
+            return honest(own, rows, own.plan(plan.setting), *rest)
 
         patch.setattr(family, "release", fitted)
 

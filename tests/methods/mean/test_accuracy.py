@@ -43,7 +43,7 @@ def squared_errors(
     errors = []
     for _ in range(trials):
         rows = problem.sample(n, rng)
-        value = method.release(rows, where, Ledger(budget), rng).value
+        value = method.release(rows, method.plan(where), Ledger(budget), rng).value
         errors.append(problem.error(value) ** 2)
     return np.array(errors)
 
@@ -155,7 +155,7 @@ def test_no_method_holds_more_than_a_few_blocks_beside_its_input(family: Any, tu
     method.plan(where)
     tracemalloc.start()
     try:
-        method.release(rows, where, Ledger(where.budget), np.random.default_rng(0))
+        method.release(rows, method.plan(where), Ledger(where.budget), np.random.default_rng(0))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -171,5 +171,5 @@ def test_one_broken_record_in_a_large_set_costs_little() -> None:
         own = budget if family is CoordinatewisePure else ZCDP(rho=0.5)
         where = replace(problem.setting(n, budget), budget=own)
         rng = np.random.default_rng(1)
-        value = family().release(DenseRows(x), where, Ledger(own), rng).value
+        value = family().release(DenseRows(x), family().plan(where), Ledger(own), rng).value
         assert problem.error(value) < 0.3

@@ -176,7 +176,7 @@ def test_the_ledger_has_spent_the_budget(budget: Budget, d: int, bound: float) -
         method = AdaptiveClipping(tuning=tuning, mode=mode)  # type: ignore[arg-type]
         for seed in range(3):
             ledger = Ledger(budget)
-            method.release(rows, where, ledger, np.random.default_rng(seed))
+            method.release(rows, method.plan(where), ledger, np.random.default_rng(seed))
             assert is_spent(ledger)
             assert ("zcdp" in ledger.bound_by()) or pure
             entries = [e.mechanism for e in ledger.entries]
@@ -210,7 +210,7 @@ def test_it_runs_on_the_smallest_data_sets(n: int, d: int) -> None:
         for x in (problem.sample(n, np.random.default_rng(0)).x, np.full((n, d), 1e308)):
             ledger = Ledger(budget)
             found = AdaptiveClipping().release(
-                DenseRows(x), where, ledger, np.random.default_rng(1)
+                DenseRows(x), AdaptiveClipping().plan(where), ledger, np.random.default_rng(1)
             )
             assert np.isfinite(found.value).all() and is_spent(ledger)
             assert found.diagnostics["target_count"] <= n / 2
@@ -225,7 +225,10 @@ def test_broken_records_count_as_the_centre() -> None:
     for bad in (0.0, math.nan, math.inf, -math.inf):
         x[3, 5] = bad
         found = AdaptiveClipping().release(
-            DenseRows(x), where, Ledger(where.budget), np.random.default_rng(2)
+            DenseRows(x),
+            AdaptiveClipping().plan(where),
+            Ledger(where.budget),
+            np.random.default_rng(2),
         )
         expected = found.value if expected is None else expected
         assert found.value == pytest.approx(expected, abs=1e-12)
@@ -310,7 +313,9 @@ def target_is_public(problem: MeanEstimation, where: Setting) -> None:
         patch.setattr(Ledger, "select", watched)
         rows = problem.sample(300, np.random.default_rng(0))
         plan = AdaptiveClipping().plan(where)
-        AdaptiveClipping().release(rows, where, Ledger(where.budget), np.random.default_rng(0))
+        AdaptiveClipping().release(
+            rows, AdaptiveClipping().plan(where), Ledger(where.budget), np.random.default_rng(0)
+        )
     counts = norm_counts(rows, plan.radii)
     assert seen[0] == pytest.approx(-np.abs(counts - plan.target))
     wide = -np.maximum(counts - plan.wide_target, (plan.wide_target - counts) / 3)
@@ -334,7 +339,9 @@ def test_a_test_that_is_not_needed_leaves_its_share_to_the_release() -> None:
     kinds = set()
     for seed in range(40):
         ledger = Ledger(where.budget)
-        found = AdaptiveClipping().release(rows, where, ledger, np.random.default_rng(seed))
+        found = AdaptiveClipping().release(
+            rows, AdaptiveClipping().plan(where), ledger, np.random.default_rng(seed)
+        )
         tested = found.diagnostics["wide_radius"] > found.diagnostics["narrow_radius"]
         gaussians = [e for e in ledger.entries if e.mechanism == "gaussian"]
         assert len(gaussians) == 1 + tested and ledger.spent() == where.budget
@@ -385,7 +392,9 @@ def test_rows_that_are_streamed_or_summed_elsewhere_give_the_same(d: int) -> Non
         with ThreadPoolExecutor(2) as executor:
             for rows in (held, streamed, SpreadRows(streamed, executor)):
                 ledger = Ledger(where.budget)
-                found.append(method.release(rows, where, ledger, np.random.default_rng(1)).value)  # type: ignore[attr-defined]
+                found.append(
+                    method.release(rows, method.plan(where), ledger, np.random.default_rng(1)).value
+                )  # type: ignore[attr-defined]
         assert found[1] == pytest.approx(found[0], rel=1e-12)
         assert np.array_equal(found[2], found[1])
 
@@ -428,7 +437,7 @@ def over_hindsight(
                     return out
 
                 patch.setattr(Ledger, "gaussian", watched)
-                found = method.release(rows, where, Ledger(where.budget), rng)
+                found = method.release(rows, method.plan(where), Ledger(where.budget), rng)
             exact = float(((found.value - noises[-1] - mean) ** 2).sum())
             squares.append(exact + d * found.diagnostics["noise_std"] ** 2)
         error = math.sqrt(float(np.mean(squares)))
@@ -502,7 +511,7 @@ def far_records(n: int, d: int, rho: float, mode: Any) -> float:
         squares = []
         for seed in range(5):
             found = method.release(
-                DenseRows(x), where, Ledger(where.budget), np.random.default_rng(seed)
+                DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
             )
             squares.append(((found.value - mean) ** 2).sum())
         worst = max(worst, math.sqrt(float(np.mean(squares))) / blind)
@@ -530,9 +539,8 @@ def test_reference_methods_spend_their_budget(method: Any, budget: Budget) -> No
         x[0], x[1] = 1e308, math.nan
         for tuning in ("practical", "theory"):
             ledger = Ledger(budget)
-            found = replace(method, tuning=tuning).release(
-                DenseRows(x), where, ledger, np.random.default_rng(1)
-            )
+            own = replace(method, tuning=tuning)
+            found = own.release(DenseRows(x), own.plan(where), ledger, np.random.default_rng(1))
             assert ledger.spent() == budget and np.isfinite(found.value).all()
 
 
@@ -543,7 +551,9 @@ def test_reference_methods_find_a_far_mean() -> None:
     for method in (InstanceOptimal(), CoinPress(), SimpleClipping(), AdaptiveClipping()):
         squares = [
             problem.error(
-                method.release(rows, where, Ledger(where.budget), np.random.default_rng(seed)).value
+                method.release(
+                    rows, method.plan(where), Ledger(where.budget), np.random.default_rng(seed)
+                ).value
             )
             ** 2
             for seed in range(4)
@@ -577,7 +587,9 @@ def test_no_record_moves_a_statistic_of_a_reference_method_further_than_its_clai
                 return out[-1]
 
             patch.setattr(Ledger, "gaussian", watched)
-            method.release(DenseRows(x), where, Ledger(where.budget), np.random.default_rng(7))
+            method.release(
+                DenseRows(x), method.plan(where), Ledger(where.budget), np.random.default_rng(7)
+            )
         return exact, out, claims
 
     reached = 0.0

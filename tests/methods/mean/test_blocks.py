@@ -135,7 +135,9 @@ def test_a_mean_is_the_sum_over_pieces(method: Any) -> None:
     where = setting(n=60, d=3)
 
     def value(rows: DenseRows) -> np.ndarray:
-        release = method.release(rows, where, Ledger(where.budget), np.random.default_rng(1))
+        release = method.release(
+            rows, method.plan(where), Ledger(where.budget), np.random.default_rng(1)
+        )
         return np.asarray(release.value)
 
     np.testing.assert_allclose(value(InPieces(x, (1, 20, 45))), value(DenseRows(x)), rtol=1e-12)

@@ -42,7 +42,7 @@ def public(method: Any, x: np.ndarray = X) -> np.ndarray:
     """Run a baseline, which spends nothing."""
     where = replace(WHERE, n=len(x), d=x.shape[1])
     ledger = Ledger(where.budget)
-    value = method.release(DenseRows(x), where, ledger, np.random.default_rng(0)).value
+    value = method.release(DenseRows(x), method.plan(where), ledger, np.random.default_rng(0)).value
     assert ledger.spent() is None
     return value
 
@@ -60,7 +60,9 @@ def public(method: Any, x: np.ndarray = X) -> np.ndarray:
 def test_without_clipping_and_noise_it_is_the_sample_mean(method: Any) -> None:
     np.testing.assert_allclose(exact(method), X.mean(axis=0), rtol=1e-11)
     free = setting(n=60, d=4, budget=ZCDP(rho=1e12))
-    value = method.release(DenseRows(X), free, Ledger(free.budget), np.random.default_rng(0)).value
+    value = method.release(
+        DenseRows(X), method.plan(free), Ledger(free.budget), np.random.default_rng(0)
+    ).value
     # The noise is below 2e7/60 * sqrt(4/2e12), its deviations below 10.
     np.testing.assert_allclose(value, X.mean(axis=0), atol=10 * 2e7 / 60 * math.sqrt(4 / 2e12))
     np.testing.assert_allclose(public(SampleMean()), X.mean(axis=0), rtol=1e-12)
@@ -243,16 +245,16 @@ def test_a_vacuous_theorem_is_said_to_be() -> None:
     where = setting(n=10_000, d=3, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     x = np.random.default_rng(0).normal(size=(10_000, 3))
     ledger = Ledger(where.budget)
-    release = method.release(DenseRows(x), where, ledger, np.random.default_rng(0))
+    release = method.release(DenseRows(x), method.plan(where), ledger, np.random.default_rng(0))
     assert "Theorem 5 says nothing here" in release.notes[0]
     assert not release.value.any()  # the search stops where it starts
 
 
 def test_the_estimate_stays_in_the_ball_of_the_public_bound() -> None:
-    where = setting(n=60, d=4, mean_bound=0.25)
+    method, where = IterativeUpdating(), setting(n=60, d=4, mean_bound=0.25)
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        release = IterativeUpdating().release(DenseRows(X + 5), where, Ledger(BUDGET), rng)
+        release = method.release(DenseRows(X + 5), method.plan(where), Ledger(BUDGET), rng)
         assert np.linalg.norm(release.value) <= 0.25 * (1 + 1e-12)
 
 

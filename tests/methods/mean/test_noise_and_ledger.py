@@ -162,7 +162,7 @@ def test_a_release_is_a_function_of_data_and_generator(method: Any, d: int) -> N
 
     def value(seed: int) -> np.ndarray:
         rng = np.random.default_rng(seed)
-        return method.release(rows, where, Ledger(where.budget), rng).value
+        return method.release(rows, method.plan(where), Ledger(where.budget), rng).value
 
     np.testing.assert_array_equal(value(7), value(7))
     assert not np.any(value(7) == value(8))

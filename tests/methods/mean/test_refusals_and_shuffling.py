@@ -42,9 +42,9 @@ def data(n: int, d: int, seed: int = 0) -> np.ndarray:
 def test_a_ledger_that_is_spent_refuses_before_any_noise_is_drawn(method: Any) -> None:
     where, rows = setting(40, 2), DenseRows(data(40, 2))
     ledger = Ledger(where.budget)
-    method.release(rows, where, ledger, np.random.default_rng(0))
+    method.release(rows, method.plan(where), ledger, np.random.default_rng(0))
     with pytest.raises(BudgetExceeded):
-        method.release(rows, where, ledger, np.random.default_rng(0))
+        method.release(rows, method.plan(where), ledger, np.random.default_rng(0))
     assert len(ledger.entries) == 1
 
 

@@ -256,4 +256,4 @@ def test_rows_of_another_size_than_the_setting_are_refused(method: Any) -> None:
     rows = DenseRows(np.zeros((100, 3)))
     for where in (setting(n=1000, d=3), setting(n=100, d=2)):
         with pytest.raises(InvalidInput, match="of the rows|number of rows"):
-            method.release(rows, where, Ledger(where.budget), np.random.default_rng(0))
+            method.release(rows, method.plan(where), Ledger(where.budget), np.random.default_rng(0))

@@ -11,10 +11,10 @@ import pytest
 from scipy import stats
 
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian, batch_plan
-from dpsco_core.methods.user.accelerated.nonsmooth import SmoothedPlan
+from dpsco_core.methods.user.accelerated.nonsmooth import SmoothedPhasesPlan
 from dpsco_core.methods.user.accelerated.optimiser import UserAccelerated
 from dpsco_core.methods.user.accelerated.run import run_phases
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, Phase
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.release import FilteredMeans
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.privacy.filter import noisy_test as filtered_module
@@ -46,7 +46,7 @@ def check_replaced_user(
     """
     at = where(kind, users, items)
     plan = method.plan(at)
-    plan = plan.phases if isinstance(plan, SmoothedPlan) else plan
+    plan = plan.phases if isinstance(plan, SmoothedPhasesPlan) else plan
     recorder, worst, first = Recorder(patch, jitter=0.05), 0.0, None
     for blocks in replaced(kind, users, items, who):
         run(method, at, blocks)
@@ -93,8 +93,11 @@ def check_worst_user(patch: pytest.MonkeyPatch) -> None:
 def one_phase(at: Setting, filtered: Any, steps: int, regulariser: float = 0.1) -> AcceleratedPlan:
     """Return a plan of a single phase, from a practical one."""
     plan = UserAccelerated().plan(at)
-    phase = Phase(start=0, stop=at.n, regulariser=regulariser, stages=(steps,), filter=filtered)
+    phase = AcceleratedPhase(
+        start=0, stop=at.n, regulariser=regulariser, stages=(steps,), filter=filtered
+    )
     return AcceleratedPlan(
+        setting=at,
         losses=plan.losses,
         smoothness=1.0,
         strong_convexity=0.0,
@@ -140,7 +143,7 @@ def check_draws() -> None:
     method = UserAccelerated(tuning="theory")
     plan, rng = method.plan(at), Counting(4)
     users = means_of(np.zeros((60_000, 3)), 2)
-    found = method.release(users, at, Ledger(at.budget), rng)
+    found = method.release(users, method.plan(at), Ledger(at.budget), rng)
     assert found.diagnostics["steps"] == plan.steps
     assert rng.calls == {"laplace": len(plan.phases) + plan.steps, "normal": plan.steps}
 

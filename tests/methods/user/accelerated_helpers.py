@@ -110,7 +110,7 @@ class Recorder:
 def run(method: Any, at: Setting, users: UserSample, seed: int = 0) -> Release:
     """Release once, and check what every result has."""
     ledger = Ledger(at.budget)
-    found: Release = method.release(users, at, ledger, np.random.default_rng(seed))
+    found: Release = method.release(users, method.plan(at), ledger, np.random.default_rng(seed))
     assert found.ledger is ledger and ledger.spent() == at.budget
     assert found.value.shape == (at.d,) and np.isfinite(found.value).all()
     assert np.linalg.norm(found.value) <= users.constraint.l2_radius * (1 + 1e-12)

@@ -103,7 +103,9 @@ def tested(monkeypatch: pytest.MonkeyPatch) -> TestedReleases:
 def run_users(method: Any, where: Setting, sample: UserSample, seed: int = 0) -> Release:
     """Release once; check that the result is finite, in the ball and of the setting's ledger."""
     ledger = Ledger(where.budget)
-    result: Release = method.release(sample, where, ledger, np.random.default_rng(seed))
+    result: Release = method.release(
+        sample, method.plan(where), ledger, np.random.default_rng(seed)
+    )
     assert result.ledger is ledger
     assert result.value.shape == (where.d,)
     assert np.linalg.norm(result.value) <= where.constants.diameter / 2 * (1 + 1e-12)

@@ -12,7 +12,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import Ball, Box, Simplex
 from dpsco_core.methods.user import accelerated_descent, staged_descent
 from dpsco_core.methods.user.accelerated.gap import (
-    Objective,
+    Curvature,
     accelerated_gap,
     stage_lengths,
     staged_gap,
@@ -24,11 +24,11 @@ from dpsco_core.methods.user.accelerated.sgd import (
     query_weights,
 )
 
-CURVES = [Objective(strong_convexity=mu, smoothness=s) for mu, s in ((0.1, 1.0), (1, 1), (0.01, 3))]
+CURVES = [Curvature(strong_convexity=mu, smoothness=s) for mu, s in ((0.1, 1.0), (1, 1), (0.01, 3))]
 SETS = [Ball(d=4, radius=1.0), Box.cube(4, 0.4), Simplex(d=4, radius=1.0)]
 
 
-def from_gap(lengths, objective: Objective, gap: float, variance: float) -> float:
+def from_gap(lengths, objective: Curvature, gap: float, variance: float) -> float:
     """Return the bound after the stages from a start of this gap, by strong convexity."""
     return staged_gap(lengths, objective, 2 * gap / objective.strong_convexity, variance)
 
@@ -36,7 +36,7 @@ def from_gap(lengths, objective: Objective, gap: float, variance: float) -> floa
 class Quadratic:
     """(x - c)' H (x - c)/2 on a set, with its constrained minimum by projected descent."""
 
-    def __init__(self, objective: Objective, constraint, seed: int) -> None:
+    def __init__(self, objective: Curvature, constraint, seed: int) -> None:
         rng = np.random.default_rng(seed)
         rotation, _ = np.linalg.qr(rng.normal(size=(4, 4)))
         curves = np.linspace(objective.strong_convexity, objective.smoothness, 4)
@@ -57,7 +57,7 @@ class Quadratic:
 
 @pytest.mark.parametrize("objective", CURVES, ids=str)
 @pytest.mark.parametrize("constraint", SETS, ids=lambda c: type(c).__name__)
-def test_without_noise_the_gap_is_within_its_guarantee(objective: Objective, constraint) -> None:
+def test_without_noise_the_gap_is_within_its_guarantee(objective: Curvature, constraint) -> None:
     start = constraint.project(np.ones(4))
     problems = [Quadratic(objective, constraint, seed) for seed in range(3)]
     for problem, steps in itertools.product(problems, (1, 2, 5, 30)):
@@ -72,7 +72,7 @@ def test_without_noise_the_gap_is_within_its_guarantee(objective: Objective, con
 
 def test_acceleration_beats_descent() -> None:
     """A fault in the extrapolation leaves the rate 1/T or worse: 60 steps tell it apart."""
-    objective, constraint = Objective(strong_convexity=1e-4, smoothness=1.0), Ball(d=60, radius=9.0)
+    objective, constraint = Curvature(strong_convexity=1e-4, smoothness=1.0), Ball(d=60, radius=9.0)
     curves = np.geomspace(1e-4, 1, 60)
     x = y = np.ones(60)
     for _ in range(60):
@@ -82,7 +82,7 @@ def test_acceleration_beats_descent() -> None:
 
 
 @pytest.mark.parametrize("objective", CURVES, ids=str)
-def test_with_noise_the_mean_gap_is_within_its_guarantee(objective: Objective) -> None:
+def test_with_noise_the_mean_gap_is_within_its_guarantee(objective: Curvature) -> None:
     constraint, rng, std, runs = Ball(d=4, radius=1.0), np.random.default_rng(0), 0.5, 300
     problem, start = Quadratic(objective, constraint, 1), np.zeros(4)
     distance, variance = float(problem.minimiser @ problem.minimiser), 4 * std**2
@@ -116,7 +116,7 @@ def test_weights_of_the_query_point_sum_to_one_and_the_first_is_the_start() -> N
 
 @pytest.mark.parametrize("objective", CURVES, ids=str)
 @pytest.mark.parametrize("constraint", SETS, ids=lambda c: type(c).__name__)
-def test_one_step_is_a_projected_step(objective: Objective, constraint) -> None:
+def test_one_step_is_a_projected_step(objective: Curvature, constraint) -> None:
     rng = np.random.default_rng(3)
     start, gradient = constraint.project(rng.normal(size=4)), rng.normal(size=4)
     after = accelerated_step(State(point=start, aggregate=start), gradient, objective, constraint)
@@ -127,7 +127,7 @@ def test_one_step_is_a_projected_step(objective: Objective, constraint) -> None:
 
 def test_the_second_step_is_the_printed_one() -> None:
     mu, smooth, constraint = 0.5, 2.0, Ball(d=2, radius=100.0)
-    objective = Objective(strong_convexity=mu, smoothness=smooth)
+    objective = Curvature(strong_convexity=mu, smoothness=smooth)
     x, ag, g = np.array([1.0, -1.0]), np.array([0.5, 3.0]), np.array([0.2, 0.7])
     alpha, gamma = 2 / 3, 4 * smooth / 6
     whole = gamma + (1 - alpha**2) * mu
@@ -142,7 +142,7 @@ def test_the_second_step_is_the_printed_one() -> None:
 
 @pytest.mark.parametrize("objective", CURVES, ids=str)
 @pytest.mark.parametrize("variance", [0.0, 1e-4, 1e-2, 10.0])
-def test_stages_halve_the_bound_and_use_all_steps(objective: Objective, variance: float) -> None:
+def test_stages_halve_the_bound_and_use_all_steps(objective: Curvature, variance: float) -> None:
     for steps in (1, 7, 60, 1000):
         lengths = stage_lengths(steps, objective, 1.0, variance)
         assert sum(lengths) == steps
@@ -200,7 +200,7 @@ def test_an_objective_refuses_what_has_no_guarantee(
     mu: float, smooth: float, sentence: str
 ) -> None:
     with pytest.raises(InvalidInput, match=sentence):
-        Objective(strong_convexity=mu, smoothness=smooth)
+        Curvature(strong_convexity=mu, smoothness=smooth)
     for steps in (0, -1):
         with pytest.raises(InvalidInput, match="steps must be a positive integer"):
             stage_lengths(steps, CURVES[0], 1.0, 0.0)

@@ -99,7 +99,7 @@ def test_every_phase_has_the_whole_budget_and_users_of_its_own(kind: str, tuning
         ledger = Ledger(budget)
         users = means_of(np.zeros((n, 3)), 50) if kind == "mean" else None
         if users is not None:
-            method.release(users, at, ledger, np.random.default_rng(0))
+            method.release(users, method.plan(at), ledger, np.random.default_rng(0))
             assert ledger.spent() == budget
 
 
@@ -238,7 +238,8 @@ def test_a_simplex_is_no_obstacle() -> None:
     shape = Simplex(d=3, radius=1.0)
     at = replace(at, constraint=shape)
     users = replace(means_of(np.tile([1.0, 0.5, -1.0], (3000, 1)), 100), constraint=shape)
-    found = UserAccelerated().release(users, at, Ledger(BUDGET), np.random.default_rng(0))
+    method = UserAccelerated()
+    found = method.release(users, method.plan(at), Ledger(BUDGET), np.random.default_rng(0))
     assert shape.contains(found.value, 1e-9)
     assert found.value[0] > 0.5
 

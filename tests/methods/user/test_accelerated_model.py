@@ -10,7 +10,7 @@ import pytest
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.user.accelerated.model import Landscape, Layout, choose, responses
-from dpsco_core.methods.user.accelerated.sgd import Objective, accelerated_descent
+from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
 
 
 def test_the_model_is_acsa_on_a_quadratic() -> None:
@@ -27,7 +27,7 @@ def test_the_model_is_acsa_on_a_quadratic() -> None:
     )
     pull, curve, steps = 0.4, 0.2, 9
     b, v, o = responses(land, np.array([pull]), steps)
-    objective = Objective(strong_convexity=0.5, smoothness=1.7)
+    objective = Curvature(strong_convexity=0.5, smoothness=1.7)
     wide = Ball(d=1, radius=1e9)
 
     def end(start: float, errors: np.ndarray) -> float:
@@ -58,7 +58,8 @@ def test_the_choice_is_the_least_modelled_risk() -> None:
     quiet = choose(land, layouts, lambda users, steps: 1e-3 * math.sqrt(steps))
     loud = choose(land, layouts, lambda users, steps: 1.0 * math.sqrt(steps))
     assert quiet is not None and loud is not None
-    assert quiet.risk < 0.05 * land.start_risk < loud.risk <= land.start_risk
+    start = land.largest / 2 * land.distance**2
+    assert quiet.risk < 0.05 * start < loud.risk <= start
     assert quiet.steps >= loud.steps
     with pytest.raises(NotApplicable, match="no schedule with a finite predicted error"):
         choose(land, layouts, lambda users, steps: math.inf)

@@ -16,10 +16,10 @@ from dpsco_core.data import DenseRows
 from dpsco_core.methods.euclidean import NoisyGradientDescent, phased_sgd
 from dpsco_core.methods.euclidean.phased_sgd import Phase, PhasedPlan, phase_average, run_phases
 from dpsco_core.methods.user import clipped_means, group_privacy
-from dpsco_core.methods.user.accelerated.sgd import Objective, accelerated_descent
+from dpsco_core.methods.user.accelerated.sgd import Curvature, accelerated_descent
 from dpsco_core.methods.user.chains import records_of
 from dpsco_core.methods.user.clipped_means import (
-    Accelerated,
+    AcceleratedChoice,
     UserClippedMeans,
     accelerated_risk,
     clipped_user_mean,
@@ -173,7 +173,7 @@ def test_every_step_adds_the_noise_of_its_share(
     assert releases.stds == pytest.approx([expected] * steps)
     assert plan.noise_std == pytest.approx(expected)
     assert result.diagnostics["gradient_calls"] == steps * n * m
-    assert isinstance(plan.choice, Accelerated) == (result.diagnostics["accelerated"] == 1.0)
+    assert isinstance(plan.choice, AcceleratedChoice) == (result.diagnostics["accelerated"] == 1.0)
 
 
 @pytest.mark.parametrize(
@@ -200,6 +200,7 @@ def test_group_privacy_with_one_item_is_phased_sgd_of_items(kind: str) -> None:
     plan, data = UserGroupPrivacy().plan(where), honest(n, 1, d)
     assert all(p.sensitivity < where.constants.diameter for p in plan.phases)
     items = PhasedPlan(
+        setting=where,
         losses=plan.losses,
         rho=plan.rho,
         batch=plan.batch,
@@ -221,7 +222,9 @@ def test_clipped_means_with_one_item_is_noisy_descent_of_items(kind: str) -> Non
     method, sample = UserClippedMeans(method="descent"), users(kind, data, 1)
     plan = method.plan(where)
     items = NoisyGradientDescent(descent=plan.choice)
-    expected = items.release(sample.records, where, Ledger(where.budget), np.random.default_rng(5))
+    expected = items.release(
+        sample.records, items.plan(where), Ledger(where.budget), np.random.default_rng(5)
+    )
     found = run_users(method, where, sample, seed=5)
     np.testing.assert_allclose(found.value, expected.value, rtol=1e-10, atol=1e-13)
 
@@ -234,7 +237,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
     found = run_users(UserClippedMeans(method=method), where, sample)
     choice, pool = UserClippedMeans(method=method).plan(where).choice, pooled(sample)
     assert len(releases.values) == choice.steps
-    if isinstance(choice, Accelerated):
+    if isinstance(choice, AcceleratedChoice):
         expected = accelerated_descent(
             np.zeros(d),
             choice.steps,
@@ -254,7 +257,7 @@ def test_without_noise_clipped_means_descends_on_all_items(method: Any, releases
 @pytest.mark.parametrize(("steps", "h"), [(1, 0.5), (4, 1.0), (9, 3.0), (9, 1.0)])
 def test_the_model_of_accelerated_steps_is_exact_on_a_quadratic(steps: int, h: float) -> None:
     """The start's part without noise, and each step's part by a unit of noise in it alone."""
-    objective, distance, energy = Objective(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
+    objective, distance, energy = Curvature(strong_convexity=0.7, smoothness=3.0), 2.0, 0.3
     where = user_setting("mean", d=1, radius=1e6)
     ball = where.body
 
@@ -285,7 +288,7 @@ def test_the_better_way_to_step_is_chosen() -> None:
         risks = [way.modelled_risk for way in ways]
         assert risks[2] <= min(risks[:2]) * 1.02
         chosen.add(type(ways[2]).__name__)
-    assert chosen == {"Descent", "Accelerated"}
+    assert chosen == {"Descent", "AcceleratedChoice"}
 
 
 def mean_users(data: Any, m: int) -> MeanSample:
@@ -438,6 +441,8 @@ def test_the_budgets_of_the_two_notions_agree() -> None:
     """An (epsilon, delta) budget and the rho that meets it give the same plans."""
     rho = share("tight", APPROXIMATE)
     for method in (UserGroupPrivacy(), UserClippedMeans()):
-        plans = [method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))]
-        assert plans[0] == plans[1]
+        one, two = (
+            method.plan(user_setting("mean", budget=b)) for b in (APPROXIMATE, ZCDP(rho=rho))
+        )
+        assert one == replace(two, setting=one.setting)
     assert CONCENTRATED != APPROXIMATE

@@ -253,7 +253,9 @@ def test_noise_has_the_scale_of_the_ledger(calibration: Any) -> None:
         given, records=replace(given.records, constraint=Box(half_widths=np.full(d, 1e12)))
     )
     method = UserPhasedSgd(calibration=calibration)
-    result = method.release(given, where, phased_sgd.Ledger(BUDGET), np.random.default_rng(3))
+    result = method.release(
+        given, method.plan(where), phased_sgd.Ledger(BUDGET), np.random.default_rng(3)
+    )
     std = method.plan(where).phases[0].filter.release.noise_std
     total, law = float(np.square(result.iterates[1] / std).sum()), stats.chi2(d)
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM

@@ -45,25 +45,12 @@ from dpsco_core.methods.user.printed_schedules import (
     smoothing_radius,
 )
 from dpsco_core.methods.user.requirements import (
-    PRINTED_FILTER,
     batch_ratio,
     erm_condition,
-    erm_noise_room,
-    erm_requirements,
-    failing,
     fills_groups,
-    filter_pays_from,
     laplace_tail,
     least_users,
-    linear_time_pays_from,
-    printed_filter_pays_from,
-    sgd_delta,
-    sgd_noise_room,
-    sgd_requirements,
-    subsampled_noise_room,
-    supports_delta,
     users_condition,
-    users_needed,
 )
 from dpsco_core.privacy.budget import gaussian_delta
 from dpsco_core.privacy.filter.plan import (
@@ -74,6 +61,21 @@ from dpsco_core.privacy.filter.plan import (
     single_test_plan,
 )
 from dpsco_core.privacy.filter.sensitivity import changed_members
+from tests.methods.user.requirements_oracle import (
+    PRINTED_FILTER,
+    erm_noise_room,
+    erm_requirements,
+    failing,
+    filter_pays_from,
+    linear_time_pays_from,
+    printed_filter_pays_from,
+    sgd_delta,
+    sgd_noise_room,
+    sgd_requirements,
+    subsampled_noise_room,
+    supports_delta,
+    users_needed,
+)
 
 GOLDEN = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9, smoothness=1.0)
 

@@ -245,7 +245,7 @@ def scripted(method: Any, at: Setting, users: UserSample, halt_at: int) -> list[
     rng, ledger = np.random.default_rng(5), Ledger(at.budget)
     with pytest.MonkeyPatch.context() as patch:
         Script(patch, halt_at)
-        found = method.release(users, at, ledger, rng)
+        found = method.release(users, method.plan(at), ledger, rng)
     numbers = [*sorted(found.diagnostics.items()), *found.notes, *ledger.entries]
     arrays = [found.value.tolist(), found.iterates.tolist(), found.iterate_steps.tolist()]
     return [*numbers, *arrays, rng.bit_generator.state]
@@ -307,7 +307,7 @@ def test_a_baseline_spends_its_budget_on_the_strongest_user_and_no_more(
         x[:4] = sign * 1e6  # in the unit ball after all
         users = ItemSample(records=sample("linear", x, np.zeros(480)), items=4)
         seen.append([])
-        method.release(users, at, Ledger(budget), np.random.default_rng(0))
+        method.release(users, method.plan(at), Ledger(budget), np.random.default_rng(0))
     moves = [(a - b) / std for (a, std), (b, _) in zip(*seen, strict=True)]
     shift = math.sqrt(sum(move**2 for move in moves))
     assert beyond(1.0, 1.0, shift, 1.0) <= 0.02 * (1 + 1e-6)

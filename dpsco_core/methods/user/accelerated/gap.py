@@ -15,7 +15,7 @@ from dpsco_core.privacy.checks import check_count, check_positive
 
 
 @dataclass(frozen=True, kw_only=True)
-class Objective:
+class Curvature:
     r"""What AC-SA must know of its objective.
 
     Parameters
@@ -36,7 +36,7 @@ class Objective:
 
 
 def accelerated_gap(
-    objective: Objective, steps: int, square_distance: float, variance: float
+    objective: Curvature, steps: int, square_distance: float, variance: float
 ) -> float:
     r"""Return the guarantee of AC-SA with so many steps (Ghadimi and Lan 2012, Proposition 9).
 
@@ -53,7 +53,7 @@ def accelerated_gap(
 
 
 def stage_lengths(
-    steps: int, objective: Objective, initial_gap: float, variance: float
+    steps: int, objective: Curvature, initial_gap: float, variance: float
 ) -> tuple[int, ...]:
     r"""Return how `steps` steps divide into stages that each halve the bound on the gap.
 
@@ -89,7 +89,7 @@ def stage_lengths(
 
 
 def staged_gap(
-    lengths: Iterable[int], objective: Objective, square_distance: float, variance: float
+    lengths: Iterable[int], objective: Curvature, square_distance: float, variance: float
 ) -> float:
     r"""Return the guarantee of AC-SA in stages, each from the last one's result.
 

@@ -67,11 +67,6 @@ class Landscape:
         middle = (self.smallest * self.largest) ** 0.5
         return np.array([self.smallest, middle, self.largest])
 
-    @property
-    def start_risk(self) -> float:
-        """The modelled risk of the start."""
-        return self.largest / 2 * self.distance**2
-
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Plan,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
@@ -29,11 +38,21 @@ SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedPlan:
+class SmoothedPhasesPlan(Plan):
     """The parameters of one run, and the radius r of the ball that losses are averaged over."""
+
+    halts: ClassVar[bool] = True
 
     phases: AcceleratedPlan
     radius: float
+
+    @property
+    def passes(self) -> float:
+        return self.phases.passes
+
+    @property
+    def gradients(self) -> int:
+        return self.phases.gradients
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +79,9 @@ class UserAcceleratedNonsmooth(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(
+        fixed=2.1e6, per_row=49, per_element=2.2, unit="step", rough_steps=(500, 8)
+    )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-nonsmooth",
         name="Accelerated user-level ERM, smoothed",
@@ -76,7 +98,7 @@ class UserAcceleratedNonsmooth(Method):
     )
     stage: ClassVar[Stage] = FILTER_STAGE
 
-    def plan(self, setting: Setting) -> SmoothedPlan:
+    def plan(self, setting: Setting) -> SmoothedPhasesPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
@@ -85,13 +107,16 @@ class UserAcceleratedNonsmooth(Method):
             radius = smoothing_radius(at)
             smoothed = smoothed_losses(setting, losses, at, radius)
             where = user_level(setting, budget, smoothed)
-            return SmoothedPlan(
-                phases=theory_plan(where, smoothed, self.calibration), radius=radius
+            return SmoothedPhasesPlan(
+                setting=setting,
+                phases=theory_plan(setting, where, smoothed, self.calibration),
+                radius=radius,
             )
         radius = LARGEST_RATIO * at.diameter
         for _ in range(2):  # the risk that is modelled at the largest radius sets the radius
             smoothed = smoothed_losses(setting, losses, at, radius)
             found = practical_plan(
+                setting,
                 user_level(setting, budget, smoothed),
                 landscape(setting, smoothed.lipschitz, smoothed.smoothness),
                 smoothed,
@@ -101,14 +126,13 @@ class UserAcceleratedNonsmooth(Method):
             used = radius
             ratio = found.modelled_risk / at.unit
             radius = min(max(ratio, SMALLEST_RATIO), LARGEST_RATIO) * at.diameter
-        return SmoothedPlan(phases=found, radius=used)
+        return SmoothedPhasesPlan(setting=setting, phases=found, radius=used)
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: SmoothedPhasesPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3 on the smoothed losses."""
-        check_users(sample, setting)
-        plan = self.plan(setting)
+        check_users(sample, plan.setting)
 
         def gradients(users: UserSample, w: Vector, rng: np.random.Generator) -> Vector:
             return smoothed_user_gradients(users, w, plan.radius, rng)

@@ -10,7 +10,15 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan, theory_plan
@@ -54,6 +62,9 @@ class UserAccelerated(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(
+        fixed=1.8e6, per_row=5.8, per_element=1.7, unit="step", rough_steps=(500, 8)
+    )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated",
         name="Accelerated user-level ERM",
@@ -86,12 +97,12 @@ class UserAccelerated(Method):
         if self.tuning == "practical":
             land = landscape(setting, losses.lipschitz, losses.smoothness)
             layouts = halving_layouts(setting.n)
-            return practical_plan(at, land, losses, self.calibration, layouts)
-        return theory_plan(at, losses, self.calibration)
+            return practical_plan(setting, at, land, losses, self.calibration, layouts)
+        return theory_plan(setting, at, losses, self.calibration)
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run Algorithm 3."""
-        check_users(sample, setting)
-        return run_phases(self.plan(setting), sample, ledger, rng)
+        check_users(sample, plan.setting)
+        return run_phases(plan, sample, ledger, rng)

@@ -24,6 +24,7 @@ from dpsco_core.methods.user.accelerated.schedule import (
 )
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.privacy.filter.plan import FilterPlan
+from dpsco_core.problems.base import Setting
 
 
 def filter_of(
@@ -35,6 +36,7 @@ def filter_of(
 
 
 def practical_plan(
+    setting: Setting,
     at: UserLevel,
     land: Landscape,
     losses: Losses,
@@ -57,6 +59,7 @@ def practical_plan(
         choice, lambda users, steps: filter_of(calibration, at, tau, users, steps)
     )
     return AcceleratedPlan(
+        setting=setting,
         losses=losses,
         smoothness=land.smoothness,
         strong_convexity=land.strong_convexity,
@@ -84,7 +87,9 @@ def practical_choice(
     return choose(land, layouts, noise)
 
 
-def theory_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> AcceleratedPlan:
+def theory_plan(
+    setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
+) -> AcceleratedPlan:
     """Return the recommended schedule, or the printed one with ``calibration="paper"``.
 
     Raises
@@ -96,6 +101,7 @@ def theory_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> Acce
         phases = printed_phases(at)
         tau = phases[0].filter.keep.score_radius / 2
         return AcceleratedPlan(
+            setting=setting,
             losses=losses,
             smoothness=at.smoothness,
             strong_convexity=0.0,
@@ -113,6 +119,7 @@ def theory_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> Acce
         if found is not None:
             tau = max(phase.filter.keep.score_radius for phase in found) / 2
             return AcceleratedPlan(
+                setting=setting,
                 losses=losses,
                 smoothness=at.smoothness,
                 strong_convexity=0.0,

@@ -15,7 +15,7 @@ import math
 from dataclasses import replace
 
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.user.accelerated.schedule import Phase
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.printed_schedules import (
     ErmSchedule,
@@ -70,7 +70,7 @@ def printed_filter(at: UserLevel, tau: float, users: int, steps: int) -> FilterP
     )
 
 
-def printed_phases(at: UserLevel) -> tuple[Phase, ...]:
+def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
     r"""Return all :math:`\lfloor\log_2n\rfloor` phases of Algorithm 3 with Theorem C.3's numbers.
 
     q is the one with the most users in the last phase, and users, steps are rounded down and up.
@@ -128,7 +128,7 @@ def _runs(at: UserLevel) -> bool:
     return left > right and _phases(at, printed_erm(at, q)) is not None
 
 
-def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[Phase, ...] | None:
+def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[AcceleratedPhase, ...] | None:
     found, start = [], 0
     for phase in schedule.phases:
         users, steps = math.floor(phase.users), math.ceil(phase.steps)
@@ -136,7 +136,7 @@ def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[Phase, ...] | None:
         if chosen is None:
             return None
         found.append(
-            Phase(
+            AcceleratedPhase(
                 start=start,
                 stop=start + users,
                 regulariser=phase.regulariser,
@@ -148,7 +148,7 @@ def _phases(at: UserLevel, schedule: ErmSchedule) -> tuple[Phase, ...] | None:
     return tuple(found)
 
 
-def capped_note(at: UserLevel, phase: Phase) -> str:
+def capped_note(at: UserLevel, phase: AcceleratedPhase) -> str:
     """Return the sentence on the printed batch, which is larger than a phase."""
     wanted = printed_batch(at, phase.users, phase.steps)
     return (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
-from dpsco_core.methods.user.accelerated.schedule import AcceleratedPlan, Phase
+from dpsco_core.methods.user.accelerated.schedule import AcceleratedPhase, AcceleratedPlan
 from dpsco_core.methods.user.accelerated.sgd import Accelerated, staged_descent
 from dpsco_core.methods.user.base import bounded_users
 from dpsco_core.methods.user.release import open_releases
@@ -73,7 +73,7 @@ def run_phases(
 
 def run_phase(
     plan: AcceleratedPlan,
-    phase: Phase,
+    phase: AcceleratedPhase,
     users: UserSample,
     start: Vector,
     ledger: Ledger,

@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import ClassVar
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
+from dpsco_core.methods.base import Plan
 from dpsco_core.methods.euclidean.lipschitz import Losses
 from dpsco_core.methods.user.accelerated.batches import batch_plan
-from dpsco_core.methods.user.accelerated.gap import Objective, stage_lengths
+from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths
 from dpsco_core.methods.user.accelerated.model import DECAY, Choice, Layout
 from dpsco_core.methods.user.calibrated import halving
 from dpsco_core.methods.user.level import UserLevel, gradient_spread
@@ -38,7 +40,7 @@ Filters = Callable[[int, int], FilterPlan | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phase:
+class AcceleratedPhase:
     r"""One phase: a run of Algorithm 2.
 
     Parameters
@@ -76,7 +78,7 @@ class Phase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AcceleratedPlan:
+class AcceleratedPlan(Plan):
     """The parameters of one run; none of them depends on the data.
 
     Parameters
@@ -89,18 +91,20 @@ class AcceleratedPlan:
         Half the radius of the scores and of the filter.
     items : int
         m.
-    phases : tuple of Phase
+    phases : tuple of AcceleratedPhase
     modelled_risk : float
         What the model of the practical tuning predicts; NaN for others.
     notes : tuple of str
     """
+
+    halts: ClassVar[bool] = True
 
     losses: Losses
     smoothness: float
     strong_convexity: float
     tau: float
     items: int
-    phases: tuple[Phase, ...]
+    phases: tuple[AcceleratedPhase, ...]
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
 
@@ -109,11 +113,20 @@ class AcceleratedPlan:
         """Steps of all phases."""
         return sum(phase.steps for phase in self.phases)
 
-    def objective(self, phase: Phase) -> Objective:
+    @property
+    def passes(self) -> float:  # a step of a part of the users is that part of a step
+        everyone = max(phase.stop for phase in self.phases)
+        return sum(phase.steps * phase.users for phase in self.phases) / everyone
+
+    @property
+    def gradients(self) -> int:
+        return sum(phase.steps * phase.users for phase in self.phases) * self.items
+
+    def objective(self, phase: AcceleratedPhase) -> Curvature:
         """Return what AC-SA knows of the regularised risk of a phase."""
         mu = phase.regulariser + self.strong_convexity
         smoothness = phase.regulariser + max(self.smoothness, self.strong_convexity)
-        return Objective(strong_convexity=mu, smoothness=smoothness)
+        return Curvature(strong_convexity=mu, smoothness=smoothness)
 
 
 def halving_layouts(n: int) -> tuple[Layout, ...]:
@@ -234,7 +247,7 @@ def recommended_phases(
     *,
     distance: float | None = None,
     first: int = 0,
-) -> tuple[Phase, ...] | None:
+) -> tuple[AcceleratedPhase, ...] | None:
     r"""Return `phases` phases with the recommended schedule; None where one has no filter.
 
     .. math:: \lambda = \frac1D\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}, \qquad
@@ -269,10 +282,10 @@ def recommended_phases(
         if chosen is None:
             return None
         mu = regulariser + at.strong_convexity
-        objective = Objective(strong_convexity=mu, smoothness=max(mu, regulariser + at.smoothness))
+        objective = Curvature(strong_convexity=mu, smoothness=max(mu, regulariser + at.smoothness))
         variance = at.d * chosen.release.noise_std**2
         found.append(
-            Phase(
+            AcceleratedPhase(
                 start=start,
                 stop=start + users,
                 regulariser=regulariser,
@@ -289,14 +302,14 @@ def _steps(at: UserLevel, regulariser: float) -> int:
     return erm_steps(replace(at, smoothness=at.smoothness + regulariser), regulariser)
 
 
-def chosen_phases(choice: Choice, filters: Filters) -> tuple[Phase, ...]:
+def chosen_phases(choice: Choice, filters: Filters) -> tuple[AcceleratedPhase, ...]:
     """Return the phases of the practical tuning's choice, one stage each."""
     found, start = [], 0
     for users, exponent in zip(choice.layout.users, choice.layout.exponents, strict=True):
         chosen = filters(users, choice.steps)
         assert chosen is not None
         found.append(
-            Phase(
+            AcceleratedPhase(
                 start=start,
                 stop=start + users,
                 regulariser=choice.regulariser * 2.0**exponent,

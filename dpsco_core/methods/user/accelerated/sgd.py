@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.user.accelerated.gap import Objective
+from dpsco_core.methods.user.accelerated.gap import Curvature
 from dpsco_core.privacy.checks import check_count
 
 Vector = NDArray[np.float64]
@@ -40,14 +40,14 @@ class Accelerated:
     halted: bool
 
 
-def query_weights(objective: Objective, t: int) -> tuple[float, float]:
+def query_weights(objective: Curvature, t: int) -> tuple[float, float]:
     r"""Return the weights of aggregate and point in :math:`x^{md}_t`, t from 1; they sum to 1."""
     mu, alpha, gamma = _parameters(objective, t)
     whole = gamma + (1 - alpha**2) * mu
     return (1 - alpha) * (mu + gamma) / whole, alpha * ((1 - alpha) * mu + gamma) / whole
 
 
-def query_point(state: State, objective: Objective) -> Vector:
+def query_point(state: State, objective: Curvature) -> Vector:
     r"""Return :math:`x^{md}_t`, where the next gradient is asked for; shape (d,)."""
     aggregate, point = query_weights(objective, state.steps + 1)
     found: Vector = aggregate * state.aggregate + point * state.point
@@ -55,7 +55,7 @@ def query_point(state: State, objective: Objective) -> Vector:
 
 
 def accelerated_step(
-    state: State, gradient: Vector, objective: Objective, constraint: ConstraintSet
+    state: State, gradient: Vector, objective: Curvature, constraint: ConstraintSet
 ) -> State:
     r"""Return the state after a step with `gradient`, the noisy gradient at `query_point`.
 
@@ -74,7 +74,7 @@ def accelerated_step(
 
 
 def accelerated_descent(
-    start: Vector, steps: int, objective: Objective, constraint: ConstraintSet, oracle: Oracle
+    start: Vector, steps: int, objective: Curvature, constraint: ConstraintSet, oracle: Oracle
 ) -> Accelerated:
     r"""Run AC-SA for `steps` steps from `start`, or until the oracle ends it.
 
@@ -92,7 +92,7 @@ def accelerated_descent(
 def staged_descent(
     start: Vector,
     lengths: tuple[int, ...],
-    objective: Objective,
+    objective: Curvature,
     constraint: ConstraintSet,
     oracle: Oracle,
 ) -> Accelerated:
@@ -115,5 +115,5 @@ def staged_descent(
     return Accelerated(value=value, steps=done, halted=False)
 
 
-def _parameters(objective: Objective, t: int) -> tuple[float, float, float]:
+def _parameters(objective: Curvature, t: int) -> tuple[float, float, float]:
     return objective.strong_convexity, 2 / (t + 1), 4 * objective.smoothness / (t * (t + 1))

@@ -11,7 +11,15 @@ import numpy as np
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import (
+    Calibration,
+    Method,
+    MethodCost,
+    Reads,
+    Release,
+    Stage,
+    Tuning,
+)
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
 from dpsco_core.methods.user.accelerated.plans import practical_plan
@@ -19,8 +27,8 @@ from dpsco_core.methods.user.accelerated.printed import capped_note, printed_pha
 from dpsco_core.methods.user.accelerated.run import run_phases
 from dpsco_core.methods.user.accelerated.schedule import (
     MOST_USERS,
+    AcceleratedPhase,
     AcceleratedPlan,
-    Phase,
     calibrated_filter,
     halving_layouts,
     recommended_phases,
@@ -64,6 +72,9 @@ class UserAcceleratedStrong(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "whole"
+    cost: ClassVar[MethodCost] = MethodCost(
+        fixed=1.1e6, per_row=29, per_element=2.2, unit="step", rough_steps=(70, 64)
+    )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-strong",
         name="Accelerated user-level ERM, strongly convex",
@@ -96,10 +107,13 @@ class UserAcceleratedStrong(Method):
                 landscape(setting, losses.lipschitz, losses.smoothness, strongly=strongly)
                 for strongly in (True, False)
             ]
-            plans = [practical_plan(at, land, losses, self.calibration, layouts) for land in lands]
+            plans = [
+                practical_plan(setting, at, land, losses, self.calibration, layouts)
+                for land in lands
+            ]
             return smallest(plans, lambda plan: plan.modelled_risk, of="schedule")
         try:
-            return strong_plan(at, losses, self.calibration)
+            return strong_plan(setting, at, losses, self.calibration)
         except NotApplicable as refusal:
             if self.calibration == "tight":
                 raise
@@ -111,11 +125,11 @@ class UserAcceleratedStrong(Method):
             ) from refusal
 
     def release(
-        self, sample: UserSample, setting: Setting, ledger: Ledger, rng: np.random.Generator
+        self, sample: UserSample, plan: AcceleratedPlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run the stages."""
-        check_users(sample, setting)
-        return run_phases(self.plan(setting), sample, ledger, rng)
+        check_users(sample, plan.setting)
+        return run_phases(plan, sample, ledger, rng)
 
 
 def staged_layouts(n: int) -> tuple[Layout, ...]:
@@ -129,7 +143,9 @@ def staged_layouts(n: int) -> tuple[Layout, ...]:
     return tuple(found)
 
 
-def strong_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> AcceleratedPlan:
+def strong_plan(
+    setting: Setting, at: UserLevel, losses: Losses, calibration: Calibration
+) -> AcceleratedPlan:
     """Return the plan of the theory tuning.
 
     Raises
@@ -143,6 +159,7 @@ def strong_plan(at: UserLevel, losses: Losses, calibration: Calibration) -> Acce
     if phases is None:
         raise _refusal(at)
     return AcceleratedPlan(
+        setting=setting,
         losses=losses,
         smoothness=at.smoothness,
         strong_convexity=0.0,
@@ -196,11 +213,11 @@ def distances(first: float, limit: float, stages: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _stages(part: UserLevel, stages: int) -> tuple[Phase, ...] | None:
+def _stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...] | None:
     rate = actual_rate(part)
     if rate is None:
         return None
-    convex, found = replace(part, strong_convexity=0.0), list[Phase]()
+    convex, found = replace(part, strong_convexity=0.0), list[AcceleratedPhase]()
     reach = distances(first_distance(part), limit_distance(part, rate), stages)
     for j, distance in enumerate(reach):
         inner = recommended_phases(
@@ -216,12 +233,12 @@ def _stages(part: UserLevel, stages: int) -> tuple[Phase, ...] | None:
     return tuple(found)
 
 
-def _paper_stages(part: UserLevel, stages: int) -> tuple[Phase, ...]:
+def _paper_stages(part: UserLevel, stages: int) -> tuple[AcceleratedPhase, ...]:
     """Return the printed phases of every stage, with the regularisers of its distance."""
     inner = printed_phases(part)
     rate = actual_rate(part)
     limit = part.diameter if rate is None else limit_distance(part, rate)
-    found: list[Phase] = []
+    found: list[AcceleratedPhase] = []
     for j, distance in enumerate(distances(first_distance(part), limit, stages)):
         scale, shift = part.diameter / distance, j * part.n
         found += [

@@ -126,7 +126,7 @@ def statistics(method: Any, where: Setting, sample: Any, points: Array, seed: in
     ledger = Recorder(where.budget)
     with visiting(points):
         try:
-            method.release(sample, where, ledger, np.random.default_rng(seed))
+            method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
         except InvalidInput as error:  # the ledger refuses a statistic that is not finite
             raise AssertionError(f"a record reached the ledger: {error}") from error
     return ledger

@@ -123,9 +123,17 @@ def level_from_the_data(patch: Patch) -> None:
     ):
         honest = family.release
 
-        def fitted(self: Any, rows: Any, *rest: Any, honest: Any = honest, name: str = name) -> Any:
+        def fitted(
+            self: Any,
+            rows: Any,
+            plan: Any,
+            *rest: Any,
+            honest: Any = honest,
+            name: str = name,
+        ) -> Any:
             level = float(np.median(np.abs(features(rows))))
-            return honest(replace(self, **{name: level}), rows, *rest)
+            own = replace(self, **{name: level})
+            return honest(own, rows, own.plan(plan.setting), *rest)
 
         patch.setattr(family, "release", fitted)
 
@@ -133,11 +141,11 @@ def level_from_the_data(patch: Patch) -> None:
 def start_from_the_data(patch: Patch) -> None:
     honest = framework.run_framework
 
-    def moved(plan: Any, sample: Any, where: Any, ledger: Any, rng: Any) -> Any:
+    def moved(plan: Any, sample: Any, *rest: Any) -> Any:
         with pytest.MonkeyPatch.context() as inner:
             start = sample.constraint.project(-sample.mean_gradient(np.zeros(sample.d)))
             inner.setattr(type(sample.constraint), "centre", start)
-            return honest(plan, sample, where, ledger, rng)
+            return honest(plan, sample, *rest)
 
     in_every_method(patch, moved)
 

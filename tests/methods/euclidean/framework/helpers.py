@@ -132,7 +132,7 @@ def run(
 ) -> tuple[Any, Recorder]:
     """Run a method; every step must be one release through the ledger, and the result finite."""
     ledger = Recorder(where.budget, blind=blind)
-    result = method.release(sample, where, ledger, np.random.default_rng(seed))
+    result = method.release(sample, method.plan(where), ledger, np.random.default_rng(seed))
     assert result.ledger is ledger
     assert len(ledger.entries) == len(ledger.exact) == result.diagnostics["steps"]
     assert np.isfinite(result.value).all()

@@ -106,7 +106,7 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
         ledger.gaussian(np.zeros(1), l2_sensitivity=1, rho=1e-6, rng=np.random.default_rng(0))
     smaller = Ledger(ZCDP(rho=0.49))
     with pytest.raises(BudgetExceeded):
-        method.release(sample, where, smaller, np.random.default_rng(0))
+        method.release(sample, method.plan(where), smaller, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("budget", BUDGETS, ids=str)
@@ -167,7 +167,7 @@ def test_a_sample_of_another_size_than_the_setting_is_refused(family: Any) -> No
     for where in (quadratic().setting(1000, CONCENTRATED), quadratic(3).setting(100, CONCENTRATED)):
         ledger = Ledger(CONCENTRATED)
         with pytest.raises(InvalidInput, match="number of records|dimension of the sample"):
-            family().release(sample, where, ledger, np.random.default_rng(0))
+            family().release(sample, family().plan(where), ledger, np.random.default_rng(0))
         assert ledger.entries == ()
 
 

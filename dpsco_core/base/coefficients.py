@@ -1,0 +1,24 @@
+"""Coefficients of a time that grows with rows, columns and elements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficients:
+    """Nanoseconds on the reference machine: fixed, and for each row, column and element.
+
+    Fitted by `benchmarks/cost.py`; `dpsco_core.runs.cost` scales them to the machine at hand.
+    """
+
+    fixed: float
+    per_row: float
+    per_element: float
+    per_column: float = 0.0
+
+    def seconds(self, n: int, d: int) -> float:
+        """Return the seconds at n rows of dimension d."""
+        return 1e-9 * (
+            self.fixed + self.per_row * n + self.per_column * d + self.per_element * n * d
+        )
