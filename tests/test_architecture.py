@@ -275,6 +275,17 @@ def no_error_is_silenced(module: str, source: str) -> list[str]:
     return faults
 
 
+def a_vector_is_defined_once(module: str, source: str) -> list[str]:
+    """The type of arrays of real numbers is that of base.arrays."""
+    if module == "dpsco_core.base.arrays":
+        return []
+    return [
+        f"{module}:{node.lineno} defines Vector"
+        for node in parsed(source).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "Vector"
+    ]
+
+
 def a_file_is_one_idea(module: str, source: str) -> list[str]:
     """No file above 400 lines."""
     lines = len(source.splitlines())
@@ -354,6 +365,7 @@ RULES: tuple[Rule, ...] = (
     searches_pass_over_what_is_not_finite,
     no_error_is_silenced,
     a_method_knows_its_own_facts,
+    a_vector_is_defined_once,
     a_file_is_one_idea,
     a_module_says_what_it_is,
 )
@@ -487,6 +499,7 @@ WRONG = [
             'x = slug.removeprefix("mean.")',
         )
     ),
+    (a_vector_is_defined_once, "dpsco_core.runs.study", "Vector = NDArray[np.float64]"),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 401),
     (a_module_says_what_it_is, "dpsco_core.runs.study", "x = 1"),
 ]
@@ -556,6 +569,7 @@ RIGHT = [
         "dpsco_core.catalogue",
         'COST = {"mean.clipped": 1, "mean.smoothed": 2}',
     ),
+    (a_vector_is_defined_once, "dpsco_core.base.arrays", "Vector = NDArray[np.float64]"),
     (a_file_is_one_idea, "dpsco_core.runs.study", "x = 1\n" * 400),
     (a_module_says_what_it_is, "dpsco_core.runs.study", '"""A study."""'),
 ]

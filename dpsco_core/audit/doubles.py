@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.privacy.filter.noisy_test import TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import add_gaussian_noise, add_laplace_noise
 from dpsco_core.privacy.steps import Steps
-
-Vector = NDArray[np.float64]
 
 
 @dataclass

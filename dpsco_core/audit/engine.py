@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsco_core.audit.doubles import ManyRuns, WrongNoise
 from dpsco_core.audit.stages import neighbours, refuse_unseen
 from dpsco_core.audit.statistics import LEAST_RUNS, Evidence, audit, checkpoints, shared_confidence
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
@@ -31,7 +31,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-Vector = NDArray[np.float64]
 Fault = Literal["none", "half-noise", "no-clipping", "printed-constant"]
 
 FAULTS: tuple[Fault, ...] = ("none", "half-noise", "no-clipping", "printed-constant")

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 
-Vector = NDArray[np.float64]
 Counts = NDArray[np.intp]
 
 LEAST_RUNS = 40  # in all: ten a neighbour and a half

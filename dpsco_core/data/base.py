@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
@@ -24,8 +24,6 @@ from dpsco_core.data.blocks import Precision, draw_key, draw_rows
 from dpsco_core.data.generated import GeneratedRows
 from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.ziggurat import PART
-
-Vector = NDArray[np.float64]
 
 
 class Distribution(Protocol):

@@ -15,9 +15,9 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 
-Vector = NDArray[np.float64]
 Key = tuple[int, int]
 Precision = type[np.float64] | type[np.float32]
 

@@ -8,9 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, Vector
+from dpsco_core.data.base import ScaledLaw
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 

@@ -16,12 +16,12 @@ from typing import Any, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import BlockStreams, Key, Law, require_sample_size, stream_rows
 from dpsco_core.data.rows import Factors, Rows, total_of
 
-Vector = NDArray[np.float64]
 Block = TypeVar("Block")
 AnySource = TypeVar("AnySource", bound="BlockSource[Any]")
 

@@ -15,12 +15,12 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import (
     DrawnInBlocks,
-    Vector,
     exp_or_inf,
     require_dimension_and_order,
 )

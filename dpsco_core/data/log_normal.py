@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, Vector, centred_direction_bound, parts
+from dpsco_core.data.base import ScaledLaw, centred_direction_bound, parts
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 

@@ -10,11 +10,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betaln
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import (
     ScaledLaw,
-    Vector,
     centred_direction_bound,
     parts,
     symmetric_direction_bound,

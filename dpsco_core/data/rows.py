@@ -14,13 +14,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
 BLOCK_BYTES = 3 << 19  # 1.5 MiB: the second visit is from the cache, and calls cost little
-
-Vector = NDArray[np.float64]
 
 
 class Rows(Protocol):

@@ -11,11 +11,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.dispatch import in_order
 from dpsco_core.data.rows import Factors, Rows
 
-Vector = NDArray[np.float64]
 Part = Callable[[Rows], Vector]
 
 

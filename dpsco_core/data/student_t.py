@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import betaln
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.data.base import (
     ScaledLaw,
-    Vector,
     log_normal_moment,
     symmetric_direction_bound,
 )

@@ -19,9 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import beta, ndtr, stdtr
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.blocks import random_words
-
-Vector = NDArray[np.float64]
 
 PART = 1 << 14  # 128 KiB of float64: a part and its working copies fit a core's own cache
 LAYERS = 512  # a power of two: the lowest bits of a word name the layer

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
@@ -28,7 +29,6 @@ from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
 from dpsco_core.runs.study import canonical, stream
 from dpsco_core.scenario import Scenario
 
-Vector = NDArray[np.float64]
 Split = tuple[float, float, float, float]  # one value for each of PARTS
 
 SHOWN_POINTS = 40  # of a path: every one costs an evaluation of the risk

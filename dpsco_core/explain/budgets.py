@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.privacy.amplification import Route, amplify
@@ -29,7 +29,6 @@ from dpsco_core.privacy.budget import (
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 from dpsco_core.privacy.subsampling import subsample
 
-Vector = NDArray[np.float64]
 Kind = Literal["approx", "zcdp", "pure"]
 
 KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")

@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data import DenseRows
@@ -34,7 +34,6 @@ from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
-Vector = NDArray[np.float64]
 Experiment = Literal["tails", "neighbours", "radius"]
 EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius")
 TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.base.search import smallest_index
@@ -17,8 +18,6 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import bound
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import AXES, Scenario
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import lq_norm, norm_ratio, unit_vector
 from dpsco_core.geometry.width import chi_mean
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

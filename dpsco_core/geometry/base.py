@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import lq_norm
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width
 from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.power_sums import safeguarded_root
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,8 +9,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.geometry.base import ConstraintSet, Vector
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.group_ball import GroupBall
 from dpsco_core.geometry.lq_ball import lq_ball
 from dpsco_core.geometry.norms import lq_norm

@@ -6,15 +6,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import norm_ratio, row_norms, unit_vector
 from dpsco_core.geometry.threshold import shrink_to_sum
 from dpsco_core.geometry.width import largest_block_mean
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
@@ -16,8 +16,6 @@ from dpsco_core.geometry.l1_ball import L1Ball
 from dpsco_core.geometry.norms import dual_exponent, lq_norm, norm_ratio, unit_vector
 from dpsco_core.geometry.power_sums import PowerSums, safeguarded_root
 from dpsco_core.geometry.width import chi_mean, lq_ball_width_bounds
-
-Vector = NDArray[np.float64]
 
 CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q) is 1
 

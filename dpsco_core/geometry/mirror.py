@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import kl_div, logsumexp, xlogy
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import check_radius
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.regular_space import RegularSpace
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 # A sum of squares above it has lost nothing to underflow.

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from dpsco_core.base.arrays import Vector
 
 # Relative accuracy of w; the last Newton step squares it.
 _CLOSE = 1e-8

@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import Width, check_dimension, check_radius, not_symmetric
 from dpsco_core.geometry.norms import check_exponent
 from dpsco_core.geometry.threshold import shrink_to_sum
 from dpsco_core.geometry.width import largest_mean, largest_positive_mean
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

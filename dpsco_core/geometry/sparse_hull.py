@@ -6,17 +6,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 from scipy.special import ndtr
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.base import Symmetric, Width, check_dimension, check_radius
 from dpsco_core.geometry.norms import check_exponent, lq_norm, unit_vector
 from dpsco_core.geometry.threshold import shrink_to_sum
 from dpsco_core.geometry.width import chi_mean, largest_absolute_mean, sparse_width_bound
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,9 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -25,8 +25,6 @@ from dpsco_core.geometry.mirror import EntropyMirror, PowerMirror
 from dpsco_core.geometry.norms import dual_exponent, lq_norm
 from dpsco_core.geometry.power_sums import PowerSums, safeguarded_root
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
-
-Vector = NDArray[np.float64]
 
 
 def mirror_step(

@@ -9,9 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from dpsco_core.base.arrays import Vector
 
 
 @lru_cache(maxsize=16)

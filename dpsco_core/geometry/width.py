@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, gammainc, gammaincc, gammaln, log_ndtr, ndtr
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-from dpsco_core.geometry.base import ConstraintSet, Vector
+from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.norms import dual_exponent
 
 # Gauss-Legendre on [0, 1], used on panels of length about 1/2.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.privacy.ledger import Ledger
@@ -16,7 +17,6 @@ from dpsco_core.problems.base import Setting
 
 Calibration = Literal["tight", "paper"]
 Tuning = Literal["practical", "theory"]
-Vector = NDArray[np.float64]
 
 # How a method reads its records, which decides where they may be drawn and summed:
 # "summed"   it asks for sums over them alone, whose pieces may be summed elsewhere;

@@ -12,12 +12,12 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.checks import check_count, check_positive, check_release
 from dpsco_core.privacy.entries import Entry, exponential_entry
 from dpsco_core.privacy.mechanisms import exponential_choice, uniform_place
 
-Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Chosen = TypeVar("Chosen", covariant=True)
 

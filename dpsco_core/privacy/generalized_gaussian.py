@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
@@ -30,7 +29,6 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps
 
 Noise = Literal["generalized gaussian", "gaussian"]
 Calibration = Literal["paper", "tight"]
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

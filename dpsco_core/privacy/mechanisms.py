@@ -9,12 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.geometry.norms import row_norms
-
-Vector = NDArray[np.float64]
 
 
 def gaussian_noise_std(l2_sensitivity: float, rho: float) -> float:

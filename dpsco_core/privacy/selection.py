@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfcx, ndtr
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import (
     CURVE_ACCURACY,
@@ -31,7 +31,6 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 
-Vector = NDArray[np.float64]
 # Exponential mechanisms in their order: the epsilon of one, and how many of it in a row.
 Choices = tuple[tuple[float, int], ...]
 # The share of rho that so many equal exponential mechanisms have together, in their order.

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.loss_classes import CONVEX
 from dpsco_core.problems.base import Constants
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import AbsoluteLink
 from dpsco_core.problems.noise import Noise, absolute_curvature, noise_like
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

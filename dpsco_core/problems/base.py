@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
@@ -20,8 +20,6 @@ from dpsco_core.privacy.budget import (
     pure_epsilon,
 )
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,12 +14,10 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.problems.univariate import Univariate
-
-Vector = NDArray[np.float64]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 # Logarithms of the distances r = |c - y|, and of u: integrals are accurate to about 1e-8.

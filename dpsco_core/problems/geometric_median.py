@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LIPSCHITZ
@@ -32,7 +32,6 @@ from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
 from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem
 
-Vector = NDArray[np.float64]
 HALVINGS = 60  # of the interval that holds a number between 0 and 1
 ON_BOUNDARY = 1e-12  # relative to the set, as in `mean_inside`: a mean there is not outside
 

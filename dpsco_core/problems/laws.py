@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.base import (
     Distribution,
     centred_direction_bound,
@@ -22,8 +22,6 @@ from dpsco_core.data.pareto import Pareto
 from dpsco_core.data.student_t import StudentT
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
-
-Vector = NDArray[np.float64]
 
 
 def mean_norm(law: Distribution) -> float:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import STRONG
@@ -29,8 +29,6 @@ from dpsco_core.problems.laws import (
 from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.problems.links import SquaredLink
 from dpsco_core.problems.noise import Noise, noise_like
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.loss_classes import LINEAR
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.laws import class_moment, mean_norm, raw_direction, record_norm
 from dpsco_core.problems.point_losses import NegativeProduct
 from dpsco_core.problems.points import PointProblem
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

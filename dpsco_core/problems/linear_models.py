@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
@@ -34,8 +34,6 @@ from dpsco_core.problems.laws import (
 )
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.linear import LinearSample, Link
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-Vector = NDArray[np.float64]
+from dpsco_core.base.arrays import Vector
+
 FARTHEST = 1e150  # beyond it products of doubles overflow: such numbers count as broken
 
 

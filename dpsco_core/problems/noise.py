@@ -17,10 +17,10 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import brentq
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.elliptical_t import EllipticalT
@@ -38,7 +38,6 @@ from dpsco_core.problems.univariate import (
     Univariate,
 )
 
-Vector = NDArray[np.float64]
 TABLE_END = 9.0  # arsinh(4052): beyond, excesses are computed one by one
 OrdinaryLaw = StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | EllipticalT
 

@@ -6,11 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import row_norms
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

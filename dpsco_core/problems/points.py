@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
@@ -21,8 +21,6 @@ from dpsco_core.privacy.budget import Budget
 from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.points import PointLoss, PointSample
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
 from dpsco_core.base.loss_classes import SMOOTH_STRONG
 from dpsco_core.problems.base import Constants, ExcessRisk
@@ -20,8 +18,6 @@ from dpsco_core.problems.laws import (
 )
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.points import PointProblem
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
-Vector = NDArray[np.float64]
+from dpsco_core.base.arrays import Vector
+
 ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpsco_app.parts.look import (
     BLUE,
@@ -24,10 +23,10 @@ from dpsco_app.parts.look import (
     translucent,
 )
 from dpsco_app.parts.options import number_text
+from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.lessons import CLIPPED, GAUSSIAN, NOISE, PRIVATE, STUDENT
 
-Vector = NDArray[np.float64]
 Pair = tuple[str, str]
 Curve = tuple[str, Pair, Sequence[float], Sequence[float]]  # name, colour, x, y
 

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from dpsco_app.parts.look import Label, Look, lay_out, log_ticks, place_labels, translucent
 from dpsco_app.parts.options import number_text
+from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath
-
-Vector = NDArray[np.float64]
 
 BINS = 40
 SHORT_LINES = 16  # of text that fit beside a short figure

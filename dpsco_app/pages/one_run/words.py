@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsco_app.pages.one_run.charts import PART_NAMES, percent, radius_text
+from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
-
-Vector = NDArray[np.float64]
 
 MUCH = 1.3  # a ratio of risks that is worth a headline
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from dpsco_app.pages.privacy.words import CONVERSION_NAMES, ROUTE_NAMES, accounting_names
 from dpsco_app.parts.look import (
@@ -23,6 +22,7 @@ from dpsco_app.parts.look import (
     place_labels,
 )
 from dpsco_app.parts.options import number_text
+from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.budgets import BudgetCurves, Composed, Shuffled
 
 CONVERSION_COLOURS = {"paper": ORANGE, "tight": PURPLE, "gaussian": BLUE}
@@ -45,7 +45,6 @@ DASHES = {"paper": "dash", "tight": "dot", "gaussian": "solid"} | {
     "numerical": "solid",
     "steps": "dashdot",
 }
-Vector = NDArray[np.float64]
 Line = tuple[str, str, Vector, Vector, tuple[str, str], str]
 
 

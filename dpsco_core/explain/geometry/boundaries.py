@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.geometry.shapes import Shape, gauge_values, support_values
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Norms = Callable[[Matrix], Vector]
 Triangles = tuple[Matrix, NDArray[np.intp]]

@@ -24,7 +24,6 @@ from dpsco_core.geometry import RegularSpace, row_norms
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")

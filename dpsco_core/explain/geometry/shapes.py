@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import erf
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry import (
     Ball,
@@ -32,7 +33,6 @@ from dpsco_core.geometry import (
 from dpsco_core.geometry.base import Symmetric
 from dpsco_core.geometry.norms import dual_exponent, norm_ratio
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 KINDS = (

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.cards import Privacy
 from dpsco_core.catalogue import make_method, method_card
@@ -22,7 +22,6 @@ from dpsco_core.runs.study import canonical, own_setting, stream, users_of
 from dpsco_core.scenario import Scenario
 
 Unknown = Literal["n", "epsilon", "rho"]
-Vector = NDArray[np.float64]
 Progress = Callable[[int], None]
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, RHO_MIN
@@ -29,8 +29,6 @@ from dpsco_core.results.report import bound_setting
 from dpsco_core.results.tables import fit_slope
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
-
-Vector = NDArray[np.float64]
 
 PILOTS, PILOT_TRIALS = 6, 16
 FIRST_SLOPE, SLOPES = -0.6, (-1.2, -0.2)

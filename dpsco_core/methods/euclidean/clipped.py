@@ -75,7 +75,6 @@ class ClippedDescent(Method):
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "radius"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         unit = 2 * setting.d / (rho * setting.n**2)  # noise energy at R = 1, with all of rho

@@ -82,7 +82,6 @@ class CoordinatewiseDescent(Method):
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("threshold", "threshold"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         theory = self.tuning == "theory"

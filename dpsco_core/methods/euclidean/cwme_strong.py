@@ -85,7 +85,6 @@ class StrongCoordinatewiseDescent(Method):
     stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         strong, smooth = condition(setting)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.tuning import Descent
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

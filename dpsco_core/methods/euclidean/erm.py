@@ -81,7 +81,6 @@ class Erm(Method):
     )
 
     def plan(self, setting: Setting) -> ErmPlan:
-        """Return the parameters at `setting`."""
         kinked = has_kinks(setting.constants)
         accuracy = self.relative_accuracy
         if accuracy is None:

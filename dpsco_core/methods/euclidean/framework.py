@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import Method, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
@@ -22,8 +22,6 @@ from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import ZCDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
 

@@ -82,7 +82,6 @@ class IterativeDescent(Method):
     stage: ClassVar[Stage] = Stage(records=1, free_steps=True)
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = zhao_share(setting, self.calibration)
         n, d = setting.n, setting.d

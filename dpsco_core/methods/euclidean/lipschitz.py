@@ -11,9 +11,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Calibration, Tuning
@@ -23,8 +22,6 @@ from dpsco_core.methods.mean.base import check_level, clip_to_ball, gaussian_sha
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 BOUNDED_CAVEAT = (
     "Where the losses have no Lipschitz constant, the practical tuning shrinks features (or "

@@ -106,7 +106,6 @@ class NoisyGradientDescent(Method):
     stage: ClassVar[Stage] = Stage(free_steps=True)
 
     def plan(self, setting: Setting) -> NoisyDescentPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)

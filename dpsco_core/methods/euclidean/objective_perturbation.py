@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
@@ -32,8 +32,6 @@ from dpsco_core.methods.euclidean.solver import minimise_strongly_convex
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +86,6 @@ class ObjectivePerturbation(Method):
     stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> ObjectivePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         return objective_plan(setting, self.calibration, self.tuning, strong=False)
 
     def release(
@@ -138,7 +135,6 @@ class ObjectivePerturbationStrong(Method):
     stage: ClassVar[Stage] = Stage(problem="quadratic")
 
     def plan(self, setting: Setting) -> ObjectivePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         return objective_plan(setting, self.calibration, self.tuning, strong=True)
 
     def release(

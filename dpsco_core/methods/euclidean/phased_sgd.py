@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
@@ -36,8 +36,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 MOST_STEPS = 20_000  # beyond, several records make a step
 RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
@@ -123,7 +121,6 @@ class PhasedSgd(Method):
     stage: ClassVar[Stage] = Stage(records=16)
 
     def plan(self, setting: Setting) -> PhasedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         if math.isinf(losses.smoothness):

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.methods.base import (
@@ -37,7 +38,6 @@ from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-Vector = NDArray[np.float64]
 Move = Callable[[Vector, Vector], Vector]
 NOISE_ELEMENTS = 100_000  # that are drawn at once
 
@@ -142,7 +142,6 @@ class PrivateSgd(Method):
     stage: ClassVar[Stage] = Stage(records=1)
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         n, d = setting.n, setting.d
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)

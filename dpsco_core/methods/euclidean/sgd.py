@@ -90,7 +90,6 @@ class Sgd(Method):
     )
 
     def plan(self, setting: Setting) -> SgdPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` without any constant."""
         constants, n = setting.constants, setting.n
         batch = self.batch if self.batch is not None else math.ceil(n / MOST_STEPS)
         steps = math.ceil(n / batch)

@@ -75,7 +75,6 @@ class SmoothedDescent(Method):
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("tau", "tau"))
 
     def plan(self, setting: Setting) -> FrameworkPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d

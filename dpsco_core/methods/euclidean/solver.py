@@ -16,13 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 
-Vector = NDArray[np.float64]
 Gradient = Callable[[Vector], Vector]
 
 ROUNDING = 1e-14  # relative; what is nearer than this to the sphere lies on it

@@ -35,6 +35,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
 from dpsco_core.problems.base import Setting
@@ -46,7 +47,6 @@ STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
 RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
 ASSUMED_SYMMETRY = 1000.0
 
-Vector = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _GRID = np.array(

@@ -71,7 +71,6 @@ class BatchedMirrorDescent(Method):
     stage: ClassVar[Stage] = Stage(place=inside)
 
     def plan(self, setting: Setting) -> MirrorPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_beyond_two(setting)
         noise = chosen_noise(self.noise, self.calibration)
         return mirror_plan(setting, ("public",), noise, self.calibration, self.tuning)

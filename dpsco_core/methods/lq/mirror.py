@@ -25,7 +25,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows, ScaledRows, rows_per_block
@@ -33,7 +33,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.norms import row_norms
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.steps import bregman_point, mirror_step
-from dpsco_core.methods.base import Calibration, Plan, Release, Tuning, Vector
+from dpsco_core.methods.base import Calibration, Plan, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.inputs import descent

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.ball import Ball
@@ -44,8 +44,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 # Steps, beyond which several records make one: where it is a search, and where it is two nested.
 SEARCHES, NESTED_SEARCHES = 10_000, 2000
@@ -175,7 +173,6 @@ class NoisyMirrorDescent(Method):
     stage: ClassVar[Stage] = Stage(records=1)
 
     def plan(self, setting: Setting) -> NoisyMirrorPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         n, constraint = setting.n, setting.body
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)

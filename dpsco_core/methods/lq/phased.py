@@ -90,7 +90,6 @@ class UnconstrainedPhasedSgd(Method):
     stage: ClassVar[Stage] = Stage(records=16, problem="huber", exponent=3.0)
 
     def plan(self, setting: Setting) -> PhasedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = phased_share(setting, self.calibration)
         if setting.exponent < 2:
             raise NotApplicable(

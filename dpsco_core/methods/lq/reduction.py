@@ -67,7 +67,6 @@ class EuclideanReduction(Method):
     stage: ClassVar[Stage] = Stage(exponent=3.0, place=inside)
 
     def plan(self, setting: Setting) -> MirrorPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         if setting.exponent < 2:
             raise NotApplicable(
                 "The reduction to l2 is for parameters measured in an l_q norm with q of at least "

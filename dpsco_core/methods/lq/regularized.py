@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
@@ -34,8 +34,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.dual import dual_constants
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 MOST_STEPS = 2000  # full gradients
 FEWEST_STEPS, ENOUGH_STEPS = 15, 200  # of the practical tuning
@@ -145,7 +143,6 @@ class RegularizedMirrorDescent(Method):
     stage: ClassVar[Stage] = Stage(problem="huber")
 
     def plan(self, setting: Setting) -> RegularizedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
         if setting.exponent > 2:
             raise NotApplicable(

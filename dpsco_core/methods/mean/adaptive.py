@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
@@ -19,7 +20,6 @@ from dpsco_core.methods.base import (
     Reads,
     Release,
     Tuning,
-    Vector,
 )
 from dpsco_core.methods.mean.base import check_level, check_rows
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
@@ -130,7 +130,6 @@ class AdaptiveClipping(Method):
     )
 
     def plan(self, setting: Setting) -> AdaptivePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` with too few records."""
         if isinstance(setting.budget, PureDP):
             plan = self._pure_plan(setting, setting.budget.epsilon)
         else:

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, row_norms
-from dpsco_core.methods.base import Calibration, Vector
+from dpsco_core.methods.base import Calibration
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.problems.base import Setting
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Vector
 from dpsco_core.privacy.choices import GridMedians
 
 RECORDS = 20_000  # that are looked at, at most

@@ -88,7 +88,6 @@ class SimpleClipping(Method):
     stage: ClassVar[Stage] = Stage(at_once=True, clip=("radius", "clip_radius"))
 
     def plan(self, setting: Setting) -> ClippedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
         rho = zhao_share(setting, self.calibration)
         if self.radius is not None:
             radius = self.radius

@@ -88,7 +88,6 @@ class CoinPress(Method):
         require(ok, "covariance_scale", "a positive number", scale)
 
     def plan(self, setting: Setting) -> CoinPressPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
         rho = gaussian_share(setting, self.calibration)
         scale = self.covariance_scale
         if scale is None:

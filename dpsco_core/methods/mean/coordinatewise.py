@@ -132,7 +132,6 @@ class CoordinatewiseCDP(Method):
         _check_blocks(self.blocks)
 
     def plan(self, setting: Setting) -> CoordinatewisePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = gaussian_share(setting, self.calibration)
         chosen = _choose(self, setting, rho, "gaussian")
         noise = gaussian_noise_std(math.sqrt(setting.d) * chosen.coordinate_sensitivity, rho)
@@ -194,7 +193,6 @@ class CoordinatewisePure(Method):
         _check_blocks(self.blocks)
 
     def plan(self, setting: Setting) -> CoordinatewisePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         epsilon = setting.pure_epsilon
         chosen = _choose(self, setting, epsilon, "laplace")
         noise = laplace_noise_scale(setting.d * chosen.coordinate_sensitivity, epsilon)

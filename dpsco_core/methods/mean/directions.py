@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Vector = NDArray[np.float64]
+from dpsco_core.base.arrays import Vector
 
 EXACT_DIMENSIONS = 2  # up to here `furthest_direction` solves (27); nobody does beyond
 INNER_STEP = 0.25  # eta of Lemma 8

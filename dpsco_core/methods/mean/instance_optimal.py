@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import hadamard
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import (
@@ -20,7 +21,6 @@ from dpsco_core.methods.base import (
     Reads,
     Release,
     Tuning,
-    Vector,
 )
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.clipped import practical_radius
@@ -99,7 +99,6 @@ class InstanceOptimal(Method):
     )
 
     def plan(self, setting: Setting) -> InstanceOptimalPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
         scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)

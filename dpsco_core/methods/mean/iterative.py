@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows, rows_per_block
@@ -37,8 +38,6 @@ from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
-
-Vector = NDArray[np.float64]
 
 LOG_CONTRACTION = math.log(256 / 233)  # Lemma 8 at inner step 1/4
 PRACTICAL_GROUPS = 8
@@ -143,7 +142,6 @@ class IterativeUpdating(Method):
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
     def plan(self, setting: Setting) -> IterativePlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         n = setting.n
         rho = zhao_share(setting, self.calibration)
         theory = self.tuning == "theory"

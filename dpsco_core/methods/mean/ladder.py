@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Factors, Rows, row_norms
-from dpsco_core.methods.base import Vector
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.privacy.choices import ExponentialChoice
 

@@ -19,12 +19,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, roots_legendre
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
-
-Vector = NDArray[np.float64]
 
 SQRT2 = math.sqrt(2.0)
 SMALLEST_VARIANCE, LARGEST_VARIANCE = 1e-4, 2.0

@@ -143,7 +143,6 @@ class NoiseSmoothing(Method):
             check_variance(self.smoothing_variance)
 
     def plan(self, setting: Setting) -> SmoothedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` under a pure budget."""
         rho = gaussian_share(setting, self.calibration)
         tau, variance = self._parameters(setting, rho)
         check_level("tau", tau)

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
@@ -46,8 +46,6 @@ from dpsco_core.methods.user.base import bounded_users, check_users
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
-
-Vector = NDArray[np.float64]
 
 ACCELERATED_STEPS = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 26, 32, 45, 64, 90, 128)
 MODULI = (1.0, 0.3, 0.1)  # of the model's smallest curvature
@@ -137,7 +135,6 @@ class UserClippedMeans(Method):
     )
 
     def plan(self, setting: Setting) -> MeansPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         energy = setting.d * (2 * losses.lipschitz / setting.n) ** 2 / (2 * rho)

@@ -124,7 +124,6 @@ class UserGroupPrivacy(Method):
     stage: ClassVar[Stage] = Stage(records=16)
 
     def plan(self, setting: Setting) -> ChainPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         rho = sco_share(setting, self.calibration)
         losses = lipschitz_losses(setting, self.tuning, rho)
         check_smooth(losses, "One-pass SGD")

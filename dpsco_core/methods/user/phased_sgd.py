@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
@@ -50,8 +49,6 @@ from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
-
-Vector = NDArray[np.float64]
 
 SHARP = TestTuning(sharp=True)
 TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps
@@ -151,7 +148,6 @@ class UserPhasedSgd(Method):
     stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> GroupsPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         check_smooth(losses, "SGD of groups")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.ledger import Ledger
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
 

@@ -14,15 +14,13 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import rows_per_block
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointLoss, PointSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
-
-Vector = NDArray[np.float64]
 
 
 def ball_points(count: int, d: int, radius: float, rng: np.random.Generator) -> Vector:

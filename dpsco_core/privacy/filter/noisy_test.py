@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.privacy.checks import check_count, check_noise, check_positive, check_release
@@ -28,7 +28,6 @@ from dpsco_core.privacy.mechanisms import (
 )
 from dpsco_core.privacy.steps import BudgetExceeded
 
-Vector = NDArray[np.float64]
 TestKind = Literal["single", "sequence"]
 
 

@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
 
-Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 Inclusion = Literal["weights", "coins"]
 

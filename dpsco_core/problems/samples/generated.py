@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
@@ -24,8 +25,6 @@ from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.samples.protocol import Sample
-
-Vector = NDArray[np.float64]
 
 
 class BlockProblem(Protocol):

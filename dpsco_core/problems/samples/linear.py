@@ -9,13 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.links import FARTHEST
-
-Vector = NDArray[np.float64]
 
 SUMMED = 1024  # rows whose gradients are summed at once: a longer sum rounds more
 

@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows, MappedRows, row_norms
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 from dpsco_core.problems.links import FARTHEST
-
-Vector = NDArray[np.float64]
 
 
 class PointLoss(Protocol):

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import Rows
 from dpsco_core.geometry.base import ConstraintSet
-
-Vector = NDArray[np.float64]
 
 
 class Sample(Protocol):

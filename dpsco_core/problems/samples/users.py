@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import ITEM_BLOCKS, Limits
 from dpsco_core.data.base import Distribution
@@ -24,7 +24,6 @@ from dpsco_core.problems.points import PointProblem
 from dpsco_core.problems.samples.points import PointLoss, PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
-Vector = NDArray[np.float64]
 MOST_ELEMENTS = 20_000_000  # n m d of the items that are held at once: 160 MB
 
 

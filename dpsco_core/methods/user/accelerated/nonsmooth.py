@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.methods.base import (
     Calibration,
@@ -31,8 +31,6 @@ from dpsco_core.methods.user.smoothing import smoothed_user_gradients
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
-
-Vector = NDArray[np.float64]
 
 SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius
 
@@ -99,7 +97,6 @@ class UserAcceleratedNonsmooth(Method):
     stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> SmoothedPhasesPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         at = user_level(setting, budget, losses)

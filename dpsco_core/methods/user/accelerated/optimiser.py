@@ -84,7 +84,6 @@ class UserAccelerated(Method):
     stage: ClassVar[Stage] = FILTER_STAGE
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         budget = approximate_budget(setting)
         losses = lipschitz_losses(setting, self.tuning, setting.gaussian_rho)
         if math.isinf(losses.smoothness):

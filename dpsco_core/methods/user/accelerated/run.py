@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.methods.base import Release
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.user.accelerated.batches import BatchGaussian
@@ -17,8 +17,6 @@ from dpsco_core.methods.user.base import bounded_users
 from dpsco_core.methods.user.release import open_releases
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.samples.users import UserSample
-
-Vector = NDArray[np.float64]
 
 # Takes the users of a phase and a point; returns their mean gradients there, shape (users, d).
 Gradients = Callable[[UserSample, Vector, np.random.Generator], Vector]

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from dpsco_core.base.arrays import Vector
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.methods.user.accelerated.gap import Curvature
 from dpsco_core.privacy.checks import check_count
 
-Vector = NDArray[np.float64]
 # Takes the point and the number of the step, from 0; None ends the run.
 Oracle = Callable[[Vector, int], Vector | None]
 

@@ -91,7 +91,6 @@ class UserAcceleratedStrong(Method):
     stage: ClassVar[Stage] = replace(FILTER_STAGE, problem="quadratic")
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
-        """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         budget = approximate_budget(setting)
         if not setting.constants.sample_strong_convexity > 0:
             raise NotApplicable(
