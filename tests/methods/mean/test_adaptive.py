@@ -250,11 +250,12 @@ def test_nothing_but_what_is_released_is_shown() -> None:
 
             patch.setattr(Ledger, name, fixed)
 
+    plan = AdaptiveClipping().plan(where)
     with pytest.MonkeyPatch.context() as patch:
         blind(patch)
         found = [
             AdaptiveClipping()
-            .release(rows, where, Ledger(where.budget), np.random.default_rng(3))
+            .release(rows, plan, Ledger(where.budget), np.random.default_rng(3))
             .diagnostics
             for rows in (one, two)
         ]
