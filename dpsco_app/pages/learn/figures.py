@@ -25,7 +25,7 @@ from dpsco_core.explain.lessons import (
     GAME_EPSILON,
     GAUSSIAN,
     STUDENT,
-    Row,
+    LessonRow,
     bulk_shares,
     guess_ceiling,
     laplace_guess,
@@ -195,7 +195,7 @@ def _densities(title: str, name: str = "learn") -> None:
     )
 
 
-def _guesses(rows: Sequence[Row], title: str) -> None:
+def _guesses(rows: Sequence[LessonRow], title: str) -> None:
     counts, shares = running_share(rows)
     ceiling, expected = guess_ceiling(GAME_EPSILON), laplace_guess(GAME_EPSILON)
 
