@@ -49,20 +49,19 @@ class Runs:
         return np.log(np.maximum(errors, 1e-300))
 
     def _error(self, point: Scenario, trial: int) -> float:
-        setting = own_setting(point, self.method)
-        self.made.plan(setting)
+        plan = self.made.plan(own_setting(point, self.method))
         ledger = Ledger(point.budget)
         data = stream(point.seed, f"need data {self.label}", trial)
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
         problem = point.instance.problem.draw(data)
         if isinstance(problem, MeanEstimation):
-            release = self.made.release(first_rows(problem, point.n, data), setting, ledger, noise)
+            release = self.made.release(first_rows(problem, point.n, data), plan, ledger, noise)
             error = problem.error(problem.restrict(release.value))
         else:
             drawn = first_users(problem, point.n, point.m, data)
             user_level = method_card(self.method).level == "user"
             records = users_of(drawn) if user_level else pooled(drawn)
-            release = self.made.release(records, setting, ledger, noise)
+            release = self.made.release(records, plan, ledger, noise)
             error = problem.excess_risk(release.value).value
         self.binding = ledger.bound_by()
         return error
