@@ -14,10 +14,11 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import Vector, exp_or_inf
+from dpsco_core.data.base import exp_or_inf
 from dpsco_core.data.hard import HardInstance
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, SCO_PROBLEMS, MethodCard
 from dpsco_core.methods.base import (
     Calibration,
@@ -18,7 +19,6 @@ from dpsco_core.methods.base import (
     Release,
     Stage,
     Tuning,
-    Vector,
 )
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
