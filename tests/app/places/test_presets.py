@@ -69,11 +69,22 @@ def medians(preset_name: str) -> dict[str, list[float]]:
     return {m: list(g.sort_values("x")["median_error"]) for m, g in table.groupby("method")}
 
 
-def test_heavy_tails_keep_every_private_line_two_to_five_times_above_the_grey_one() -> None:
+def test_heavy_tails_keep_radii_that_are_fixed_in_advance_two_to_five_times_above_the_grey() -> (
+    None
+):
     errors = medians("Heavy tails hurt")
-    for slug in DEFAULT.scenario.methods[1:]:
+    assert set(DEFAULT.scenario.methods) == set(errors)
+    for slug in ("mean.clipped", "mean.cwme-cdp"):
         ratios = [a / b for a, b in zip(errors[slug], errors["mean.sample"], strict=True)]
         assert min(ratios) > 1.9 and max(ratios) < 5.1
+    pairs = zip(errors["mean.adaptive"], errors["mean.sample"], strict=True)
+    assert max([a / b for a, b in pairs][3:]) < 4 / 3
+
+
+def test_a_private_look_finds_centre_and_radius_where_the_bound_on_the_mean_is_wide() -> None:
+    errors = medians("Choose the radius for me")
+    ratios = [a / b for a, b in zip(errors["mean.adaptive"], errors["mean.clipped"], strict=True)]
+    assert max(ratios[:-1]) < 2 / 3 and ratios[-1] < 1
 
 
 def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
