@@ -7,8 +7,11 @@ if __name__ == "__main__":  # the script of every visit
 
     main()
 else:  # once, by the server
-    from dpsco_app.shell import front, guard
+    from dpsco_core import extend
     from dpsco_core.base.limits import require_environment
 
     require_environment()
+    extend.load_installed()  # before any page is read, which lists what there is
+    from dpsco_app.shell import front, guard
+
     app = st.App(__file__, middleware=(*guard.MIDDLEWARE, *front.MIDDLEWARE), routes=front.ROUTES)

@@ -1,4 +1,8 @@
-"""The catalogue: every method, problem, distribution and bound, in explicit tuples."""
+"""The catalogue: every method, problem, distribution and bound, and what was added to them.
+
+The built-in rows stand here; `dpsco_core.extend` reads others from a file or a package and adds
+them with `add`, at the end.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 
 from dpsco_core.base.cards import Card, Level, MethodCard, ProblemCard
 from dpsco_core.base.errors import require
+from dpsco_core.base.listing import Listing
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import Bound
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
@@ -22,17 +27,11 @@ from dpsco_core.bounds.instances.tracing import (
 )
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.user.rows import USER_BOUNDS
+from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
 from dpsco_core.data import (
-    DISTRIBUTIONS,
     Distribution,
-    EllipticalT,
-    Gaussian,
     Hypercube,
-    LogNormal,
-    Pareto,
-    SkewedPareto,
     Spike,
-    StudentT,
     Tracing,
 )
 from dpsco_core.geometry.geometries import L2, Geometry
@@ -120,7 +119,7 @@ OPTIMISERS: tuple[type[Method], ...] = (
     EuclideanReduction,
     NoisyMirrorDescent,
 )
-METHODS: tuple[type[Method], ...] = (*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS)
+METHODS: Listing[type[Method]] = Listing((*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS))
 
 # Problems whose records are points, and those whose records are features with a target.
 POINT_PROBLEMS: tuple[type[Quadratic | Linear | GeometricMedian], ...]
@@ -138,7 +137,8 @@ PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
     Absolute,
     GeometricMedian,
 )
-BOUNDS: tuple[Bound, ...] = (*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS)
+BOUNDS: Listing[Bound] = Listing((*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS))
+DISTRIBUTIONS: Listing[type[Distribution]] = Listing(BUILT_IN)
 DEFAULT_METHODS = (
     "mean.sample",
     "mean.clipped",
@@ -153,13 +153,36 @@ HARD_INSTANCES = (Spike.card.slug, Hypercube.card.slug, Tracing.card.slug)
 # Of the other problems the risk on this law is not computed, and no bound is about it.
 TRACING_PROBLEMS = (MeanEstimation.card.slug, Quadratic.card.slug, Linear.card.slug)
 
-ORDINARY: tuple[type[StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | EllipticalT], ...]
-ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
-
-METHOD_SLUGS = tuple(m.card.slug for m in METHODS)
+METHOD_SLUGS = Listing(m.card.slug for m in METHODS)
 PROBLEM_SLUGS = tuple(p.card.slug for p in PROBLEMS)
-DISTRIBUTION_SLUGS = tuple(d.card.slug for d in DISTRIBUTIONS)
-BOUND_SLUGS = tuple(b.card.slug for b in BOUNDS)
+DISTRIBUTION_SLUGS = Listing(d.card.slug for d in DISTRIBUTIONS)
+BOUND_SLUGS = Listing(b.card.slug for b in BOUNDS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """What a file or an installed package adds to the catalogue."""
+
+    methods: tuple[type[Method], ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    distributions: tuple[type[Distribution], ...] = ()
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """All of them."""
+        methods = (m.card.slug for m in self.methods)
+        bounds = (b.card.slug for b in self.bounds)
+        return (*methods, *bounds, *(d.card.slug for d in self.distributions))
+
+
+def add(addition: Addition) -> None:
+    """Add rows at the end; `dpsco_core.extend` has checked them."""
+    METHODS.extend(addition.methods)
+    METHOD_SLUGS.extend(m.card.slug for m in addition.methods)
+    BOUNDS.extend(addition.bounds)
+    BOUND_SLUGS.extend(b.card.slug for b in addition.bounds)
+    DISTRIBUTIONS.extend(addition.distributions)
+    DISTRIBUTION_SLUGS.extend(d.card.slug for d in addition.distributions)
 
 
 def method_class(slug: str) -> type[Method]:
@@ -175,9 +198,8 @@ def method_card(slug: str) -> MethodCard:
 
 def distribution_class(slug: str) -> type[Distribution]:
     """Return the class of a distribution; raises `InvalidInput` for an unknown slug."""
-    require(
-        slug in DISTRIBUTION_SLUGS, "distribution", f"one of {', '.join(DISTRIBUTION_SLUGS)}", slug
-    )
+    every = f"one of {', '.join(DISTRIBUTION_SLUGS)}"
+    require(slug in DISTRIBUTION_SLUGS, "distribution", every, slug)
     return DISTRIBUTIONS[DISTRIBUTION_SLUGS.index(slug)]
 
 
@@ -236,8 +258,10 @@ def bounds_for(problem: str, level: Level = "item") -> tuple[Bound, ...]:
 
 def distributions_for(problem: str) -> tuple[str, ...]:
     """Return the slugs of the laws that a problem may have, in order."""
-    traced = problem in TRACING_PROBLEMS
-    return tuple(slug for slug in DISTRIBUTION_SLUGS if traced or slug != Tracing.card.slug)
+    if problem in TRACING_PROBLEMS:
+        return tuple(DISTRIBUTION_SLUGS)
+    # The others need the density of a law, which one that is added does not give.
+    return tuple(law.card.slug for law in BUILT_IN if law is not Tracing)
 
 
 def default_methods(problem: str, level: Level = "item") -> tuple[str, ...]:
@@ -303,6 +327,7 @@ def make_instance(
     InvalidInput
         For an unknown slug, or a law that the problem cannot have.
     """
+    family: Any = distribution_class(distribution)
     problem_card(problem)
     one_of("distribution", distribution, distributions_for(problem))
     linear_model = next((p for p in LINEAR_MODELS if p.card.slug == problem), None)
@@ -323,7 +348,6 @@ def make_instance(
         hard = Spike if distribution == Spike.card.slug else Hypercube
         law = hard(d=d, moment_order=order, spike_probability=probability)
     else:
-        family = next(f for f in ORDINARY if f.card.slug == distribution)
         even = first = 0.0
         if problem == GeometricMedian.card.slug:  # its minimiser is known for even means
             even = offset * geometry.diagonal(d, 1.0)[1]

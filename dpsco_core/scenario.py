@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
-from dpsco_core import catalogue
+from dpsco_core import catalogue, extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import EPSILON_MIN, LIBRARY, M_MAX, P_MAX, RHO_MIN, SEED_MAX, Limits
 from dpsco_core.base.parsing import (
@@ -332,10 +332,11 @@ class Scenario:
 
     def to_python(self) -> str:
         """Return a script that runs this scenario with the library and prints the results."""
+        own = extend.code_for((*self.methods, self.distribution))
+        names = f"Scenario, {'extend, ' if own else ''}frame, slopes, study, summary"
         return (
             f'"""Made by DP-SCO Explorer.\n\n{SAME}\n"""\n\n'
-            "from dpsco_core import Scenario, frame, slopes, study, summary\n\n"
-            f"scenario = {self.to_code()}\n\n"
+            f"from dpsco_core import {names}\n\n{own}scenario = {self.to_code()}\n\n"
             "cells = frame(study(scenario))\nprint(summary(cells).to_string(index=False))\n"
             "if scenario.axis:\n    print(slopes(scenario, cells).to_string(index=False))\n"
         )

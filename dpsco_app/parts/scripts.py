@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.users.state import View as UsersView
 from dpsco_app.pages.who_wins.state import COLUMNS, ENDS, ROWS
+from dpsco_core.extend import code_for
 from dpsco_core.scenario import Scenario
 
 HEAD = '''"""Made by DP-SCO Explorer: the numbers of the page {page}, as CSV."""
@@ -31,6 +32,14 @@ def show(title, table):
 
 def _head(page: str, *imports: str) -> str:
     return HEAD.format(page=page, imports="\n".join(imports))
+
+
+def _own_code(point: Scenario) -> str:
+    return code_for((*point.methods, point.distribution))
+
+
+def _library(point: Scenario) -> str:
+    return f"from dpsco_core import Scenario{', extend' if _own_code(point) else ''}"
 
 
 def anatomy_script(
@@ -62,10 +71,10 @@ def anatomy_script(
     listed = "".join(f"    {name},\n" for name in sorted(names))
     text = _head(
         "One run",
-        "from dpsco_core import Scenario",
+        _library(point),
         f"from dpsco_core.explain.anatomy import (\n{listed})",
     )
-    text += f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
+    text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
     text += 'runs = {"private": risk_path(point, method)}\n'
     if drawn:
         plan = "method_descent(point, method) or clipped_plan(point)[0]"
@@ -98,10 +107,10 @@ def regimes_script(point: Scenario, plane: str, slugs: Sequence[str], terms: str
     return (
         _head(
             "Who wins",
-            "from dpsco_core import Scenario",
+            _library(point),
             "from dpsco_core.explain.regimes import Plane, axis_values, regimes",
         )
-        + f"point = {point.to_code()}\n"
+        + f"{_own_code(point)}point = {point.to_code()}\n"
         + "plane = Plane(\n"
         + f'    x_axis="{x}",\n    y_axis="{y}",\n'
         + f'    x=axis_values("{x}", {xs[0]}, {xs[1]}, {COLUMNS}),\n'

@@ -27,11 +27,11 @@ from dpsco_core.runs.study import cells, run_cell
 HERE = Path(dpsco_app.shell.main.__file__).resolve().parents[1]
 
 
-def serve() -> None:
+def serve(arguments: list[str]) -> None:
     """Warm up, and run Streamlit with the options of the command line."""
     parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
     parser.add_argument("--study")
-    chosen, options = parser.parse_known_args()
+    chosen, options = parser.parse_known_args(arguments)
     try:
         require_environment()
         offer(chosen.study)

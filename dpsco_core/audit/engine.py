@@ -22,7 +22,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import METHODS, make_method, method_card, method_class
-from dpsco_core.methods.base import Method, Plan, Release, Stage
+from dpsco_core.methods.base import Method, Plan, Release, Stage, released
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.privacy.budget import EPSILON_MAX, ZCDP, ApproxDP, PureDP
 from dpsco_core.privacy.composition import compose
@@ -275,7 +275,7 @@ class _Mechanism:
         return _of_one_width(rows, width, self.task.point.d), ledger
 
     def _release(self, data: object, ledger: Ledger, rng: np.random.Generator) -> Release:
-        return self.method.release(data, self.broken, ledger, rng)
+        return released(self.method, data, self.broken, ledger, rng)
 
 
 def _let_out(release: Release) -> Vector:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any, TypeGuard
 
@@ -120,13 +121,13 @@ def str_of(value: object) -> str:
         return f"a {type(value).__name__} too long to show"
 
 
-def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
+def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     """Raise `InvalidInput` unless `value` is one of `allowed`."""
     if value not in allowed:  # the search for similar slugs takes milliseconds
         require(False, name, among(allowed, value), shorten(value))
 
 
-def among(allowed: tuple[str, ...], value: object) -> str:
+def among(allowed: Sequence[str], value: object) -> str:
     """Return "one of ..." with every allowed value, or the most similar ones of a long list.
 
     Examples

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from dpsco_core import __version__
+from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.catalogue import problem_card
@@ -76,10 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _build_parser()
     chosen = parser.parse_args(arguments)
     try:
+        extend.load_installed()
+        for path in chosen.own:
+            extend.load(path)
         if chosen.command == "catalogue":
             _catalogue(chosen.json)
         elif chosen.command == "app":
-            return _app(chosen.port, chosen.study)
+            return _app(chosen.port, chosen.study, chosen.own)
         elif chosen.command in FURTHER:
             FURTHER[chosen.command][1](chosen)
         else:
@@ -130,6 +133,15 @@ def _build_parser() -> argparse.ArgumentParser:
     app = commands.add_parser("app", help="open the dashboard")
     app.add_argument("--port", help="port to listen on", default=None)
     app.add_argument("--study", metavar="FILE", help="results that every visitor can open")
+    for command in commands.choices.values():
+        command.add_argument(
+            "--with",
+            dest="own",
+            metavar="FILE",
+            action="append",
+            default=[],
+            help="Python file with methods, bounds or distributions of your own; repeatable",
+        )
     return parser
 
 
@@ -272,8 +284,8 @@ def _with_progress(scenario: Scenario, workers: int) -> Iterator[Outcome]:
         print("\r" + " " * 79 + "\r", end="", file=sys.stderr, flush=True)
 
 
-def _app(port: str | None, study: str | None) -> int:
-    command = [sys.executable, "-m", "dpsco_app"]
+def _app(port: str | None, study: str | None, own: Sequence[str]) -> int:
+    command = [sys.executable, "-m", "dpsco_app", *(f"--with={path}" for path in own)]
     if study is not None:
         command.append(f"--study={study}")
     if port is not None:

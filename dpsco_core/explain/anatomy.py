@@ -18,6 +18,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
+from dpsco_core.methods.base import released
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
@@ -154,7 +155,7 @@ def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     plan = optimiser.plan(point.setting)
     problem, sample = draw_problem(point, trial)
     noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
-    release = optimiser.release(sample, plan, Ledger(point.budget), noise)
+    release = released(optimiser, sample, plan, Ledger(point.budget), noise)
     final = problem.excess_risk(release.value).value
     if release.iterates is None or release.iterate_steps is None:
         ends = np.array([0, 1], dtype=np.int64)
@@ -219,7 +220,8 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     seen = _risk(problem, sample, descent, radius)
     method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
     rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
-    release = method.release(sample, method.plan(point.setting), Ledger(point.budget), rng)
+    plan = method.plan(point.setting)
+    release = released(method, sample, plan, Ledger(point.budget), rng)
     private = problem.excess_risk(release.value).value
     return exact, clipped - exact, seen - clipped, private - seen
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
+from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.privacy.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
 
 Calibration = Literal["tight", "paper"]
@@ -176,3 +178,24 @@ class Method(Protocol):
             The method's own.
         """
         ...
+
+
+def released(
+    method: Method, records: Any, plan: Plan, ledger: Ledger, rng: np.random.Generator
+) -> Release:
+    """Return what a method releases, if `ledger` accounts for all of it.
+
+    Raises
+    ------
+    InvalidInput
+        If the method asks for more than the budget, or releases past the ledger.
+    """
+    slug = method.card.slug
+    try:
+        release = method.release(records, plan, ledger, rng)
+    except BudgetExceeded as problem:
+        must = "one that stays within its budget"
+        raise InvalidInput(f"method must be {must}, got method={slug} ({problem}).") from problem
+    through = release.ledger is ledger and (method.card.privacy == "none" or ledger.entries != ())
+    require(through, "method", "one that releases through the ledger that it is given", slug)
+    return release

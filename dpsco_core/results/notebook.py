@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dpsco_core.base.errors import require
 from dpsco_core.base.seeds import SAME
+from dpsco_core.extend import code_for
 from dpsco_core.scenario import Scenario
 
 CELL = "# %%"
@@ -82,7 +83,9 @@ def _written(mark: str, text: str) -> str:
 
 def _imports(scenarios: Sequence[Scenario]) -> str:
     pandas = "import pandas as pd\n\n" if len(scenarios) > 1 else ""
-    return pandas + "from dpsco_core import Scenario, frame, slopes, study, summary\n"
+    own = "".join(dict.fromkeys(code_for((*s.methods, s.distribution)) for s in scenarios))
+    names = f"Scenario, {'extend, ' if own else ''}frame, slopes, study, summary"
+    return f"{pandas}from dpsco_core import {names}\n" + (f"\n{own}" if own else "")
 
 
 def _scenario(scenarios: Sequence[Scenario]) -> str:

@@ -11,8 +11,15 @@ import numpy as np
 
 from dpsco_core.base.parsing import to_plain
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import BOUNDS, METHODS, PROBLEMS, bound, bounds_for, problem_card
-from dpsco_core.data import DISTRIBUTIONS
+from dpsco_core.catalogue import (
+    BOUNDS,
+    DISTRIBUTIONS,
+    METHODS,
+    PROBLEMS,
+    bound,
+    bounds_for,
+    problem_card,
+)
 from dpsco_core.problems import Setting
 from dpsco_core.results.tables import QUANTILES, budget_fields
 from dpsco_core.runs.study import Outcome

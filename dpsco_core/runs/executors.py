@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from dpsco_core import extend
 from dpsco_core.base.dispatch import cores
 from dpsco_core.base.parsing import whole
 from dpsco_core.runs.cost import cost
@@ -147,7 +148,9 @@ def run_study(
 def _new_pool(workers: int) -> ProcessPoolExecutor:
     # Spawned, not forked: a fork copies locks that threads of this process may hold.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)
+    pool = ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_begin, initargs=(extend.loaded(),)
+    )
     with ExitStack() as undo:
         undo.callback(_kill, pool)
         with _without_interrupts(), _one_blas_thread_in_new_processes():
@@ -202,12 +205,18 @@ def _without_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _begin() -> None:
-    """Leave Ctrl-C to the process that waits for the results, and end when it has ended."""
+def _begin(own: tuple[extend.OwnFile, ...]) -> None:
+    """Leave Ctrl-C to the process that waits for the results, and end when it has ended.
+
+    `own`: the files that the parent has added to its catalogue.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    extend.load_installed()
+    for file in own:
+        extend.load_text(file)
 
 
 def _end_with_parent() -> None:

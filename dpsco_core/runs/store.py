@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from dpsco_core import extend
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 from dpsco_core.runs.study import Cell, Outcome, canonical, cells
@@ -285,7 +286,8 @@ class Store:
 def key_of(cell: Cell) -> bytes:
     """Return the key of a cell: a hash of all that fixes its numbers."""
     point = canonical(cell.point).to_dict()
-    text = json.dumps([point, cell.method, cell.trial], sort_keys=True)
+    own = extend.digests((cell.method, cell.point.distribution))  # none of what is built in
+    text = json.dumps([point, cell.method, cell.trial, *own], sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=20).digest()
 
 

@@ -28,6 +28,7 @@ from dpsco_core.base.parsing import to_text
 from dpsco_core.catalogue import make_method, method_card, method_class
 from dpsco_core.data import GeneratedRows, Rows
 from dpsco_core.data.spread import SpreadRows
+from dpsco_core.methods.base import released
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
@@ -170,7 +171,7 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
         if executor is not None and isinstance(rows, GeneratedRows):
             rows = SpreadRows(rows, executor)
         started = time.perf_counter()
-        release = method.release(rows, plan, ledger, noise)
+        release = released(method, rows, plan, ledger, noise)
         seconds = time.perf_counter() - started
         found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
     else:
@@ -179,7 +180,7 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
             sample = replace(sample, executor=executor)
         records = users_of(sample) if method.card.level == "user" else pooled(sample)
         started = time.perf_counter()
-        release = method.release(records, plan, ledger, noise)
+        release = released(method, records, plan, ledger, noise)
         seconds = time.perf_counter() - started
         found = problem.excess_risk(release.value)
     outcome = Outcome(

@@ -15,6 +15,7 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.catalogue import make_method, method_card
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.rows import DenseRows
+from dpsco_core.methods.base import released
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
@@ -55,13 +56,13 @@ class Runs:
         noise = stream(point.seed, f"need noise {self.method} {self.label}", trial)
         problem = point.instance.problem.draw(data)
         if isinstance(problem, MeanEstimation):
-            release = self.made.release(first_rows(problem, point.n, data), plan, ledger, noise)
+            release = released(self.made, first_rows(problem, point.n, data), plan, ledger, noise)
             error = problem.error(problem.restrict(release.value))
         else:
             drawn = first_users(problem, point.n, point.m, data)
             user_level = method_card(self.method).level == "user"
             records = users_of(drawn) if user_level else pooled(drawn)
-            release = self.made.release(records, plan, ledger, noise)
+            release = released(self.made, records, plan, ledger, noise)
             error = problem.excess_risk(release.value).value
         self.binding = ledger.bound_by()
         return error

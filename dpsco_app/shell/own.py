@@ -1,0 +1,28 @@
+"""Methods, bounds and laws of whoever starts the server; a page never adds any."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from dpsco_core import extend
+from dpsco_core.base.errors import InvalidInput
+
+
+def add_own(arguments: Sequence[str]) -> list[str]:
+    """Add the files that ``--with`` names, and what packages offer; return the other arguments.
+
+    Ends the process with one sentence and status 2 if they cannot be added.
+    """
+    parser = argparse.ArgumentParser(prog="python -m dpsco_app", allow_abbrev=False, add_help=False)
+    parser.add_argument("--with", dest="own", action="append", default=[])
+    chosen, others = parser.parse_known_args(arguments)
+    try:
+        extend.load_installed()
+        for path in chosen.own:
+            extend.load(path)
+    except InvalidInput as problem:
+        print(f"dpsco: {problem}", file=sys.stderr)
+        sys.exit(2)
+    return others

@@ -1,0 +1,228 @@
+"""Own methods, bounds and distributions: from a Python file, or from an installed package.
+
+A file is ordinary Python with one or more of the names ``METHODS``, ``BOUNDS`` and
+``DISTRIBUTIONS``, each a tuple; a package names a module with the same tuples in the entry-point
+group ``dpsco.methods``. What they hold is added to the catalogue of this process, and to those of
+the workers that it starts. Both run as code with all rights of whoever starts the process: only
+the command line, the server's start and scripts read them, and never a page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+import traceback
+from collections.abc import Iterable, Mapping
+from dataclasses import is_dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from dpsco_core import catalogue
+from dpsco_core.base.cards import Card, MethodCard
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.parsing import shorten
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import Addition
+from dpsco_core.data.base import ScaledLaw
+
+GROUP = "dpsco.methods"
+NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
+LARGEST = 1_000_000  # bytes of a file
+
+
+class OwnFile(NamedTuple):
+    """A file as it was read: workers run the same text, wherever they are."""
+
+    path: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """A hash of the text."""
+        return hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
+
+
+_files: dict[OwnFile, Addition] = {}
+_packages: dict[str, Addition] = {}
+
+
+def load(path: str | Path) -> None:
+    """Add what a Python file defines to the catalogue; a second time it does nothing.
+
+    Raises
+    ------
+    InvalidInput
+        If the file cannot be read or run, or holds what may not be added: then nothing of it is.
+    """
+    shown = shorten(str(path))
+    try:
+        place = Path(path).resolve(strict=True)
+        if place.stat().st_size > LARGEST:
+            raise ValueError("more than 1 MB")
+        text = place.read_text(encoding="utf-8")
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise _refused("a Python file that can be read", shown, why) from None
+    load_text(OwnFile(str(place), text))
+
+
+def load_text(file: OwnFile) -> None:
+    """As `load`, of a file that has been read."""
+    if file in _files:
+        return
+    # Named by what it holds, so that its objects can be sent between processes.
+    module = ModuleType(f"dpsco_own_{Path(file.path).stem}_{file.digest}")
+    module.__file__ = file.path
+    shown = shorten(file.path)
+    sys.modules[module.__name__] = module  # where dataclasses and pickle look
+    try:
+        exec(compile(file.text, file.path, "exec"), vars(module))
+        _files[file] = _add(vars(module), shown)
+    except InvalidInput:
+        del sys.modules[module.__name__]
+        raise
+    except (Exception, SystemExit) as problem:
+        del sys.modules[module.__name__]
+        why = _reason(problem, file.path)
+        raise _refused("a Python file that can be loaded", shown, why) from problem
+
+
+def load_installed() -> None:
+    """Add what installed packages offer in the entry-point group ``dpsco.methods``.
+
+    Raises
+    ------
+    InvalidInput
+        As `load`, for the first package that may not be added.
+    """
+    for point in entry_points(group=GROUP):
+        if point.value in _packages:
+            continue
+        try:
+            module = point.load()
+        except (Exception, SystemExit) as problem:
+            why = _reason(problem, "")
+            raise _refused("of packages that can be loaded", point.value, why, GROUP) from problem
+        names = vars(module) if isinstance(module, ModuleType) else {}
+        _packages[point.value] = _add(names, point.value)
+
+
+def loaded() -> tuple[OwnFile, ...]:
+    """Return the files that were added to the catalogue of this process, in order."""
+    return tuple(_files)
+
+
+def code_for(slugs: Iterable[str]) -> str:
+    """Return the lines by which a script gets the rows of `slugs` that are not built in, or ""."""
+    wanted = set(slugs)
+    lines = [
+        f"extend.load({file.path!r})  # has {', '.join(sorted(wanted & set(own.slugs)))}\n"
+        for file, own in _files.items()
+        if wanted & set(own.slugs)
+    ]
+    if any(wanted & set(own.slugs) for own in _packages.values()):
+        lines.append("extend.load_installed()\n")
+    return "".join(lines)
+
+
+def digests(slugs: Iterable[str]) -> tuple[str, ...]:
+    """Return the hashes of the files that rows of `slugs` come from: results change with them."""
+    wanted = set(slugs)
+    return tuple(file.digest for file, own in _files.items() if wanted & set(own.slugs))
+
+
+def _refused(must: str, got: str, why: str, name: str = "with") -> InvalidInput:
+    why = shorten(" ".join(why.split()).rstrip("."))
+    return InvalidInput(f"{name} must be {must}, got {name}={got} ({why}).")
+
+
+def _reason(problem: BaseException, path: str) -> str:
+    """Return what went wrong in a file, with the last of its lines that took part."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    lines = [f.lineno for f in frames if f.filename == path]
+    if isinstance(problem, SyntaxError) and problem.filename == path:
+        lines.append(problem.lineno)
+    where = f" in line {lines[-1]}" if lines else ""
+    said = problem.msg if isinstance(problem, SyntaxError) else str(problem)
+    return f"{type(problem).__name__}{where}: {said}"
+
+
+def _add(names: Mapping[str, Any], source: str) -> Addition:
+    """Check and add what a module holds under `NAMES`."""
+    if not any(name in names for name in NAMES):
+        raise _refused(f"a file with {', '.join(NAMES[:-1])} or {NAMES[-1]}", source, "none of it")
+    rows = {name: names.get(name, ()) for name in NAMES}
+    for name, value in rows.items():
+        if not isinstance(value, tuple):
+            raise InvalidInput(f"{name} must be a tuple, got {type(value).__name__} in {source}.")
+    for family in rows["METHODS"]:
+        _check_method(family, source)
+    for bound in rows["BOUNDS"]:
+        _demand(isinstance(bound, Bound), "BOUNDS", "objects of the class Bound", bound, source)
+    for law in rows["DISTRIBUTIONS"]:
+        known = isinstance(law, type) and issubclass(law, ScaledLaw) and is_dataclass(law)
+        must = "frozen dataclasses that extend ScaledLaw"
+        _demand(known and _has_card(law, Card), "DISTRIBUTIONS", must, law, source)
+    addition = Addition(
+        methods=rows["METHODS"], bounds=rows["BOUNDS"], distributions=rows["DISTRIBUTIONS"]
+    )
+    _check_slugs(addition, source)
+    catalogue.add(addition)
+    return addition
+
+
+def _demand(condition: bool, name: str, must: str, value: object, source: str) -> None:
+    if not condition:
+        got = getattr(value, "__name__", None) or type(value).__name__
+        raise InvalidInput(f"{name} must hold {must}, got {got} in {source}.")
+
+
+def _has_card(family: type, kind: type[Card]) -> bool:
+    return isinstance(getattr(family, "card", None), kind)
+
+
+def _check_method(family: Any, source: str) -> None:
+    """Refuse what cannot be a method, and what could see data before it releases."""
+    frozen = isinstance(family, type) and is_dataclass(family)
+    frozen = frozen and family.__dataclass_params__.frozen
+    # A method that could be changed could keep what it has read, and plan with it.
+    _demand(frozen, "METHODS", "frozen dataclasses", family, source)
+    _demand(_has_card(family, MethodCard), "METHODS", "classes with a MethodCard", family, source)
+    for name, must, why in (
+        ("plan", ("setting",), "no method sees data before it releases"),
+        ("release", ("records", "plan", "ledger", "rng"), "all noise goes through the ledger"),
+    ):
+        given = inspect.signature(getattr(family, name)).parameters.values()
+        asked = [p.name for p in given if p.default is p.empty][1:]
+        if len(asked) != len(must):
+            raise InvalidInput(
+                f"{name} must take {', '.join(must)} and nothing else, because {why}, got "
+                f"{name}({', '.join(asked)}) of {family.__name__} in {source}."
+            )
+    try:
+        private = family.card.privacy != "none"
+        family(calibration="tight", tuning="practical") if private else family()
+    except TypeError as problem:
+        fields = "calibration and tuning alone" if private else "no arguments"
+        raise InvalidInput(
+            f"METHODS must hold classes that can be made with {fields}, got {family.__name__} in "
+            f"{source} ({shorten(str(problem))})."
+        ) from None
+
+
+def _check_slugs(addition: Addition, source: str) -> None:
+    known = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
+    known |= set(catalogue.PROBLEM_SLUGS)
+    for slug in addition.slugs:
+        letters = slug.replace("-", "").replace(".", "")
+        if not (letters.isascii() and letters.isalnum() and letters == letters.lower()):
+            must = "lower-case letters, digits, dots and hyphens"
+            raise InvalidInput(f"slug must be {must}, got slug={shorten(slug)} in {source}.")
+        if slug in known:
+            raise InvalidInput(
+                f"slug must be one that the catalogue does not have, got slug={slug} in {source}."
+            )
+        known.add(slug)
