@@ -214,6 +214,13 @@ def _check_method(family: Any, source: str) -> None:
 
 
 def _check_slugs(addition: Addition, source: str) -> None:
+    methods = {*catalogue.METHOD_SLUGS, *(m.card.slug for m in addition.methods)}
+    for bound in addition.bounds:
+        if bound.card.method and bound.card.method not in methods:
+            raise InvalidInput(
+                f"method must be that of a known method, got method={bound.card.method} of the "
+                f"bound {bound.card.slug} in {source}."
+            )
     known = {*catalogue.METHOD_SLUGS, *catalogue.BOUND_SLUGS, *catalogue.DISTRIBUTION_SLUGS}
     known |= set(catalogue.PROBLEM_SLUGS)
     for slug in addition.slugs:

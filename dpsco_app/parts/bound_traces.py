@@ -8,7 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_app.parts.look import COLOURS, FADED, REGION, Label, Look, Part, translucent, wrapped
+from dpsco_app.parts.look import (
+    FADED,
+    REGION,
+    Label,
+    Look,
+    Part,
+    bound_colour,
+    translucent,
+    wrapped,
+)
 from dpsco_app.parts.problem_words import is_instance
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import method_card
@@ -169,8 +178,7 @@ def bound_lines(
 ) -> tuple[list[Part], Label]:
     """Return the traces of a bound, and its name at its right end."""
     card = curve[0].bound.card
-    lower = card.kind == "lower"
-    colour = look.colour(REGION) if lower else look.colour(COLOURS.get(card.method, REGION))
+    colour = look.colour(bound_colour(card))
     failing = [bool(e.failures) for e in curve]
     rate = card.constant == "rate"
     hover = [bound_hover(e) for e in curve]

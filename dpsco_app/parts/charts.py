@@ -21,16 +21,16 @@ from dpsco_app.parts.bound_traces import (
     region_names,
 )
 from dpsco_app.parts.look import (
-    COLOURS,
-    SYMBOLS,
     Label,
     Look,
     Part,
+    colour_of,
     log_ticks,
     placed,
     quiet_axis,
     shared_layout,
     stale_marks,
+    symbol_of,
     translucent,
 )
 from dpsco_app.parts.options import SYMBOL, number_text
@@ -266,7 +266,7 @@ def _method_lines(
 ) -> tuple[Part, Part]:
     """Return the band of a method and its line, at points in the order of x."""
     name, method = line.name, line.method
-    colour = look.colour(COLOURS[method])
+    colour = look.colour(colour_of(method))
     x = [r.x for r in points]
     band: Part = {
         "type": "scatter",
@@ -300,7 +300,7 @@ def _method_lines(
             "dash": "7px,4px" if line.other else "solid",
         },
         "marker": {
-            "symbol": opened(SYMBOLS[method]) if line.other else SYMBOLS[method],
+            "symbol": opened(symbol_of(method)) if line.other else symbol_of(method),
             "size": 8,
             "color": colour,
         },
@@ -321,7 +321,7 @@ def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
     return Label(
         text=line.name if line.other else f"<b>{line.name}</b>",
         y=points[-1].median_error,
-        colour=look.colour(COLOURS[line.method]),
+        colour=look.colour(colour_of(line.method)),
         rank=1 if line.other else 0,
     )
 
@@ -329,7 +329,7 @@ def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
 def _name_below(last: float, line: Line, look: Look, low: float) -> Label:
     """Return the name of a method at the lower edge, as its line ends below the figure."""
     text = f"<b>{line.name}, below (error {max(last, 0):.0g})</b>"
-    return Label(text=text, y=low, colour=look.colour(COLOURS[line.method]), rank=0)
+    return Label(text=text, y=low, colour=look.colour(colour_of(line.method)), rank=0)
 
 
 def _chosen(scenario: Scenario, look: Look) -> tuple[list[Part], list[Part]]:

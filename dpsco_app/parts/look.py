@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
 from dpsco_app.parts.options import number_text
+from dpsco_core.base.cards import BoundCard
+from dpsco_core.catalogue import METHODS, method_card, method_class
 
-# One colour a method everywhere: (light theme, dark theme). Families are shades, shared by an
-# estimator and the optimisers that use it, and by the two levels, which no figure shows together.
+Pair = tuple[str, str]
+# The colours that a method may name, one everywhere: (light theme, dark theme). A family has one
+# colour: an estimator and the optimisers that use it, and the two levels, which no figure shows
+# together.
 GREY = ("#5f6368", "#b8bcc2")
 PALE_GREY = ("#7b828a", "#8a9199")
 BLUE = ("#0b57d0", "#7fb1ff")
@@ -31,83 +36,86 @@ CRIMSON = ("#b3264a", "#ff9aa8")
 PLUM = ("#86458f", "#e0a8e8")
 CLAY = ("#9a4a2a", "#f0a583")
 MOSS = ("#3d5a1e", "#a8c686")
-COLOURS: dict[str, tuple[str, str]] = {
-    "mean.sample": GREY,
-    "mean.median-of-means": PALE_GREY,
-    "mean.clipped": BLUE,
-    "mean.iterative": PURPLE,
-    "mean.cwme-cdp": GREEN,
-    "mean.cwme-pure": LIME,
-    "mean.smoothed": ORANGE,
-    "mean.adaptive": CRIMSON,
-    "mean.instance-optimal": TEAL,
-    "mean.coinpress": OLIVE,
-    "sco.erm": GREY,
-    "sco.sgd": PALE_GREY,
-    "sco.clipped": BLUE,
-    "sco.adaptive": MOSS,
-    "sco.noisy-gd": CYAN,
-    "sco.iterative": PURPLE,
-    "sco.cwme": GREEN,
-    "sco.cwme-strong": LIME,
-    "sco.smoothed": ORANGE,
-    "sco.private-sgd": MAGENTA,
-    "sco.phased-sgd": GOLD,
-    "sco.objective-perturbation": BROWN,
-    "sco.objective-perturbation-strong": SLATE,
-    "lp.regularized-mirror-descent": INDIGO,
-    "lp.phased-sgd": OLIVE,
-    "lp.shuffled-mirror-descent": CRIMSON,
-    "lp.batched-mirror-descent": TEAL,
-    "lp.euclidean-reduction": PLUM,
-    "lp.noisy-mirror-descent": CLAY,
-    "user.phased-sgd": GOLD,
-    "user.accelerated": BLUE,
-    "user.accelerated-strong": GREEN,
-    "user.accelerated-nonsmooth": PURPLE,
-    "user.group-privacy": ORANGE,
-    "user.clipped-means": MAGENTA,
+ROLES: dict[str, Pair] = {
+    "grey": GREY,
+    "pale grey": PALE_GREY,
+    "blue": BLUE,
+    "cyan": CYAN,
+    "green": GREEN,
+    "lime": LIME,
+    "orange": ORANGE,
+    "purple": PURPLE,
+    "magenta": MAGENTA,
+    "gold": GOLD,
+    "brown": BROWN,
+    "slate": SLATE,
+    "teal": TEAL,
+    "indigo": INDIGO,
+    "olive": OLIVE,
+    "crimson": CRIMSON,
+    "plum": PLUM,
+    "clay": CLAY,
+    "moss": MOSS,
 }
-SYMBOLS = {
-    "mean.sample": "circle",
-    "mean.median-of-means": "circle-open",
-    "mean.clipped": "square",
-    "mean.iterative": "star",
-    "mean.cwme-cdp": "diamond",
-    "mean.cwme-pure": "diamond-open",
-    "mean.smoothed": "triangle-up",
-    "mean.adaptive": "pentagon",
-    "mean.instance-optimal": "hexagon",
-    "mean.coinpress": "cross",
-    "sco.erm": "circle",
-    "sco.sgd": "circle-open",
-    "sco.clipped": "square",
-    "sco.adaptive": "bowtie",
-    "sco.noisy-gd": "square-open",
-    "sco.iterative": "star",
-    "sco.cwme": "diamond",
-    "sco.cwme-strong": "diamond-open",
-    "sco.smoothed": "triangle-up",
-    "sco.private-sgd": "hexagon",
-    "sco.phased-sgd": "cross",
-    "sco.objective-perturbation": "pentagon",
-    "sco.objective-perturbation-strong": "pentagon-open",
-    "lp.regularized-mirror-descent": "triangle-down",
-    "lp.phased-sgd": "cross-open",
-    "lp.shuffled-mirror-descent": "star-diamond",
-    "lp.batched-mirror-descent": "hourglass",
-    "lp.euclidean-reduction": "hexagram",
-    "lp.noisy-mirror-descent": "hexagon-open",
-    "user.phased-sgd": "cross",
-    "user.accelerated": "square",
-    "user.accelerated-strong": "diamond",
-    "user.accelerated-nonsmooth": "star",
-    "user.group-privacy": "triangle-up",
-    "user.clipped-means": "hexagon",
-}
+MARKS = (
+    "circle",
+    "circle-open",
+    "square",
+    "star",
+    "diamond",
+    "diamond-open",
+    "triangle-up",
+    "square-open",
+    "hexagon",
+    "cross",
+    "pentagon",
+    "pentagon-open",
+    "triangle-down",
+    "cross-open",
+    "star-diamond",
+    "hourglass",
+    "hexagram",
+    "hexagon-open",
+    "bowtie",
+)
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
 LINES = 23  # of text that fit into the height of a figure
+
+
+def colour_of(method: str) -> Pair:
+    """Return the colour of a method, by its slug: the one that it names, or one that is free.
+
+    Methods of one's own that name none get, in order, what no method that a figure may show beside
+    them has.
+    """
+    return ROLES[_own_or_free(method, "colour", tuple(ROLES))]
+
+
+def symbol_of(method: str) -> str:
+    """Return the marker of a method; see `colour_of`."""
+    return _own_or_free(method, "symbol", MARKS)
+
+
+def bound_colour(card: BoundCard, other: Pair = REGION) -> Pair:
+    """Return the colour of a bound: its method's, `other` without one, the region's if lower."""
+    if card.kind == "lower":
+        return REGION
+    return colour_of(card.method) if card.method else other
+
+
+def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
+    own = getattr(method_class(method), name)
+    if own in known:
+        return str(own)
+    card, nameless, taken = method_card(method), [], set()
+    for other in METHODS:
+        if set(other.card.problems) & set(card.problems) and other.card.geometry == card.geometry:
+            theirs = getattr(other, name)
+            taken.add(theirs)
+            nameless += [other.card.slug] if theirs not in known else []
+    free = [choice for choice in known if choice not in taken] or list(known)
+    return free[nameless.index(method) % len(free)]
 
 
 @dataclass(frozen=True, kw_only=True)

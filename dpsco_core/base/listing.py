@@ -37,3 +37,9 @@ class Listing(Sequence[Row], Generic[Row]):
     def __len__(self) -> int:
         """Return how many rows there are now."""
         return len(self._rows)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether `other` has the same rows now, in the same order."""
+        return isinstance(other, Sequence) and self._rows == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]

@@ -154,6 +154,8 @@ class Method(Protocol):
     # Of a method that says nothing, a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
     stage: ClassVar[Stage] = Stage()
+    colour: ClassVar[str] = ""  # the dashboard's name of its family's colour, and of its marker;
+    symbol: ClassVar[str] = ""  # it chooses free ones where there is none
 
     def plan(self, setting: Setting, /) -> Plan:
         """Return the parameters of a run at `setting`, chosen without any data.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from dpsco_app.pages.bounds.words import short
-from dpsco_app.parts.look import COLOURS, FADED, GREY, REGION, Look, lay_out, log_ticks, wrapped
+from dpsco_app.parts.look import FADED, GREY, Look, bound_colour, lay_out, log_ticks, wrapped
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.table import Row
@@ -41,7 +41,7 @@ def dots_figure(rows: Sequence[Row], axis: str, chosen: str, look: Look) -> go.F
     places, total = _places(names)
     for place, row in zip(places, shown, strict=True):
         card = row.bound.card
-        colour = look.colour(colour_of(card))
+        colour = look.colour(bound_colour(card, GREY))
         figure.add_scatter(
             x=[row.value],
             y=[place],
@@ -114,11 +114,6 @@ def _places(names: Sequence[str]) -> tuple[list[float], float]:
         places.append(total + height / 2)
         total += height
     return places, total
-
-
-def colour_of(card: BoundCard) -> tuple[str, str]:
-    """Return the colour of its method; that of the forbidden region for a lower bound."""
-    return REGION if card.kind == "lower" else COLOURS.get(card.method, GREY)
 
 
 def symbol_of(card: BoundCard) -> str:

@@ -10,13 +10,14 @@ import plotly.graph_objects as go
 from dpsco_app.parts.bound_traces import HERE, binds_here, bound_hover, bound_name, is_floor
 from dpsco_app.parts.charts import START
 from dpsco_app.parts.look import (
-    COLOURS,
     FADED,
     REGION,
-    SYMBOLS,
     Look,
+    bound_colour,
+    colour_of,
     lay_out,
     log_ticks,
+    symbol_of,
     translucent,
     wrapped,
 )
@@ -125,7 +126,7 @@ def _row_name(name: str, look: Look) -> str:
 
 def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look) -> None:
     name = method_card(method).name
-    colour = look.colour(COLOURS[method])
+    colour = look.colour(colour_of(method))
     row = _row_name(name, look)
     figure.add_trace(
         go.Box(
@@ -136,7 +137,7 @@ def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look
             boxpoints="all",
             jitter=0.4,
             pointpos=0,
-            marker={"color": colour, "symbol": SYMBOLS[method], "size": 6, "opacity": 0.7},
+            marker={"color": colour, "symbol": symbol_of(method), "size": 6, "opacity": 0.7},
             line={"color": colour, "width": 1.5},
             fillcolor=translucent(colour, 0.15),
             hovertemplate=f"{name}<br>%{{x:.3g}}<extra></extra>",
@@ -147,7 +148,7 @@ def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look
 def _draw_marker(figure: go.Figure, evaluation: Evaluation, look: Look) -> str:
     """Draw a bound as a mark in a row of its own; return the row's name."""
     card = evaluation.bound.card
-    colour = look.colour(REGION if card.kind == "lower" else COLOURS.get(card.method, REGION))
+    colour = look.colour(bound_colour(card))
     row = _row_name(bound_name(card), look)
     rate = card.constant == "rate"
     figure.add_trace(

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from dpsco_app.pages.explore.presets import PRESETS, Preset
-from dpsco_app.parts.look import COLOURS, REGION
+from dpsco_app.parts.look import REGION, colour_of
 from dpsco_app.parts.options import NO_SET
 from dpsco_app.parts.running import starting_risks
 from dpsco_app.parts.shown_bounds import floors
@@ -89,7 +89,7 @@ def strokes(
             points = [(float(r.x), float(r.median_error)) for r in rows.itertuples()]
             known = [(x, y) for x, y in points if y > 0]
             if known:
-                out.append(Stroke(points=known, colour=middle(COLOURS[method]), dash=dash))
+                out.append(Stroke(points=known, colour=middle(colour_of(method)), dash=dash))
     return out
 
 

@@ -11,12 +11,12 @@ import plotly.graph_objects as go
 
 from dpsco_app.parts.look import (
     BLUE,
-    COLOURS,
     GREY,
     ORANGE,
     REGION,
     Label,
     Look,
+    colour_of,
     lay_out,
     log_ticks,
     place_labels,
@@ -37,7 +37,7 @@ RADIUS_NAMES = {
     CLIPPED: "Clipped, no noise",
     NOISE: "The noise alone",
 }
-RADIUS_COLOURS = {PRIVATE: COLOURS["mean.clipped"], CLIPPED: GREY, NOISE: REGION}
+RADIUS_COLOURS = {PRIVATE: colour_of("mean.clipped"), CLIPPED: GREY, NOISE: REGION}
 NO, YES = "You answer no", "You answer yes"
 
 
@@ -97,7 +97,7 @@ def exceedance_figure(errors: pd.DataFrame, look: Look) -> go.Figure:
         values = np.sort(errors.loc[errors["method"] == method, "error"].to_numpy())
         above = 100 * (1 - np.arange(len(values)) / len(values))
         card = method_card(str(method))
-        curves.append((card.name, COLOURS[card.slug], list(values), list(above)))
+        curves.append((card.name, colour_of(card.slug), list(values), list(above)))
     figure = _lines(curves, look, shape="vh")
     for trace in figure.data[1:]:  # both are grey, as neither is private
         trace.line.dash = "6px,3px"

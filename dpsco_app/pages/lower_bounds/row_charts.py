@@ -11,14 +11,14 @@ import plotly.graph_objects as go
 from dpsco_app.pages.lower_bounds.charts import CLASS_COLOURS
 from dpsco_app.pages.lower_bounds.words import RUNG_NAMES, VOID, brief
 from dpsco_app.parts.look import (
-    COLOURS,
     GREY,
     REGION,
-    SYMBOLS,
     TEAL,
     Look,
+    colour_of,
     lay_out,
     log_axes,
+    symbol_of,
     translucent,
     wrapped,
 )
@@ -139,7 +139,7 @@ def run_figure(
     for row in rows:
         if not row.errors:
             continue
-        colour, name = look.colour(COLOURS[row.method]), names[row.method]
+        colour, name = look.colour(colour_of(row.method)), names[row.method]
         figure.add_trace(
             go.Scatter(
                 x=list(row.errors),
@@ -162,7 +162,7 @@ def run_figure(
                     "arrayminus": [min(bars, 0.9 * row.mean)],
                     "symmetric": False,
                 },
-                marker={"size": 15, "color": colour, "symbol": SYMBOLS[row.method]},
+                marker={"size": 15, "color": colour, "symbol": symbol_of(row.method)},
                 name=name,
                 hovertemplate=f"{name}<br>mean error %{{x:.4g}}<extra></extra>",
             )

@@ -107,11 +107,11 @@ def _cost(story: Story) -> None:
 
 def cost_sentence(story: Story, done: Work) -> str:
     """Say what one run asks for at the example."""
-    what = "records read" if story.slug.startswith("mean.") else "gradients"
+    what = "records read" if "mean" in story.card.problems else "gradients"
     where = point_text(story.point)
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
-        return f"{where}: the solver stops when its certificate holds; {seconds}."
+        return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
     most = "at most " if done.at_most else ""
     assert done.passes is not None
     passes = f"{done.passes:.3g} pass" + ("" if done.passes == 1 else "es")

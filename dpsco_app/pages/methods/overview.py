@@ -18,7 +18,7 @@ from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Pace, cached_cell, evaluations
 from dpsco_app.parts.shown_bounds import floors
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import PROBLEM_SLUGS, bound, method_card
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, bound, method_card
 from dpsco_core.explain.methods.guide import (
     BUDGETS,
     HOLDERS,
@@ -29,7 +29,7 @@ from dpsco_core.explain.methods.guide import (
     fitting,
     private,
 )
-from dpsco_core.explain.stories import SMOOTH_WORDS, STORIES
+from dpsco_core.explain.stories import SMOOTH_WORDS, story
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import machine_speed
 from dpsco_core.runs.study import Outcome, cells
@@ -235,8 +235,9 @@ def comparison(fits: Sequence[Fit], *, every: bool) -> str:
         "| Method | Runs here? | Privacy | For | Norm | Must be smooth | Rate | Time |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for slug, story in STORIES.items():
-        card, fit = story.card, here.get(slug)
+    for slug in METHOD_SLUGS:
+        found, fit = story(slug), here.get(slug)
+        card = found.card
         if not every and (fit is None or not fit.runs):
             continue
         runs = "another kind of problem" if fit is None else "**yes**" if fit.runs else fit.refusal
@@ -244,7 +245,7 @@ def comparison(fits: Sequence[Fit], *, every: bool) -> str:
         norm = "ℓ_q" if card.geometry == "lq" else "ℓ₂"
         lines.append(
             f"| {card.name} | {runs} | {names.NOTIONS[card.privacy]} | "
-            f"{names.problems_text(card)} | {norm} | {SMOOTH_WORDS[story.smooth]} | {rate} | "
-            f"${story.order}$ |"
+            f"{names.problems_text(card)} | {norm} | {SMOOTH_WORDS[found.smooth]} | {rate} | "
+            f"${found.order}$ |"
         )
     return "\n".join(lines)

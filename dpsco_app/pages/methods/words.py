@@ -30,12 +30,6 @@ SET_NAMES = {
     "linf": "cube (ℓ∞)",
 }
 HOLDER_NAMES = {"records": "single records", "users": "whole users"}
-FAMILIES = {
-    "mean": "Mean estimators",
-    "sco": "Optimisers",
-    "lp": "Optimisers, other norms",
-    "user": "User level",
-}
 NOTIONS = {
     "none": "not private",
     "pure": "pure ε",
@@ -66,7 +60,12 @@ GUIDE = """
 
 def family(slug: str) -> str:
     """Return the name of a method's family."""
-    return FAMILIES[slug.split(".")[0]]
+    card = method_card(slug)
+    if "mean" in card.problems:
+        return "Mean estimators"
+    if card.level == "user":
+        return "User level"
+    return "Optimisers" if card.geometry == "l2" else "Optimisers, other norms"
 
 
 def method_label(slug: str) -> str:

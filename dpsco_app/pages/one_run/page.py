@@ -25,7 +25,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.look import COLOURS, GREY
+from dpsco_app.parts.look import GREY, colour_of
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
@@ -136,7 +136,7 @@ def _lines(point: Scenario, method: str) -> dict[str, RiskLine]:
     relative = own is None
     lines = {
         "private": RiskLine(
-            name="private run", path=private, colour=COLOURS[method], relative=relative
+            name="private run", path=private, colour=colour_of(method), relative=relative
         )
     }
     try:

@@ -9,11 +9,11 @@ import plotly.graph_objects as go
 
 from dpsco_app.parts.look import (
     BLUE,
-    COLOURS,
     GREY,
     ORANGE,
     REGION,
     Look,
+    colour_of,
     lay_out,
     translucent,
     wrapped,
@@ -33,7 +33,7 @@ def ledger_figure(rows: Sequence[Spending], method: str, look: Look) -> go.Figur
     figure = go.Figure()
     shown = list(rows[:MOST_BARS])
     names = [_bar_name(row, look) for row in shown]
-    base = look.colour(COLOURS[method])
+    base = look.colour(colour_of(method))
     colours = [
         look.colour(REGION) if row.flawed else look.colour(GREY) if _is_test(row) else base
         for row in shown
@@ -114,10 +114,10 @@ def audit_figure(task: Audit, found: Found, look: Look) -> go.Figure:
             y=bounds,
             mode="lines+markers",
             name="ε is at least",
-            line={"color": look.colour(COLOURS[task.method]), "width": 3},
+            line={"color": look.colour(colour_of(task.method)), "width": 3},
             marker={"size": 10},
             fill="tozeroy",
-            fillcolor=translucent(COLOURS[task.method][0], 0.10),
+            fillcolor=translucent(colour_of(task.method)[0], 0.10),
             hovertemplate="after %{x:,} runs<br>ε is at least %{y:.3f}<extra></extra>",
         )
     )

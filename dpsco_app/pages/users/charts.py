@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from dpsco_app.pages.users.words import NEED_NAMES, ROW_COLOURS, ROW_NAMES
 from dpsco_app.parts.look import (
-    COLOURS,
     GREY,
     Label,
     Look,
+    colour_of,
     lay_out,
     log_axes,
     place_labels,
@@ -91,7 +91,7 @@ def law_figure(
             yshift=14,
             xanchor="right" if look.compact else "left",
             showarrow=False,
-            font={"size": 13, "color": look.colour(COLOURS[curve.method])},
+            font={"size": 13, "color": look.colour(colour_of(curve.method))},
         )
     log_axes(
         figure,
@@ -117,7 +117,7 @@ def frontier_figure(
     finite = [v for row in needs.values() for v in row if math.isfinite(v)]
     low, high = min(*finite, chosen[1]) / 1.7, max(*finite, chosen[1]) * 1.7
     for rank, need in enumerate(NEEDS):
-        name, colour = NEED_NAMES[need.slug], look.colour(COLOURS[need.method])
+        name, colour = NEED_NAMES[need.slug], look.colour(colour_of(need.method))
         y = np.array([v if math.isfinite(v) else np.nan for v in needs[need.slug]])
         dash = "solid" if need.printed else "dash"
         if need.slug in ("groups-printed", "recommended-c1"):
@@ -230,7 +230,7 @@ def _points(
     look: Look,
     labels: list[Label],
 ) -> None:
-    colour = look.colour(COLOURS[curve.method])
+    colour = look.colour(colour_of(curve.method))
     name = method_card(curve.method).name
     # A bar that would leave the log axis ends at a tenth of its point.
     lower = None if bars is None else np.minimum(bars, 0.9 * y)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from dpsco_app.pages.users.words import MAP_NAMES
-from dpsco_app.parts.look import COLOURS, Look, lay_out, log_ticks, translucent, wrapped
+from dpsco_app.parts.look import Look, colour_of, lay_out, log_ticks, translucent, wrapped
 from dpsco_app.parts.options import number_text
 from dpsco_core.explain.users.regions import UserMap
 
@@ -19,7 +19,7 @@ def map_figure(found: UserMap, chosen: tuple[int, int], look: Look) -> go.Figure
     """Return the map of the smallest value; `chosen` is (n, m)."""
     x, y = np.log10(found.items), np.log10(found.users)
     best, count = found.smallest, len(found.methods)
-    colours = [look.colour(COLOURS[m]) for m in found.methods]
+    colours = [look.colour(colour_of(m)) for m in found.methods]
     scale = [
         [edge, translucent(c, 0.5)]
         for k, c in enumerate(colours)

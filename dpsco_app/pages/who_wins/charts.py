@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.look import COLOURS, Look, lay_out, translucent, wrapped
+from dpsco_app.parts.look import Look, colour_of, lay_out, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.regimes import Plane, Regimes, simple_clipping_boundary
@@ -36,7 +36,7 @@ CLIPPING = ("mean.clipped", "sco.clipped")
 
 def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     """Return the map of which method's rate is smallest."""
-    colours = [look.colour(COLOURS[b.card.method]) for b in found.bounds]
+    colours = [look.colour(colour_of(b.card.method)) for b in found.bounds]
     names = [method_card(b.card.method).name for b in found.bounds]
     smallest = found.smallest
     figure = _map(found, smallest, [translucent(c, 0.45) for c in colours], names, look)

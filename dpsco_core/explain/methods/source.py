@@ -6,6 +6,7 @@ import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -101,5 +102,8 @@ def plan_source(slug: str) -> Source:
 
 def _source(title: str, function: Function) -> Source:
     assert isinstance(function, FunctionType)
+    built_in = function.__module__.startswith("dpsco_core.")
     path = function.__module__.replace(".", "/") + ".py"
+    if not built_in:  # whoever added it knows where
+        path = Path(inspect.getfile(function)).name
     return Source(title=title, path=path, text=textwrap.dedent(inspect.getsource(function)))

@@ -23,7 +23,7 @@ class Work:
     items : int
         Records, or items of all users, that there are.
     gradients : int or None
-        Item gradients that are taken; None where the solver stops by what it sees.
+        Item gradients that are taken; None where nobody knows beforehand.
     at_most : bool
         Whether `gradients` is an upper bound.
     seconds : float

@@ -133,6 +133,8 @@ class AdaptiveDescent(Method):
         caveat="No bound on its error is proven. Where gradients are longest at the start, the "
         "first look chooses too large a radius, and with one step there is no other look.",
     )
+    colour: ClassVar[str] = "moss"
+    symbol: ClassVar[str] = "bowtie"
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "top_radius"))
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:

@@ -73,6 +73,8 @@ class ClippedDescent(Method):
         "practical ones are a model of accuracy, not a theorem.",
     )
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "radius"))
+    colour: ClassVar[str] = "blue"
+    symbol: ClassVar[str] = "square"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

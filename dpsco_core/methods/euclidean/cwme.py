@@ -80,6 +80,8 @@ class CoordinatewiseDescent(Method):
         "ignores that and is unusable.",
     )
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("threshold", "threshold"))
+    colour: ClassVar[str] = "green"
+    symbol: ClassVar[str] = "diamond"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

@@ -83,6 +83,8 @@ class StrongCoordinatewiseDescent(Method):
         caveat="Needs a strongly convex and smooth population risk.",
     )
     stage: ClassVar[Stage] = Stage(problem="quadratic")
+    colour: ClassVar[str] = "lime"
+    symbol: ClassVar[str] = "diamond-open"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

@@ -79,6 +79,8 @@ class Erm(Method):
         privacy="none",
         problems=SCO_PROBLEMS,
     )
+    colour: ClassVar[str] = "grey"
+    symbol: ClassVar[str] = "circle"
 
     def plan(self, setting: Setting) -> ErmPlan:
         kinked = has_kinks(setting.constants)

@@ -80,6 +80,8 @@ class IterativeDescent(Method):
         "a claim. Privacy is proven. Splitting costs a factor sqrt(k) in noise.",
     )
     stage: ClassVar[Stage] = Stage(records=1, free_steps=True)
+    colour: ClassVar[str] = "purple"
+    symbol: ClassVar[str] = "star"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

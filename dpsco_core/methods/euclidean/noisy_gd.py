@@ -104,6 +104,8 @@ class NoisyGradientDescent(Method):
         caveat=BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(free_steps=True)
+    colour: ClassVar[str] = "cyan"
+    symbol: ClassVar[str] = "square-open"
 
     def plan(self, setting: Setting) -> NoisyDescentPlan:
         rho = sco_share(setting, self.calibration)

@@ -84,6 +84,8 @@ class ObjectivePerturbation(Method):
         "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(problem="quadratic")
+    colour: ClassVar[str] = "brown"
+    symbol: ClassVar[str] = "pentagon"
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         return objective_plan(setting, self.calibration, self.tuning, strong=False)
@@ -133,6 +135,8 @@ class ObjectivePerturbationStrong(Method):
         "corrected. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(problem="quadratic")
+    colour: ClassVar[str] = "slate"
+    symbol: ClassVar[str] = "pentagon-open"
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         return objective_plan(setting, self.calibration, self.tuning, strong=True)

@@ -119,6 +119,8 @@ class PhasedSgd(Method):
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(records=16)
+    colour: ClassVar[str] = "gold"
+    symbol: ClassVar[str] = "cross"
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = sco_share(setting, self.calibration)

@@ -140,6 +140,8 @@ class PrivateSgd(Method):
         "shuffling instead. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(records=1)
+    colour: ClassVar[str] = "magenta"
+    symbol: ClassVar[str] = "hexagon"
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         refuse_pure(setting)

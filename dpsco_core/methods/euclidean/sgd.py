@@ -88,6 +88,8 @@ class Sgd(Method):
         problems=SCO_PROBLEMS,
         rate="upper.sco.sgd",
     )
+    colour: ClassVar[str] = "pale grey"
+    symbol: ClassVar[str] = "circle-open"
 
     def plan(self, setting: Setting) -> SgdPlan:
         constants, n = setting.constants, setting.n

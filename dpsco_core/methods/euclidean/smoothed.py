@@ -73,6 +73,8 @@ class SmoothedDescent(Method):
         "coordinate of every gradient at every step.",
     )
     stage: ClassVar[Stage] = Stage(free_steps=True, clip=("tau", "tau"))
+    colour: ClassVar[str] = "orange"
+    symbol: ClassVar[str] = "triangle-up"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

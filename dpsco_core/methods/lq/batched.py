@@ -69,6 +69,8 @@ class BatchedMirrorDescent(Method):
         "are a reconstruction with the same rate.",
     )
     stage: ClassVar[Stage] = Stage(place=inside)
+    colour: ClassVar[str] = "teal"
+    symbol: ClassVar[str] = "hourglass"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         refuse_beyond_two(setting)

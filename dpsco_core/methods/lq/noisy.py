@@ -171,6 +171,8 @@ class NoisyMirrorDescent(Method):
         "the l2 sensitivity. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(records=1)
+    colour: ClassVar[str] = "clay"
+    symbol: ClassVar[str] = "hexagon-open"
 
     def plan(self, setting: Setting) -> NoisyMirrorPlan:
         refuse_pure(setting)

@@ -88,6 +88,8 @@ class UnconstrainedPhasedSgd(Method):
         "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(records=16, problem="huber", exponent=3.0)
+    colour: ClassVar[str] = "olive"
+    symbol: ClassVar[str] = "cross-open"
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = phased_share(setting, self.calibration)

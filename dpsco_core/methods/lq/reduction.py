@@ -65,6 +65,8 @@ class EuclideanReduction(Method):
         "algorithm with that reduction.",
     )
     stage: ClassVar[Stage] = Stage(exponent=3.0, place=inside)
+    colour: ClassVar[str] = "plum"
+    symbol: ClassVar[str] = "hexagram"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         if setting.exponent < 2:

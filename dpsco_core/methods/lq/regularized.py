@@ -141,6 +141,8 @@ class RegularizedMirrorDescent(Method):
         + LP_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(problem="huber")
+    colour: ClassVar[str] = "indigo"
+    symbol: ClassVar[str] = "triangle-down"
 
     def plan(self, setting: Setting) -> RegularizedPlan:
         refuse_pure(setting)

@@ -88,6 +88,8 @@ class ShuffledMirrorDescent(Method):
         "says so.",
     )
     stage: ClassVar[Stage] = Stage(place=inside)
+    colour: ClassVar[str] = "crimson"
+    symbol: ClassVar[str] = "star-diamond"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         refuse_beyond_two(setting)

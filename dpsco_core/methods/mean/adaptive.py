@@ -128,6 +128,8 @@ class AdaptiveClipping(Method):
         "Below, it errs up to 20 times as much as simple clipping where a few records, all far out "
         "in one direction, carry the mean.",
     )
+    colour: ClassVar[str] = "crimson"
+    symbol: ClassVar[str] = "pentagon"
 
     def plan(self, setting: Setting) -> AdaptivePlan:
         if isinstance(setting.budget, PureDP):

@@ -86,6 +86,8 @@ class SimpleClipping(Method):
         rate="upper.mean.clipped",
     )
     stage: ClassVar[Stage] = Stage(at_once=True, clip=("radius", "clip_radius"))
+    colour: ClassVar[str] = "blue"
+    symbol: ClassVar[str] = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
         rho = zhao_share(setting, self.calibration)

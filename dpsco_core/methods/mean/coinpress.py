@@ -81,6 +81,8 @@ class CoinPress(Method):
         caveat="Made for normal laws: it is told a bound on the covariance, here the moment scale "
         "of a coordinate, and its accuracy under heavy tails is not proven.",
     )
+    colour: ClassVar[str] = "olive"
+    symbol: ClassVar[str] = "cross"
 
     def __post_init__(self) -> None:
         scale = self.covariance_scale

@@ -127,6 +127,8 @@ class CoordinatewiseCDP(Method):
         rate="upper.mean.cwme-cdp",
     )
     stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
+    colour: ClassVar[str] = "green"
+    symbol: ClassVar[str] = "diamond"
 
     def __post_init__(self) -> None:
         _check_blocks(self.blocks)
@@ -188,6 +190,8 @@ class CoordinatewisePure(Method):
         rate="upper.mean.cwme-pure",
     )
     stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
+    colour: ClassVar[str] = "lime"
+    symbol: ClassVar[str] = "diamond-open"
 
     def __post_init__(self) -> None:
         _check_blocks(self.blocks)

@@ -97,6 +97,8 @@ class InstanceOptimal(Method):
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
     )
+    colour: ClassVar[str] = "teal"
+    symbol: ClassVar[str] = "hexagon"
 
     def plan(self, setting: Setting) -> InstanceOptimalPlan:
         rho = gaussian_share(setting, self.calibration)

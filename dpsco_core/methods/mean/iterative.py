@@ -134,6 +134,8 @@ class IterativeUpdating(Method):
         "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
     )
     stage: ClassVar[Stage] = Stage(records=1, clip=("radius", "clip_radius"))
+    colour: ClassVar[str] = "purple"
+    symbol: ClassVar[str] = "star"
 
     def __post_init__(self) -> None:
         ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)

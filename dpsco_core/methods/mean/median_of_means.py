@@ -56,6 +56,8 @@ class MedianOfMeans(Method):
         privacy="none",
         rate="upper.mean.median-of-means",
     )
+    colour: ClassVar[str] = "pale grey"
+    symbol: ClassVar[str] = "circle-open"
 
     def __post_init__(self) -> None:
         ok = self.blocks is None or (isinstance(self.blocks, int) and self.blocks >= 1)

@@ -41,6 +41,8 @@ class SampleMean(Method):
         privacy="none",
         rate="upper.mean.sample",
     )
+    colour: ClassVar[str] = "grey"
+    symbol: ClassVar[str] = "circle"
 
     def plan(self, setting: Setting) -> SampleMeanPlan:
         """Return the (empty) parameters."""

@@ -137,6 +137,8 @@ class NoiseSmoothing(Method):
     stage: ClassVar[Stage] = Stage(
         at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01)
     )
+    colour: ClassVar[str] = "orange"
+    symbol: ClassVar[str] = "triangle-up"
 
     def __post_init__(self) -> None:
         if self.smoothing_variance is not None:

@@ -133,6 +133,8 @@ class UserClippedMeans(Method):
         rate="upper.user.clipped-means",
         caveat=BOUNDED_CAVEAT,
     )
+    colour: ClassVar[str] = "magenta"
+    symbol: ClassVar[str] = "hexagon"
 
     def plan(self, setting: Setting) -> MeansPlan:
         rho = sco_share(setting, self.calibration)

@@ -122,6 +122,8 @@ class UserGroupPrivacy(Method):
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = Stage(records=16)
+    colour: ClassVar[str] = "orange"
+    symbol: ClassVar[str] = "triangle-up"
 
     def plan(self, setting: Setting) -> ChainPlan:
         rho = sco_share(setting, self.calibration)

@@ -146,6 +146,8 @@ class UserPhasedSgd(Method):
         caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = FILTER_STAGE
+    colour: ClassVar[str] = "gold"
+    symbol: ClassVar[str] = "cross"
 
     def plan(self, setting: Setting) -> GroupsPlan:
         budget = approximate_budget(setting)

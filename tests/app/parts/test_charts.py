@@ -14,14 +14,16 @@ from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.parts.bound_traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
-    COLOURS,
     FADED,
+    MARKS,
     REGION,
-    SYMBOLS,
+    ROLES,
     Label,
     Look,
+    colour_of,
     log_ticks,
     place_labels,
+    symbol_of,
     translucent,
     wrapped,
 )
@@ -29,6 +31,7 @@ from dpsco_app.parts.options import number_text, series
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     METHOD_SLUGS,
+    METHODS,
     PROBLEM_SLUGS,
     bound,
     bounds_for,
@@ -262,12 +265,13 @@ def test_a_single_point_without_any_outcome_or_with_refusals_only_is_drawn() -> 
 
 
 def test_every_method_has_its_own_colour_and_shape() -> None:
-    assert set(COLOURS) == set(SYMBOLS) >= set(METHOD_SLUGS)
+    assert {m.colour for m in METHODS} == set(ROLES)
+    assert {m.symbol for m in METHODS} == set(MARKS)
     for problem in PROBLEM_SLUGS:
         for level in ("item", "user"):  # no figure shows both
             methods = methods_for(problem, level)  # type: ignore[arg-type]
-            for pairs in (COLOURS, SYMBOLS):
-                assert len({pairs[m] for m in methods}) == len(methods)
+            for chosen in (colour_of, symbol_of):
+                assert len({chosen(m) for m in methods}) == len(methods)
 
 
 def contrast(colour: str, page: str) -> float:
@@ -281,10 +285,10 @@ def contrast(colour: str, page: str) -> float:
 
 
 def test_every_colour_can_be_read_as_text_on_its_page() -> None:
-    for slug, (on_light, on_dark) in COLOURS.items():
-        least = 3.0 if "median" in slug or slug == "sco.sgd" else 4.5  # pale greys: large marks
-        assert contrast(on_light, "#ffffff") >= least, slug
-        assert contrast(on_dark, "#0e1117") >= least, slug
+    for role, (on_light, on_dark) in ROLES.items():
+        least = 3.0 if role == "pale grey" else 4.5  # large marks
+        assert contrast(on_light, "#ffffff") >= least, role
+        assert contrast(on_dark, "#0e1117") >= least, role
 
 
 def test_the_name_of_a_bound_is_never_that_of_an_estimator() -> None:

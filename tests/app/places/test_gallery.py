@@ -19,7 +19,7 @@ from dpsco_app.pages.explore.thumbnails import (
     svg,
     thumbnail,
 )
-from dpsco_app.parts.look import COLOURS
+from dpsco_app.parts.look import colour_of
 from dpsco_app.parts.options import NO_SET
 from tests.app.pages import chosen, open_page, press, result
 
@@ -53,8 +53,8 @@ def test_every_preset_has_its_picture(preset: Preset) -> None:
     colours = [colour for colour, _ in lines]
     times = 1 if preset.against == NO_SET else 2
     for method in preset.scenario.methods:
-        assert colours.count(middle(COLOURS[method])) in (0, times)
-    drawn = {middle(COLOURS[m]) for m in preset.scenario.methods} & set(colours)
+        assert colours.count(middle(colour_of(method))) in (0, times)
+    drawn = {middle(colour_of(m)) for m in preset.scenario.methods} & set(colours)
     assert len(drawn) >= len(preset.scenario.methods) - 1  # one may refuse
     assert "http" not in path(preset).read_text().replace("http://www.w3.org/2000/svg", "")
 

@@ -95,6 +95,8 @@ class UserAcceleratedNonsmooth(Method):
         "radius means thousands of passes over all items. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = FILTER_STAGE
+    colour: ClassVar[str] = "purple"
+    symbol: ClassVar[str] = "star"
 
     def plan(self, setting: Setting) -> SmoothedPhasesPlan:
         budget = approximate_budget(setting)

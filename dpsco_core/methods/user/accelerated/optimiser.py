@@ -82,6 +82,8 @@ class UserAccelerated(Method):
         "less. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = FILTER_STAGE
+    colour: ClassVar[str] = "blue"
+    symbol: ClassVar[str] = "square"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         budget = approximate_budget(setting)

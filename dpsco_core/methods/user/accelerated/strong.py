@@ -89,6 +89,8 @@ class UserAcceleratedStrong(Method):
         caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
     )
     stage: ClassVar[Stage] = replace(FILTER_STAGE, problem="quadratic")
+    colour: ClassVar[str] = "green"
+    symbol: ClassVar[str] = "diamond"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         budget = approximate_budget(setting)
