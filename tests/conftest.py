@@ -59,6 +59,19 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the tests that go over the catalogue see a file of somebody's own (docs/extend.md)."""
+    parser.addoption("--with", dest="own", metavar="FILE", action="append", default=[])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add those files before a test is collected."""
+    for path in config.getoption("own"):
+        from dpsco_core import extend
+
+        extend.load(path)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Write what `tests/trust/test_mutants.py` has noted, from all workers, and say how many."""
     reports: list[Any] = terminalreporter.getreports("passed")

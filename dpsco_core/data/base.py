@@ -148,6 +148,9 @@ class ScaledLaw(DrawnInBlocks):
         If a value is outside its range.
     """
 
+    # Of a law that says nothing, a guess.
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
+
     d: int = 20
     moment_order: float = 3.0
     margin: float = 0.5

@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
-from dpsco_core import __version__
+from dpsco_core import __version__, extend
 from dpsco_core.base.dispatch import WorkersLost
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
@@ -95,6 +96,8 @@ def cluster(address: str) -> Iterator[Cluster]:
     try:
         try:
             _require_workers(client, address)
+            if extend.loaded():  # on every worker, and on those that come later
+                client.register_worker_callbacks(partial(_add_own, extend.loaded()))
             yield Cluster(client, address)
         except KilledWorker as problem:
             last = f"{problem.allowed_failures + 1} workers died with one call"
@@ -166,6 +169,11 @@ def _require_workers(client: Any, address: str) -> None:
         if version != __version__:
             why = f"{worker} has version {version}, and this is {__version__}"
             raise InvalidInput(_said("a cluster with this version", address, why)) from None
+
+
+def _add_own(files: tuple[extend.OwnFile, ...]) -> None:
+    for file in files:
+        extend.load_text(file)
 
 
 def _version() -> str:

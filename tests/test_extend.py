@@ -1,0 +1,269 @@
+"""docs/extend.md as printed: a method, a bound and a distribution from files, seen everywhere.
+
+Whatever is added runs in a process of its own, so that the catalogue of the other tests stays.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dpsco_core import InvalidInput, extend
+from dpsco_core.catalogue import BOUND_SLUGS, DISTRIBUTION_SLUGS, METHOD_SLUGS
+from dpsco_core.cli.main import main
+from dpsco_core.scenario import Scenario
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "extend.md").read_text(encoding="utf-8")
+BLOCKS = {
+    text.split("\n")[0].removeprefix("# "): text
+    for text in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+}
+OWN = ("my_mean.py", "my_bound.py", "my_law.py")
+WITH = tuple(f"--with={name}" for name in OWN)
+METHOD, BOUND, LAW = "mean.recentred", "upper.mean.recentred", "weibull"
+CLIPPED = """
+from dataclasses import dataclass
+from dpsco_core.catalogue import method_class
+from dpsco_core.methods.base import Release
+Clipped = method_class("mean.clipped")
+"""
+DASHBOARD = """
+import sys
+from dpsco_core import extend
+for name in sys.argv[1:4]:
+    extend.load(name)
+import plotly.graph_objects as go
+from dpsco_app.parts.look import colour_of, symbol_of
+from dpsco_core.catalogue import METHOD_SLUGS
+from tests.app.pages import open_page, result
+page = open_page(
+    methods="mean.sample,mean.clipped,mean.recentred", distribution="weibull", n="2000"
+)
+figures = page.get("plotly_chart")
+text = "".join(figure.proto.spec for figure in figures)
+assert "Recentred clipping" in text
+assert {o.method for o in result(page).outcomes} >= {"mean.recentred"}
+own = colour_of("mean.recentred")
+assert own[0] in text
+means = [slug for slug in METHOD_SLUGS if slug.startswith("mean.")]
+assert [colour_of(slug) for slug in means].count(own) == 1
+assert [symbol_of(slug) for slug in means].count(symbol_of("mean.recentred")) == 1
+"""
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def dpsco(folder: Path, *arguments: str) -> str:
+    """Return what the command line prints; it must succeed."""
+    done = run(folder, "-m", "dpsco_core.cli.main", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in BLOCKS.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_each_file_of_the_page_is_short() -> None:
+    assert set(BLOCKS) == {*OWN, "own_run.py"}
+    assert all(len(text.splitlines()) < 60 for text in BLOCKS.values())
+
+
+def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> None:
+    listed = json.loads(dpsco(folder, "catalogue", "--json", *WITH))
+    slugs = {kind: [row["slug"] for row in rows] for kind, rows in listed.items()}
+    assert slugs["methods"] == [*METHOD_SLUGS, METHOD]
+    assert slugs["bounds"] == [*BOUND_SLUGS, BOUND]
+    assert slugs["distributions"] == [*DISTRIBUTION_SLUGS, LAW]
+    asked = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json", *WITH)
+    one = json.loads(dpsco(folder, "run", *asked, "--workers=1"))
+    two = json.loads(dpsco(folder, "run", *asked, "--workers=2"))
+    (row,) = one["results"]
+    assert row["method"] == METHOD and 0 < row["median_error"] < 2
+    assert row["spent"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
+    assert row["mean_error"] == two["results"][0]["mean_error"]  # workers have the files too
+    assert BOUND in {b["slug"] for b in one["bounds"]}
+    pure = json.loads(dpsco(folder, "bounds", "--delta=0", "--json", *WITH))
+    (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
+    assert bound["failures"] == ["Gaussian noise cannot give pure DP."]
+    assert "Recentred clipping" in dpsco(folder, "about", METHOD, *WITH)
+
+
+def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
+    """At a false-alarm rate of 1e-6."""
+    asked = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", WITH[0])
+    honest = json.loads(dpsco(folder, *asked, "--trials=8000"))
+    assert honest["claimed_epsilon"] == 1 and honest["caught_at"] is None
+    broken = json.loads(dpsco(folder, *asked, "--trials=8000", "--fault=half-noise"))
+    assert broken["caught_at"] is not None
+
+
+def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path) -> None:
+    printed = run(folder, "own_run.py")
+    assert printed.returncode == 0, printed.stderr
+    assert "Recentred clipping" in printed.stdout
+    tail = (
+        "print(scenario.to_python())\n"
+        "from dpsco_core import cost\n"
+        "from dpsco_core.results.notebook import run_notebook, run_script\n"
+        "assert 0 < cost(scenario).seconds < 60\n"
+        "for text in (run_script([scenario]), run_notebook([scenario])):\n"
+        "    assert all(name in text for name in ('my_mean.py', 'my_law.py'))\n"
+    )
+    made = (BLOCKS["own_run.py"] + tail).replace("print(summary", "(summary")
+    (folder / "writer.py").write_text(made, encoding="utf-8")
+    written = run(folder, "writer.py")
+    assert written.returncode == 0, written.stderr
+    assert "my_mean.py" in written.stdout and "my_bound.py" not in written.stdout
+    (folder / "exported.py").write_text(written.stdout, encoding="utf-8")
+    again = run(folder, "exported.py")
+    assert again.returncode == 0, again.stderr
+    errors = [re.findall(r"clipping NaN +5 +([\d.]+)", r.stdout) for r in (printed, again)]
+    assert len(errors[0]) == 2 and errors[0] == errors[1]
+
+
+def test_the_dashboard_draws_it_in_a_colour_of_its_own(folder: Path) -> None:
+    done = run(folder, "-c", DASHBOARD, *OWN)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.slow
+def test_the_checks_and_the_deliberate_faults_see_it(folder: Path) -> None:
+    own = f"--with={folder / OWN[0]}"
+    done = run(
+        ROOT, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/trust", own, f"-k={METHOD}"
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert int(re.findall(r"(\d+) passed", done.stdout)[0]) >= 10
+
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+from dpsco_core import Scenario, extend, study
+from dpsco_core.runs.dask_cluster import cluster
+if __name__ == "__main__":
+    extend.load(sys.argv[1])
+    scenario = Scenario(methods=("mean.recentred",), n=300, trials=4)
+    local = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    with local, cluster(local.scheduler_address) as executor:
+        there = sorted(o.error for o in study(scenario, executor))
+    assert there == sorted(o.error for o in study(scenario))
+"""
+
+
+@pytest.mark.slow
+def test_the_workers_of_a_cluster_get_the_files_as_text(folder: Path) -> None:
+    pytest.importorskip("distributed")
+    (folder / "clustered.py").write_text(CLUSTER, encoding="utf-8")
+    done = run(folder, "clustered.py", OWN[0])
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("def f(:", r"^with must be a Python file that can be loaded, got .* in line 1: "),
+        ("x = 1\n1 / 0", r"\(ZeroDivisionError in line 2: division by zero\)\.$"),
+        ("raise SystemExit", r"^with must be a Python file that can be loaded"),
+        ("x = 1", r"^with must be a file with METHODS, BOUNDS or DISTRIBUTIONS"),
+        ("METHODS = [1]", r"^METHODS must be a tuple, got list"),
+        ("METHODS = (1,)", r"^METHODS must hold frozen dataclasses, got int"),
+        ("BOUNDS = (1,)", r"^BOUNDS must hold objects of the class Bound, got int"),
+        ("DISTRIBUTIONS = (int,)", r"^DISTRIBUTIONS must hold frozen dataclasses that extend"),
+        (CLIPPED + "METHODS = (Clipped,)", r"^slug must be one .* got slug=mean\.clipped in "),
+        (
+            CLIPPED + "@dataclass\nclass Mine:\n    card = Clipped.card\nMETHODS = (Mine,)",
+            r"^METHODS must hold frozen dataclasses, got Mine",
+        ),
+        (
+            CLIPPED + "@dataclass(frozen=True)\nclass Mine(Clipped):\n"
+            "    def plan(self, setting, records): ...\nMETHODS = (Mine,)",
+            r"^plan must take setting and nothing else, because no method sees data before",
+        ),
+        (
+            CLIPPED + "@dataclass(frozen=True)\nclass Mine(Clipped):\n"
+            "    def __init__(self): ...\nMETHODS = (Mine,)",
+            r"^METHODS must hold classes that can be made with calibration and tuning alone",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_added_gets_one_sentence_and_adds_nothing(
+    tmp_path: Path, text: str, sentence: str
+) -> None:
+    path = tmp_path / "own.py"
+    path.write_text(text, encoding="utf-8")
+    before = len(METHOD_SLUGS), len(BOUND_SLUGS), len(DISTRIBUTION_SLUGS), extend.loaded()
+    with pytest.raises(InvalidInput, match=sentence) as raised:
+        extend.load(path)
+    assert str(raised.value).endswith(".") and "\n" not in str(raised.value)
+    assert before == (
+        len(METHOD_SLUGS),
+        len(BOUND_SLUGS),
+        len(DISTRIBUTION_SLUGS),
+        extend.loaded(),
+    )
+
+
+def test_a_file_that_is_not_there_ends_every_command_with_status_2(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = f"--with={tmp_path / 'none.py'}"
+    for command in (["catalogue"], ["run"], ["audit"], ["study", "x", "--out", "y"], ["app"]):
+        assert main([*command, missing]) == 2
+        assert "with must be a Python file that can be read" in capsys.readouterr().err
+    done = run(tmp_path, "-m", "dpsco_app", missing)
+    assert done.returncode == 2 and "with must be" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [
+        (
+            "value = ledger.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+            "        return Release(value=value, ledger=ledger)",
+            "stays within its budget",
+        ),
+        ("return Release(value=value, ledger=ledger)", "releases through the ledger"),
+        (
+            "from dpsco_core.privacy import ZCDP, Ledger\n"
+            "        other = Ledger(ZCDP(rho=99.0))\n"
+            "        value = other.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+            "        return Release(value=value, ledger=other)",
+            "releases through the ledger",
+        ),
+    ],
+    ids=["spends too much", "adds no noise", "has a ledger of its own"],
+)
+def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(
+    folder: Path, steps: str, sentence: str
+) -> None:
+    good = BLOCKS["my_mean.py"]
+    start = good.index("        centre")
+    end = good.index("\n\n\nMETHODS")
+    bad = f"{good[:start]}        value = np.zeros(rows.d)\n        {steps}{good[end:]}"
+    (folder / "my_mean.py").write_text(bad, encoding="utf-8")
+    for command in (["run", "--n=100", "--trials=1"], ["audit", "--trials=100"]):
+        asked = [*command, "--method", METHOD, "--with=my_mean.py"]
+        done = run(folder, "-m", "dpsco_core.cli.main", *asked)
+        assert done.returncode == 2, done.stdout + done.stderr
+        said = done.stderr.strip()
+        assert said.startswith("dpsco: method must be one that " + sentence), said
+        assert "\n" not in said
+
+
+def test_a_built_in_scenario_is_exported_without_files() -> None:
+    assert "extend" not in Scenario().to_python()
