@@ -48,11 +48,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_configure() -> None:
-    """Look for no garbage while tests are collected: nearly all of it stays."""
-    gc.disable()
-
-
 def pytest_collection_finish() -> None:
     """Leave what was collected out of every later search: a tenth of the whole run."""
     gc.freeze()
@@ -65,7 +60,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Add those files before a test is collected."""
+    """Add those files; look for no garbage while tests are collected: nearly all of it stays."""
+    gc.disable()
     for path in config.getoption("own"):
         from dpsco_core import extend
 

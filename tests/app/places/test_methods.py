@@ -102,7 +102,7 @@ def test_the_cost_is_said_in_words() -> None:
     text = cost_sentence(found, counted)
     assert "at most **250 gradients**, which is 2.5 passes; about 0.5 s" in text
     unknown = replace(counted, gradients=None)
-    assert "the solver stops" in cost_sentence(found, unknown)
+    assert "not known beforehand" in cost_sentence(found, unknown)
     one = replace(counted, gradients=100, at_most=False)
     assert "**100 records read**, which is 1 pass;" in cost_sentence(story("mean.clipped"), one)
     where = point_text(story("lp.shuffled-mirror-descent").point)
