@@ -159,30 +159,18 @@ DISTRIBUTION_SLUGS = Listing(d.card.slug for d in DISTRIBUTIONS)
 BOUND_SLUGS = Listing(b.card.slug for b in BOUNDS)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Addition:
-    """What a file or an installed package adds to the catalogue."""
-
-    methods: tuple[type[Method], ...] = ()
-    bounds: tuple[Bound, ...] = ()
-    distributions: tuple[type[Distribution], ...] = ()
-
-    @property
-    def slugs(self) -> tuple[str, ...]:
-        """All of them."""
-        methods = (m.card.slug for m in self.methods)
-        bounds = (b.card.slug for b in self.bounds)
-        return (*methods, *bounds, *(d.card.slug for d in self.distributions))
-
-
-def add(addition: Addition) -> None:
+def add(
+    methods: tuple[type[Method], ...],
+    bounds: tuple[Bound, ...],
+    distributions: tuple[type[Distribution], ...],
+) -> None:
     """Add rows at the end; `dpsco_core.extend` has checked them."""
-    METHODS.extend(addition.methods)
-    METHOD_SLUGS.extend(m.card.slug for m in addition.methods)
-    BOUNDS.extend(addition.bounds)
-    BOUND_SLUGS.extend(b.card.slug for b in addition.bounds)
-    DISTRIBUTIONS.extend(addition.distributions)
-    DISTRIBUTION_SLUGS.extend(d.card.slug for d in addition.distributions)
+    METHODS.extend(methods)
+    METHOD_SLUGS.extend(m.card.slug for m in methods)
+    BOUNDS.extend(bounds)
+    BOUND_SLUGS.extend(b.card.slug for b in bounds)
+    DISTRIBUTIONS.extend(distributions)
+    DISTRIBUTION_SLUGS.extend(d.card.slug for d in distributions)
 
 
 def method_class(slug: str) -> type[Method]:

@@ -14,7 +14,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Iterable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
@@ -25,8 +25,8 @@ from dpsco_core.base.cards import Card, MethodCard
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.bounds import Bound
-from dpsco_core.catalogue import Addition
-from dpsco_core.data.base import ScaledLaw
+from dpsco_core.data.base import Distribution, ScaledLaw
+from dpsco_core.methods.base import Method
 
 GROUP = "dpsco.methods"
 NAMES = ("METHODS", "BOUNDS", "DISTRIBUTIONS")
@@ -43,6 +43,22 @@ class OwnFile(NamedTuple):
     def digest(self) -> str:
         """A hash of the text."""
         return hashlib.blake2b(self.text.encode(), digest_size=6).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Addition:
+    """What a file or an installed package adds to the catalogue."""
+
+    methods: tuple[type[Method], ...] = ()
+    bounds: tuple[Bound, ...] = ()
+    distributions: tuple[type[Distribution], ...] = ()
+
+    @property
+    def slugs(self) -> tuple[str, ...]:
+        """All of them."""
+        methods = (m.card.slug for m in self.methods)
+        bounds = (b.card.slug for b in self.bounds)
+        return (*methods, *bounds, *(d.card.slug for d in self.distributions))
 
 
 _files: dict[OwnFile, Addition] = {}
@@ -170,7 +186,7 @@ def _add(names: Mapping[str, Any], source: str) -> Addition:
         methods=rows["METHODS"], bounds=rows["BOUNDS"], distributions=rows["DISTRIBUTIONS"]
     )
     _check_slugs(addition, source)
-    catalogue.add(addition)
+    catalogue.add(addition.methods, addition.bounds, addition.distributions)
     return addition
 
 
