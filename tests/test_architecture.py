@@ -108,9 +108,7 @@ BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer
 # Modules that still hold a table or a pattern over slugs. The list only becomes shorter.
 OPEN_TABLES = (
     "dpsco_core.explain.methods.source",
-    "dpsco_app.pages.methods.method",
     "dpsco_app.pages.who_wins.charts",
-    "dpsco_app.parts.look",
 )
 # Data that ask the reader to choose among methods, and say each choice in words.
 CHOICES = ("dpsco_app.pages.learn.lessons",)
