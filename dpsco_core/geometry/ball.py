@@ -23,6 +23,7 @@ class Ball(Symmetric):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Ball(d=2, radius=1.0).project(np.array([3.0, 4.0]))
     array([0.6, 0.8])
     """

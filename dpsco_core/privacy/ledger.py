@@ -166,7 +166,7 @@ class Ledger:
         BudgetExceeded
             If the share does not fit.
         """
-        entry = laplace_entry("laplace", label, l1_sensitivity, epsilon, value.size)
+        entry = laplace_entry("laplace", label, l1_sensitivity, epsilon, np.size(value))
         check_release(value, entry.noise)
         self._record(entry)
         return add_laplace_noise(value, entry.noise, rng)
@@ -181,7 +181,7 @@ class Ledger:
         label: str = "value",
     ) -> NDArray[np.float64]:
         """Release `value`, shape (d,), epsilon-DP; density e^(-epsilon |z|_2 / sensitivity)."""
-        entry = laplace_entry("spherical laplace", label, l2_sensitivity, epsilon, value.size)
+        entry = laplace_entry("spherical laplace", label, l2_sensitivity, epsilon, np.size(value))
         check_release(value, entry.noise)
         self._record(entry)
         return add_spherical_laplace_noise(value, entry.noise, rng)

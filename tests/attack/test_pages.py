@@ -34,20 +34,20 @@ glossary.draw_glossary()
 """
 # Addresses that have broken a page, and their like.
 KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
-    ("anatomy", {"methods": "none"}),
-    ("anatomy", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
-    ("regimes", {"methods": ""}),
+    ("one_run", {"methods": "none"}),
+    ("one_run", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
+    ("who_wins", {"methods": ""}),
     ("explore", {"methods": "", "axis": "q"}),
     ("explore", {"n": "1", "delta": "5e-324"}),
     ("explore", {"n": "1", "delta": "1e-100", "methods": "mean.iterative"}),
     ("explore", {"seed": str(2**63 - 1), "pin": "seed=9007199254740992"}),
     ("learn", {"lesson": "\x00"}),
-    ("theory", {"problem": "mean", "epsilon": "5e-324"}),
+    ("bounds", {"problem": "mean", "epsilon": "5e-324"}),
     ("privacy", {"part": "audit", "runs": "201"}),
     ("lower-bounds", {"n": "1e400", "rho": "nan"}),
     ("users", {"also": "user.accelerated,,,", "seed": str(2**63 - 1)}),
     ("geometry", {"turn": "nan", "q": "inf"}),
-    ("algorithms", {"method": "<script>"}),
+    ("methods", {"method": "<script>"}),
 )
 
 
@@ -92,7 +92,7 @@ def check_work(cells: list[Cell]) -> None:
     cells.clear()
 
 
-FAST = ("anatomy", "explore")
+FAST = ("one_run", "explore")
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
     said = page.locator(".st-key-lower_said")
     expect(said).to_contain_text("Privacy bites", timeout=30_000)
     page.get_by_role("button", name="Statistics bites").click()
-    page.wait_for_url(lambda url: "rho=0.5" in url, timeout=20_000)
+    page.wait_for_url(lambda url: "rho=2" in url, timeout=20_000)
     expect(said).to_contain_text("Statistics bites")
     ready(page, seconds=60)
     page.get_by_role("button", name="Run", exact=True).click()

@@ -299,7 +299,7 @@ def test_shuffled_steps_spend_their_certificate_and_draw_its_noise() -> None:
     assert (entry.mechanism, entry.disjoint_blocks) == ("shuffled gaussian", 1000)
     assert entry.noise == steps.noise_std == 3 * certificate.noise_multiplier
     assert entry.noise < 3 / math.sqrt(2 * gaussian_allowance(APPROXIMATE))
-    assert ledger.bound_by() == ()
+    assert ledger.bound_by() == ("approx",)
     with pytest.raises(BudgetExceeded):
         steps.noise(1001, 2, generator())
     with pytest.raises(BudgetExceeded):
@@ -376,7 +376,7 @@ def test_objective_noise_spends_both_parts_and_has_the_needed_scale() -> None:
     law, total = stats.chi2(noise.size), float(np.square(noise / entry.noise).sum())
     assert 2 * min(law.cdf(total), law.sf(total)) > FALSE_ALARM
     assert law.cdf(0.95**2 * total) < FALSE_ALARM
-    assert ledger.bound_by() == ()
+    assert ledger.bound_by() == ("approx",)
 
 
 def test_a_papers_own_noise_may_be_larger_and_not_smaller() -> None:

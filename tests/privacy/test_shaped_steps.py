@@ -191,7 +191,7 @@ def test_shuffled_steps_cost_their_certificate(noise: str) -> None:
     release, ledger = shaped(found.rho_step, noise), Ledger(budget)
     opened = ledger.shaped_steps(release, steps=n, certificate=found)
     assert ledger.spent() == budget
-    assert ledger.bound_by() == ()
+    assert ledger.bound_by() == ("approx",)
     (entry,) = ledger.entries
     assert entry.mechanism == f"shuffled {noise}"
     assert (entry.rho, entry.epsilon, entry.delta) == (0.0, budget.epsilon, budget.delta)

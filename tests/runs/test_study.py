@@ -435,6 +435,9 @@ GOLDEN_ERRORS = {
     "mean.cwme-cdp": 0.192059783621,
     "mean.cwme-pure": 0.112763512864,
     "mean.smoothed": 0.182374707779,
+    "mean.adaptive": 0.0504791402368,
+    "mean.instance-optimal": 0.0893979467875,
+    "mean.coinpress": 0.120408907486,
 }
 
 

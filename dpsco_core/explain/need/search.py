@@ -190,7 +190,7 @@ class _Last:
         """Resample the trials, both errors of one together, for they share their numbers."""
         rng = stream(seed, "need resample", 0)
         count = len(self.left)
-        chosen = rng.integers(0, count, size=(RESAMPLES, count))
+        chosen = rng.integers(0, count, size=(RESAMPLES, count)).astype(np.intp)
         left, right = (np.median(x[chosen], axis=1) for x in (self.left, self.right))
         slope = (right - left) / (2 * self.apart)
         # A flatter resample is chance: a plateau would have been refused.

@@ -158,7 +158,7 @@ def tail(d: int, probability: float) -> float:
     Examples
     --------
     >>> round(tail(10, 0.01), 4)
-    5.7189
+    5.7256
     """
     log = -math.log(probability)
     return math.sqrt(d + 2 * math.sqrt(d * log) + 2 * log)

@@ -264,6 +264,9 @@ def test_bounds_are_chosen_by_their_cards() -> None:
     assert set(shown(logistic, ["lower bounds"])) == {
         "lower.sco.fano-cdp",
         "lower.sco.hypercube-cdp",
+        "lower.sco.tracing-cdp",
+        "lower.sco.approx-assouad",
+        "lower.sco.approx-tracing",
     }
     assert rates(replace(logistic, methods=("sco.clipped", "sco.cwme"))) == (
         "upper.sco.clipped",

@@ -103,7 +103,7 @@ def test_what_is_spent_is_the_budget_to_the_last_bit(
             open_releases(plan, 3, ledger, np.random.default_rng(0), "phase")
             assert ledger.spent() == budget
             assert ledger.flaws == ()
-            assert ledger.bound_by() == ()
+            assert ledger.bound_by() == ("approx",)
             with pytest.raises(BudgetExceeded):
                 ledger.laplace(
                     np.zeros(1), l1_sensitivity=1.0, epsilon=1e-6, rng=np.random.default_rng(0)
