@@ -27,10 +27,8 @@ LOGISTIC = replace(MEAN, problem="logistic")
 RUNS = {
     **{slug: (MEAN,) for slug in methods_for("mean") if slug in IN_ORDER_SLUGS},
     "sco.sgd": (LOGISTIC, replace(MEAN, problem="quadratic")),
-    **{
-        f"sco.{name}": (LOGISTIC,)
-        for name in ("adaptive", "clipped", "cwme", "smoothed", "iterative")
-    },
+    **{f"sco.{name}": (LOGISTIC,) for name in ("clipped", "cwme", "smoothed", "iterative")},
+    "sco.adaptive": (LOGISTIC,),
     "sco.noisy-gd": (LOGISTIC, replace(MEAN, problem="quadratic", distribution="hypercube")),
     "sco.phased-sgd": (replace(MEAN, problem="huber", distribution="hypercube"),),
     "sco.cwme-strong": (replace(MEAN, problem="quadratic", n=60_001, delta=1e-3),),
