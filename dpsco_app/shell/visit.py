@@ -12,7 +12,12 @@ from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import parse_field
-from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, default_methods
+from dpsco_core.catalogue import (
+    METHOD_SLUGS,
+    PROBLEM_SLUGS,
+    default_methods,
+    distributions_for,
+)
 from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.scenario import Scenario
 
@@ -143,10 +148,19 @@ def _allowed(given: Mapping[str, str], *, sampling: bool) -> Scenario:
 
 
 def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Scenario:
-    """Return the scenario on a problem with its default methods, unless its own is known."""
+    """Return the scenario on a problem with its default methods, unless its own is known.
+
+    A law that the problem cannot have gives way to the usual one.
+    """
     if scenario.problem in known:
         return scenario
-    return replace(scenario, problem=problem, methods=default_methods(problem, scenario.level))
+    law = scenario.distribution
+    return replace(
+        scenario,
+        problem=problem,
+        methods=default_methods(problem, scenario.level),
+        distribution=law if law in distributions_for(problem) else BASE.distribution,
+    )
 
 
 def item_level(scenario: Scenario) -> Scenario:

@@ -128,3 +128,12 @@ def test_users_with_several_items_are_said_not_to_be_taken_apart() -> None:
     page = at("who_wins", problem="quadratic", m="100", methods="user.accelerated")
     assert shown(page).m == 1 and mine(page).m == 100
     assert "m = 1 (yours: 100)" in page.container(key="who_wins_apart").markdown[0].value
+
+
+def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
+    scenario, said = visit.read({"distribution": "tracing"})
+    assert scenario.distribution == "tracing" and not said
+    other = visit.with_problem(scenario, "logistic", ("logistic",))
+    assert (other.problem, other.distribution) == ("logistic", visit.BASE.distribution)
+    assert visit.with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
+    assert visit.with_problem(scenario, "logistic", ("mean",)) == scenario
