@@ -108,7 +108,7 @@ def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Re
     ready(page, seconds=60)
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Gallery").click()
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_test_id("stDialog")
     picture = dialog.get_by_role("img", name="Lines of Hardest input")
     expect(picture).to_be_visible(timeout=SLOW)
     assert picture.evaluate("e => e.complete && e.naturalWidth > 0")

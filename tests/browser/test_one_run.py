@@ -46,7 +46,7 @@ def test_a_deep_link_restores_the_page_and_the_slider_moves_lines_and_sentence(
     assert float(moved) > float(radius)
     for name in ("norms", "parts"):
         expect(figure(page, name)).to_contain_text(f"radius {moved}")
-    page.wait_for_url(lambda url: "radius=0.707107" in url, timeout=10_000)
+    page.wait_for_url(lambda url: "radius=0.7071" in url, timeout=10_000)
 
 
 def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(

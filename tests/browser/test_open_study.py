@@ -31,7 +31,7 @@ def test_a_study_above_the_caps_opens_from_a_file(
     ready(page)
     page.get_by_role("button", name="Presets").click()
     page.get_by_role("button", name="Open a study").click()
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_test_id("stDialog")
     dialog.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(path)
     expect(dialog.get_by_text("cannot be run on")).to_be_visible()
     page.wait_for_timeout(500)  # the transition of the dialog
