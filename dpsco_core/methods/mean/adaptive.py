@@ -128,7 +128,7 @@ class AdaptiveClipping(Method):
         "Below, it errs up to 20 times as much as simple clipping where a few records, all far out "
         "in one direction, carry the mean.",
     )
-    colour: ClassVar[str] = "crimson"
+    colour: ClassVar[str] = "cyan"
     symbol: ClassVar[str] = "pentagon"
 
     def plan(self, setting: Setting) -> AdaptivePlan:
