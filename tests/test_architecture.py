@@ -106,10 +106,7 @@ FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
 # Modules that still hold a table or a pattern over slugs. The list only becomes shorter.
-OPEN_TABLES = (
-    "dpsco_core.explain.methods.source",
-    "dpsco_app.pages.who_wins.charts",
-)
+OPEN_TABLES = ("dpsco_core.explain.methods.source",)
 # Data that ask the reader to choose among methods, and say each choice in words.
 CHOICES = ("dpsco_app.pages.learn.lessons",)
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages

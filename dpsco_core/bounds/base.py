@@ -54,6 +54,22 @@ class Letter:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frontier:
+    """Up to which budget an upper bound attains its lower bound: in words, and by dimension.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"ε = 1/√d"``.
+    epsilon : callable
+        Takes d, and returns the largest such epsilon.
+    """
+
+    text: str
+    epsilon: Callable[[float], float]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Bound:
     """A bound on the error, evaluated at a `Setting`.
 
@@ -70,6 +86,8 @@ class Bound:
         outside its hypotheses.
     letters : tuple of Letter
         Letters of the formula that mean something else than in most bounds.
+    optimal : Frontier, optional
+        Up to where an upper bound is known to be optimal, if only up to there.
 
     Notes
     -----
@@ -83,6 +101,7 @@ class Bound:
     combine: Callable[[tuple[float, ...]], float] = math.fsum
     hypotheses: tuple[Hypothesis, ...] = ()
     letters: tuple[Letter, ...] = ()
+    optimal: Frontier | None = None
 
     def terms(self, setting: Setting) -> dict[str, float]:
         """Return the terms of the bound by name."""

@@ -127,11 +127,3 @@ def _setting(
             return replace(setting, spike_probability=None)
         known[key] = setting
     return replace(known[key], n=point.n, budget=point.budget)
-
-
-def simple_clipping_boundary(d: Vector) -> Vector:
-    r"""Return :math:`\varepsilon = 1/\sqrt d`, up to which simple clipping attains its lower bound.
-
-    Zhao et al. (2024), after Theorem 4: below it the third term of the rate is not the largest.
-    """
-    return 1 / np.sqrt(d)

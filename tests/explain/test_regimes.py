@@ -10,7 +10,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.regimes import Plane, axis_values, regimes, simple_clipping_boundary
+from dpsco_core.explain.regimes import Plane, axis_values, regimes
 from dpsco_core.scenario import Scenario
 
 SLUGS = ("upper.mean.clipped", "upper.mean.cwme-cdp", "upper.mean.smoothed")
@@ -85,8 +85,11 @@ def test_axes_are_increasing_logarithmic_and_whole_where_they_count() -> None:
     assert epsilon == pytest.approx([0.01, 0.1, 1, 10])
 
 
-def test_the_boundary_of_simple_clipping_is_one_over_root_d() -> None:
-    assert simple_clipping_boundary(np.array([1.0, 4.0, 100.0])) == pytest.approx([1, 0.5, 0.1])
+@pytest.mark.parametrize("slug", ["upper.mean.clipped", "upper.sco.clipped"])
+def test_simple_clipping_is_optimal_up_to_one_over_root_d(slug: str) -> None:
+    optimal = bound(slug).optimal
+    assert optimal is not None
+    assert [optimal.epsilon(d) for d in (1, 4, 100)] == pytest.approx([1, 0.5, 0.1])
 
 
 def test_bad_planes_and_no_bounds_are_named() -> None:

@@ -14,7 +14,7 @@ from dpsco_app.parts.charts import AXIS_TITLES
 from dpsco_app.parts.look import Look, colour_of, lay_out, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.regimes import Plane, Regimes, simple_clipping_boundary
+from dpsco_core.explain.regimes import Plane, Regimes
 from dpsco_core.scenario import Scenario
 
 Indices = NDArray[np.intp]
@@ -31,7 +31,6 @@ TERM_COLOURS = (
     ("#9ed3d6", "#2b6c70"),
 )
 LEAST_SHARE = 0.02  # of the map, for a region to get its name
-CLIPPING = ("mean.clipped", "sco.clipped")
 
 
 def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
@@ -42,8 +41,7 @@ def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     figure = _map(found, smallest, [translucent(c, 0.45) for c in colours], names, look)
     _fade(figure, found, look)
     _click_targets(figure, found)
-    if any(b.card.method in CLIPPING for b in found.bounds):
-        _boundary(figure, found.plane, point, look)
+    _frontier(figure, found, point, look)
     _finish(figure, found.plane, point, look)
     return figure
 
@@ -53,8 +51,7 @@ def terms_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     colours = [look.colour(TERM_COLOURS[i % len(TERM_COLOURS)]) for i in range(len(found.terms))]
     figure = _map(found, found.dominant, colours, list(found.terms), look)
     _click_targets(figure, found)
-    if found.bounds[0].card.method in CLIPPING:
-        _boundary(figure, found.plane, point, look)
+    _frontier(figure, found, point, look)
     _finish(figure, found.plane, point, look)
     return figure
 
@@ -179,12 +176,14 @@ def _values(found: Regimes, row: int, column: int) -> list[str]:
     return texts
 
 
-def _boundary(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> None:
-    """Draw epsilon = 1/sqrt(d), up to which simple clipping attains its lower bound."""
-    if plane.y_axis != "epsilon":
+def _frontier(figure: go.Figure, found: Regimes, point: Scenario, look: Look) -> None:
+    """Draw up to which epsilon one of the bounds is known to be optimal."""
+    optimal = next((b.optimal for b in found.bounds if b.optimal), None)
+    plane = found.plane
+    if optimal is None or plane.y_axis != "epsilon":
         return
     d = plane.x if plane.x_axis == "d" else np.full(len(plane.x), float(point.d))
-    epsilon = simple_clipping_boundary(d)
+    epsilon = np.array([optimal.epsilon(float(value)) for value in d])
     inside = (epsilon >= plane.y[0]) & (epsilon <= plane.y[-1])
     if not inside.any():
         return
@@ -196,14 +195,14 @@ def _boundary(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> N
             mode="lines",
             line={"color": look.ink, "width": 1.6, "dash": "dash"},
             hoverinfo="skip",
-            name="ε = 1/√d",
+            name=optimal.text,
             showlegend=False,
         )
     )
     figure.add_annotation(
         x=float(x[len(x) // 3]),
         y=float(y[len(x) // 3]),
-        text="ε = 1/√d",
+        text=optimal.text,
         showarrow=False,
         xanchor="left",
         yanchor="bottom",

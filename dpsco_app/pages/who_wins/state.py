@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from dpsco_app.pages.who_wins.charts import CLIPPING
 from dpsco_app.parts import page
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.shown_bounds import cards, lower_cards, rates
@@ -98,9 +97,8 @@ def bounds_with_terms(scenario: Scenario) -> tuple[str, ...]:
 
 
 def first_terms(slugs: tuple[str, ...]) -> str:
-    """Return the bound whose terms are shown first: simple clipping's, if it is there."""
-    clipped = (slug for slug in slugs if bound(slug).card.method in CLIPPING)
-    return next(clipped, slugs[0])
+    """Return the bound whose terms are shown first: one that is optimal only up to a frontier."""
+    return next((slug for slug in slugs if bound(slug).optimal), slugs[0])
 
 
 def explore_query(point: Scenario, axis: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS, RISK_TERMS
 from dpsco_core.bounds.euclidean.uniform import Risk, UniformOracle, best_risk
 from dpsco_core.bounds.mean.clipped import (
+    OPTIMAL,
     clipped_rate,
     directional_bias,
     printed_bias,
@@ -200,6 +201,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         card=replace(_CARD, tables=("zhao",)),
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
         hypotheses=_THEOREM,
+        optimal=OPTIMAL,
     ),
     Bound(
         card=replace(
