@@ -78,6 +78,17 @@ class Curves:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Overlay:
+    """A line that a visitor asked for: (x, error) by points, and what each says of itself."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    hover: tuple[str, ...]
+    colour: tuple[str, str]
+    dash: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Line:
     """The line of one method: its name, and how it is drawn; see `Curves`."""
 
@@ -95,6 +106,7 @@ def error_figure(
     start: Sequence[tuple[float, float]] = (),
     beside: Curves | None = None,
     ends: tuple[float, float] | None = None,
+    overlays: Sequence[Overlay] = (),
 ) -> go.Figure:
     """Return the figure of a study: measured errors between their bounds.
 
@@ -113,6 +125,8 @@ def error_figure(
         Those of another scenario with the same axis and quantity.
     ends : (float, float), optional
         The vertical range, if not that of what is drawn: see `error_range`.
+    overlays : sequence of Overlay
+        Further lines, which are in the figure whatever their size.
     """
     assert scenario.axis is not None
     own = measured if isinstance(measured, Curves) else Curves(table=measured)
@@ -120,6 +134,8 @@ def error_figure(
     parts = [own] if beside is None else [beside, own]
     every = pd.concat([part.table for part in parts if not part.table.empty] or [own.table])
     low, high = ends or _range(every, curves, [risk for _, risk in start])
+    asked = [y for overlay in overlays for _, y in overlay.points]
+    low, high = min([low, *(0.6 * y for y in asked)]), max([high, *(1.6 * y for y in asked)])
     floors = floors_of(curves, scenario)
     filled = [f.curve for f in floors if f.filled]
     traces = [region(curve, look, low) for curve in filled]
@@ -133,6 +149,10 @@ def error_figure(
     if start:
         traces.append(_start_line(start, look))
         labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
+    for overlay in overlays:
+        traces.append(_overlay_line(overlay, look))
+        y, colour = overlay.points[-1][1], look.colour(overlay.colour)
+        labels.append(Label(text=f"<b>{overlay.name}</b>", y=y, colour=colour, rank=0))
     for part in parts:
         lines, names = _curve_lines(scenario, part, look, low)
         traces += lines
@@ -231,6 +251,19 @@ def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
         "hovertext": [f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
         "hoverinfo": "text",
         "name": START,
+    }
+
+
+def _overlay_line(overlay: Overlay, look: Look) -> Part:
+    return {
+        "type": "scatter",
+        "x": [x for x, _ in overlay.points],
+        "y": [y for _, y in overlay.points],
+        "mode": "lines",
+        "line": {"color": look.colour(overlay.colour), "width": 2.4, "dash": overlay.dash},
+        "hovertext": overlay.hover,
+        "hoverinfo": "text",
+        "name": overlay.name,
     }
 
 

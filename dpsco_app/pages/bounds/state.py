@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from dpsco_app.parts.options import OPTIONS, VIEWS
+from dpsco_app.parts.options import BOUND, OPTIONS
 from dpsco_app.parts.page import explore_query
 from dpsco_app.parts.running import evaluations
-from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.shown_bounds import cards
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.cards import BoundCard, Level
@@ -107,7 +107,7 @@ def drawing(point: Scenario, card: BoundCard) -> Drawing:
     """Return where Explore draws a bound at a point.
 
     A sweep over n, or over m at user level, where the dashboard allows it, otherwise the single
-    point; the bound's own view is on.
+    point; the bound is drawn by name, whatever the views.
     """
     single = replace(drawn_scenario(point, card), trials=visit.BASE.trials)
     fewer = sorted((int(n) for n in OPTIONS["n"] if n < point.n), reverse=True)
@@ -116,12 +116,9 @@ def drawing(point: Scenario, card: BoundCard) -> Drawing:
     )
     if scenario is None:
         return Drawing(query={}, drawn=False, n=point.n)
-    explicit = card.constant == "explicit"
-    view = "rates" if not explicit else "lower bounds" if card.kind == "lower" else "upper bounds"
-    views = list(dict.fromkeys((VIEWS[0], view)))
-    query = explore_query(scenario, views)
-    drawn = card.slug in shown(scenario, views)
-    return Drawing(query=query, drawn=drawn, n=scenario.n, scenario=scenario)
+    alike = card.slug in {c.slug for c in cards(scenario.problem, scenario.level)}
+    query = explore_query(scenario) | ({BOUND: card.slug} if alike else {})
+    return Drawing(query=query, drawn=alike, n=scenario.n, scenario=scenario)
 
 
 def has_line(found: Drawing, slug: str) -> bool:

@@ -260,7 +260,5 @@ def _explore_link(point: Scenario, row: Row) -> None:
     if found.n != point.n:
         st.caption(f"At n = {number_text(found.n)}, the most that Explore runs with such records.")
     if not drawn:
-        why = "has no finite value there" if found.drawn else "is left out of Explore's figure"
-        st.caption(f"This bound {why}; the table below that figure lists it.")
-    elif row.bound.card.kind == "upper":
-        st.caption("Where it is far above the measured errors, its line leaves the figure.")
+        why = "has no finite value there" if found.drawn else "bounds something else"
+        st.caption(f"Explore's figure cannot show this bound, which {why}.")

@@ -12,6 +12,7 @@ import streamlit as st
 from dpsco_app.pages.explore.comparison import label
 from dpsco_app.pages.explore.figure import Shown, side_by_side, together
 from dpsco_app.pages.explore.formulas import draw_formulas
+from dpsco_app.pages.explore.overlays import draw_overlays
 from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.pages.explore.reading import how_to_read
 from dpsco_app.pages.explore.records_needed import draw_need
@@ -60,6 +61,7 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
             icon=":material/download:",
         )
         fold_address(STATE.address(STATE.current(), scenario), "explore_link")
+        draw_overlays(scenario)
         _take_apart(scenario)
         _to_ledger(scenario)
     _refusals(result, start)

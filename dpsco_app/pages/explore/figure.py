@@ -11,6 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.explore.comparison import curves, in_words, label
+from dpsco_app.pages.explore.overlays import named_bound
+from dpsco_app.pages.explore.overlays import overlays as asked_lines
 from dpsco_app.pages.explore.pinning import overlays, same_quantity
 from dpsco_app.pages.explore.point_chart import point_figure, point_range
 from dpsco_app.parts import words
@@ -144,7 +146,10 @@ def together(drawn: Shown) -> Drawing:
     own = replace(own, previous=drawn.live is not None)
     start = starting_risks(scenario) if result.complete and not drawn.stale else []
     bounds = _bounds(scenario)
-    return lambda look: error_figure(scenario, own, bounds, look, _swept(start), other)
+    asked = asked_lines(scenario)
+    return lambda look: error_figure(
+        scenario, own, bounds, look, _swept(start), other, overlays=asked
+    )
 
 
 def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: int) -> None:
@@ -181,11 +186,18 @@ def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
         first = start[0][1] if start else None
         return lambda look: point_figure(scenario, part.outcomes, bounds, look, first, ends)
     table = part.table()
-    return lambda look: error_figure(scenario, table, bounds, look, _swept(start), ends=ends)
+    asked = asked_lines(scenario)
+    return lambda look: error_figure(
+        scenario, table, bounds, look, _swept(start), ends=ends, overlays=asked
+    )
 
 
 def _bounds(scenario: Scenario) -> list[Evaluation]:
-    return evaluations(scenario, shown(scenario, st.session_state[SHOW]))
+    slugs = shown(scenario, st.session_state[SHOW])
+    named = named_bound(scenario)
+    if scenario.axis is None and named and named not in slugs:
+        slugs = (*slugs, named)
+    return evaluations(scenario, slugs)
 
 
 def _start(part: Result) -> list[tuple[float | None, float]]:

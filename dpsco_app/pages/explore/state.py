@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.pages.explore.comparison import SETS
 from dpsco_app.pages.explore.pinning import checked_pin
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, VIEWS
+from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, VIEWS
 from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import Use
 from dpsco_core.base.errors import require
+from dpsco_core.base.formula import parse_formula
 from dpsco_core.base.parsing import one_of, shorten
+from dpsco_core.catalogue import BOUNDS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +29,18 @@ class View:
         The set that is drawn beside; not with a pin.
     side : bool
         Whether both are figures of their own.
+    bound : str
+        Slug of a bound that is drawn whatever the views; empty for none.
+    formula : str
+        What is drawn as a bound of one's own: see `dpsco_core.base.formula`.
     """
 
     show: str = VIEWS[0]
     pin: str = ""
     against: str = NO_SET
     side: bool = False
+    bound: str = ""
+    formula: str = ""
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
@@ -41,6 +49,9 @@ class View:
         one_of(AGAINST, self.against, SETS)
         alone = not self.pin or self.against == NO_SET
         require(alone, AGAINST, f"left out beside {PIN}", self.against)
+        one_of(BOUND, self.bound, ("", *(b.card.slug for b in BOUNDS)))
+        if self.formula:
+            parse_formula(self.formula)
         return replace(self, pin=checked_pin(self.pin))
 
 

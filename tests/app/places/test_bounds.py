@@ -14,8 +14,7 @@ from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
 from dpsco_app.pages.bounds.state import View, drawing, fits, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
-from dpsco_app.parts.options import VIEWS
-from dpsco_app.parts.shown_bounds import shown
+from dpsco_app.parts.problem_words import words_for
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import BOUNDS, bound
@@ -157,12 +156,12 @@ def test_explore_shows_the_bound_that_it_is_opened_for() -> None:
     for which in BOUNDS:
         made = drawing(point, which.card)
         assert made.query, which.card.slug
-        query = {k: v for k, v in made.query.items() if k not in ("show", "against")}
+        query = {k: v for k, v in made.query.items() if k in visit.FIELDS}
         scenario = Scenario.from_query(query, visit.BASE)
-        views = made.query.get("show", VIEWS[0]).split(",")
-        assert made.drawn == (which.card.slug in shown(scenario, views))
+        alike = words_for(scenario.problem).quantity == which.card.quantity
+        assert made.drawn == alike == (made.query.get("bound") == which.card.slug)
         drawn += made.drawn
-    assert drawn >= 40
+    assert drawn >= 100
 
 
 def test_explore_is_opened_with_fewer_users_where_there_are_too_many() -> None:
@@ -239,12 +238,13 @@ def test_what_the_address_should_not_say_is_said() -> None:
 
 def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
     def label(slug: str) -> str:
-        page = open_theory(problem="quadratic", table="zhao", scope="all", bound=slug)
+        page = open_theory(problem="quadratic", table="all", scope="all", bound=slug)
         (found,) = [x.proto.label for x in page.get("page_link") if "Explore" in x.proto.label]
         return str(found)
 
     assert label("upper.sco.clipped") == "Draw this bound in Explore"
-    assert label("upper.sco.clipped-logs") == "Open its scenario in Explore"
+    assert label("upper.sco.clipped-logs") == "Draw this bound in Explore"
+    assert label("upper.sco.noisy-gd") == "Open its scenario in Explore"
     point = canonical_point(Scenario(problem="quadratic", methods=("sco.erm",)))
     void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
     made = drawing(point, void)

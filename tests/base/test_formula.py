@@ -1,0 +1,116 @@
+"""Formulas that a visitor types: what they mean, and that nothing else gets through."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+
+import pytest
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.formula import FUNCTIONS, LETTERS, LONGEST, parse_formula
+
+AT = {"n": 1000.0, "d": 16.0, "m": 1.0, "p": 3.0, "epsilon": 0.5, "delta": 1e-6, "rho": 0.02}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2+3*4", 14),
+        ("2*3+4", 10),
+        ("8-4-2", 2),
+        ("8/4/2", 1),
+        ("2^3^2", 512),
+        ("2**3**2", 512),
+        ("-2^2", -4),
+        ("2^-1", 0.5),
+        ("--2", 2),
+        ("1.5e-3 + .5", 0.5015),
+        ("sqrt(d)/(n*ε)", 0.008),
+        ("(d/(n*sqrt(rho)))^(1-1/p)", (16 / (1000 * math.sqrt(0.02))) ** (2 / 3)),
+        ("max(1, min(d, p), ln(1/δ))", math.log(1e6)),
+        ("exp(log(m + 6))", 7),
+        ("1 / 9^9^9^9", 0),
+    ],
+)
+def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: float) -> None:
+    assert parse_formula(text).value(AT) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "   ",
+        "1 +",
+        "* 2",
+        "(1",
+        "1)",
+        "2 n",
+        "n d",
+        "2n",
+        "1..2",
+        "1e",
+        "sqrt",
+        "sqrt(1, 2)",
+        "min()",
+        "x",
+        "__import__('os')",
+        "n.real",
+        "n[0]",
+        "lambda: 1",
+        "n if d else p",
+        "n == d",
+        "1_000",
+        "'a'",
+        "n; d",
+        "eval(n)",
+        "∞",
+        "nan",
+        "inf",
+        "(" * 100 + "1" + ")" * 100,
+        "-" * 200 + "1",
+        "2" + "^2" * 100,
+        "1" * (LONGEST + 1),
+    ],
+)
+def test_what_is_no_formula_is_refused_in_one_sentence(text: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^formula must be .+, got formula=.*\.$"):
+        parse_formula(text)
+
+
+@pytest.mark.parametrize("text", ["1/0", "log(0)", "sqrt(-1)", "(-8)^(1/3)", "0*exp(1000)-1/0"])
+def test_where_a_formula_has_no_value_it_is_not_a_finite_number(text: str) -> None:
+    assert not math.isfinite(parse_formula(text).value(AT))
+
+
+def test_a_power_that_is_too_large_is_infinite_and_quick() -> None:
+    assert parse_formula("9^9^9^9^9").value(AT) == math.inf
+
+
+def test_letters_are_listed_once_under_their_own_names() -> None:
+    assert parse_formula("ε*epsilon + n*δ").letters == ("epsilon", "n", "delta")
+
+
+def test_random_texts_are_read_or_refused_and_never_run() -> None:
+    """Fuzz: whatever is typed becomes a number or an `InvalidInput`; python agrees on the value."""
+    rng = random.Random(20)
+    pieces = [*LETTERS, *FUNCTIONS, *"0123456789.+-*/^(),% _'[]{}:;=eE", "**", "10", "2.5", "1e3"]
+    reread = 0
+    for _ in range(20_000):
+        text = "".join(rng.choice(pieces) for _ in range(rng.randint(1, 12)))
+        try:
+            formula = parse_formula(text)
+        except InvalidInput:
+            continue
+        value = formula.value(AT)
+        assert isinstance(value, float)
+        if not any(name in text for name in FUNCTIONS) and math.isfinite(value):
+            plain = text.strip().replace("^", "**")
+            names = AT | {letter: AT[name] for letter, name in LETTERS.items()}
+            numbers = re.sub(r"(?<![\w.])0+(?=\d)", "", plain)  # Python refuses 007
+            found = eval(numbers, {"__builtins__": {}}, names)
+            assert found == pytest.approx(value)
+            reread += 1
+    assert reread > 500
