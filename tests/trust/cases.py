@@ -49,6 +49,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 FOUR_STEPS = Descent(steps=4, step_size=0.1)
 SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
+    "mean.adaptive": {"mode": "single"},
     "sco.adaptive": {"descent": SIX_STEPS},
     "mean.iterative": {"groups": 4},
     "mean.cwme-cdp": {"blocks": 2},

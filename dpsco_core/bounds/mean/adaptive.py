@@ -14,7 +14,13 @@ from dpsco_core.bounds.conditions import (
     moment_scale,
     scaled_mean_bound,
 )
-from dpsco_core.methods.mean.adaptive import GUARDED_FROM, AdaptiveClipping, AdaptivePlan
+from dpsco_core.methods.mean.adaptive import (
+    GUARDED_FROM,
+    AdaptiveClipping,
+    AdaptivePlan,
+    crowd,
+    finds_radius,
+)
 from dpsco_core.problems.base import Setting
 
 
@@ -43,8 +49,34 @@ def _two_records(setting: Setting) -> str:
 
 SINGLE_MODE = Hypothesis(text=f"single mode: d < {GUARDED_FROM}", check=_single_mode)
 NO_CENTRE = Hypothesis(text="no centre: R <= 2 sqrt(d) moment units", check=_no_centre)
+
+
+def _records_to_look_at(setting: Setting) -> str:
+    # These say what is wrong themselves, and without them there is no plan.
+    if any(h.check(setting) for h in (GAUSSIAN_BUDGET, MEAN_BOUND, TWO_RECORDS)):
+        return ""
+    if setting.gaussian_rho > 0 and finds_radius(_single(setting)):
+        return ""
+    return f"With n={setting.n} records the method does not look, and is simple clipping."
+
+
+def _single(setting: Setting) -> AdaptivePlan:
+    return AdaptiveClipping(mode="single").plan(setting)
+
+
 TWO_RECORDS = Hypothesis(text="n >= 2", check=_two_records)
-CONDITIONS = (GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND, SINGLE_MODE, NO_CENTRE, TWO_RECORDS)
+ENOUGH_RECORDS = Hypothesis(
+    text=r"2k + Delta <= 0.85 n: records enough to look at", check=_records_to_look_at
+)
+CONDITIONS = (
+    GAUSSIAN_BUDGET,
+    COORDINATE_MOMENT,
+    MEAN_BOUND,
+    SINGLE_MODE,
+    NO_CENTRE,
+    TWO_RECORDS,
+    ENOUGH_RECORDS,
+)
 
 
 def _rate_terms(setting: Setting) -> Terms:
@@ -66,10 +98,9 @@ def _expected_terms(setting: Setting) -> Terms:
     reach = math.sqrt(d) + scaled_mean_bound(setting)
     if setting.gaussian_rho <= 0 or not math.isfinite(scale * reach):
         return {"sampling": scale * math.sqrt(d / n), "clipping bias": math.inf, "noise": math.inf}
-    plan = AdaptiveClipping(mode="single").plan(setting)
+    plan = _single(setting)
     top, p = plan.top_radius / scale, setting.moment_order
-    crowd = 2 / plan.epsilon * (2 * math.log(n) + 2.71)
-    far = min(1.0, (2 * plan.target + crowd) / n + math.pow(reach / top, p))
+    far = min(1.0, (2 * plan.target + crowd(plan)) / n + math.pow(reach / top, p))
     noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
     return {
         "sampling": scale * math.sqrt(d / n),
@@ -84,7 +115,7 @@ def _planned(value: Callable[[AdaptivePlan], float]) -> Callable[[Setting], floa
     def at(setting: Setting) -> float:
         if setting.gaussian_rho <= 0 or not math.isfinite(scaled_mean_bound(setting)):
             return math.nan
-        return value(AdaptiveClipping(mode="single").plan(setting))
+        return value(_single(setting))
 
     return at
 

@@ -37,7 +37,8 @@ ADAPTIVE_STORIES: tuple[Story, ...] = (
             r"From $d=16$ on draw a second radius, with $k$ like $\sqrt{d/\rho}$, and test with "
             r"a noisy norm whether what lies between the two moves the mean more than noise would.",
             r"Return the mean of the clipped records plus $N(0,\sigma^2I_d)$, "
-            r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre.",
+            r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre. Beyond the public bound "
+            r"on the mean, pull it back there.",
         ),
         assumptions=(
             "A bounded p-th moment and a public bound on the mean, from which the top of the "
@@ -68,6 +69,7 @@ ADAPTIVE_STORIES: tuple[Story, ...] = (
             "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
             "to 4 times.",
             "In one or two dimensions the choice costs most, up to half of the error.",
+            "With too few records for a look it takes none, and is simple clipping.",
         ),
         example=ADAPTIVE,
     ),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import OWN, MethodCard
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import (
     Calibration,
@@ -19,9 +18,10 @@ from dpsco_core.methods.base import (
     Plan,
     Reads,
     Release,
+    Stage,
     Tuning,
 )
-from dpsco_core.methods.mean.base import check_level, check_rows
+from dpsco_core.methods.mean.base import check_level, check_rows, into_ball
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, radius_choice
@@ -32,10 +32,11 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scal
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems.base import Setting
 
-Mode = Literal["single", "guarded"]
+Mode = Literal["single", "guarded", "blind"]
 
 GUARDED_FROM = 16  # dimensions
 CENTRE_SHARE = 0.05
+ENOUGH = 0.85  # of the records: a look that may miss its k by more would find nothing
 GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 
 
@@ -45,9 +46,12 @@ class AdaptivePlan(Plan):
 
     Parameters
     ----------
-    mode : {"single", "guarded"}
+    mode : {"single", "guarded", "blind"}
+        Blind: too few records to look at, and the largest radius is taken.
     top_radius : float
         The largest radius of the ladder.
+    mean_bound : float
+        The public bound on the norm of the mean: the answer is projected on that ball.
     epsilon : float
         Of each choice of a radius.
     target : float
@@ -65,6 +69,7 @@ class AdaptivePlan(Plan):
 
     mode: Mode
     top_radius: float
+    mean_bound: float
     epsilon: float
     target: float
     wide_target: float
@@ -90,16 +95,18 @@ class AdaptiveClipping(Method):
     The choice is among public radii, by the number N(R) of records that are longer, which is to be
     about k: with fewer the noise could be smaller, with more too much would be cut off. Guarded
     mode chooses two radii and tests, privately, whether what lies between them carries the mean.
-    Where the public bound on the mean is large, a private centre is subtracted first. A record
-    with a NaN or an infinite entry counts as 0 (theory/adaptive-methods.md, 1.1 and 1.2).
+    Where the public bound on the mean is large, a private centre is subtracted first. The answer
+    is projected on the ball of that bound. A record with a NaN or an infinite entry counts as 0
+    (theory/adaptive-methods.md, 1.1 and 1.2).
 
     Parameters
     ----------
     radius : float, optional
         The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the
         data. If None that of simple clipping.
-    mode : {"single", "guarded"}, optional
-        If None guarded from 16 dimensions on. Single under a pure budget, whatever is asked for.
+    mode : {"single", "guarded", "blind"}, optional
+        If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look
+        at so few records would find nothing. Under a pure budget guarded is single.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise,
         or Bun and Steinke's conversion.
@@ -124,10 +131,12 @@ class AdaptiveClipping(Method):
         "clips them to, then averages and adds noise.",
         privacy="zcdp",
         rate="upper.mean.adaptive",
-        caveat="From 16 dimensions on it runs in guarded mode, whose error no bound is proven for. "
-        "Below, it errs up to 20 times as much as simple clipping where a few records, all far out "
-        "in one direction, carry the mean.",
+        caveat="With too few records for a look it is simple clipping. From 16 dimensions on it "
+        "runs in guarded mode, whose error no bound is proven for. Below, it errs up to 20 times "
+        "as much as simple clipping where a few records, all far out in one direction, carry the "
+        "mean.",
     )
+    stage: ClassVar[Stage] = Stage(records=128)  # enough for a look
     colour: ClassVar[str] = "cyan"
     symbol: ClassVar[str] = "pentagon"
 
@@ -141,13 +150,24 @@ class AdaptiveClipping(Method):
         return plan
 
     def _gaussian_plan(self, setting: Setting) -> AdaptivePlan:
-        n, d = setting.n, setting.d
+        """Return the plan with a centre and looks, as far as there are records for them."""
         theory = self.tuning == "theory"
-        mode = self.mode or ("single" if theory or d < GUARDED_FROM else "guarded")
+        mode = self.mode or ("single" if theory or setting.d < GUARDED_FROM else "guarded")
+        far = _scaled_bound(setting)[1]
+        if 2 * math.sqrt(setting.d) < far < math.inf and not theory and mode != "blind":
+            plan = self._looking_plan(setting, mode, centred=True)
+            if plan.centre is not None and plan.centre.is_found():
+                return plan
+        plan = self._looking_plan(setting, mode, centred=False)
+        if self.mode is None and not theory and not finds_radius(plan):
+            return self._looking_plan(setting, "blind", centred=False)
+        return plan
+
+    def _looking_plan(self, setting: Setting, mode: Mode, *, centred: bool) -> AdaptivePlan:
+        n, d = setting.n, setting.d
         scale, bound = _scaled_bound(setting)
-        centred = 2 * math.sqrt(d) < bound < math.inf and not theory
         choice = GUARDED_SHARE if mode == "guarded" else single_share(d)
-        shares: Shares = ((choice, 1),) * (2 if mode == "guarded" else 1)
+        shares: Shares = ((choice, 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
         rho = total_rho(setting, shares, centred, self.calibration)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
@@ -161,6 +181,7 @@ class AdaptiveClipping(Method):
             setting=setting,
             mode=mode,
             top_radius=self._top(setting, rho),
+            mean_bound=setting.constants.mean_gradient_bound,
             epsilon=epsilon,
             target=min(wanted, n / 2),
             wide_target=min(fewer, n / 2),
@@ -177,25 +198,21 @@ class AdaptiveClipping(Method):
         n, d = setting.n, setting.d
         own = min(0.15, max(0.05, 0.6 / d)) * epsilon
         wanted = 3 * d * math.sqrt(d + 1) / epsilon + 4 / own
-        if wanted > n / 2:
-            least = math.ceil(2 * wanted)
-            raise NotApplicable(
-                f"Under pure DP about {wanted:,.0f} records must lie beyond the radius, which is "
-                f"more than half of n={n}.",
-                nearest=f"set n={least}",
-                changes=(("n", least),),
-            )
-        return AdaptivePlan(
+        plan = AdaptivePlan(
             setting=setting,
             mode="single",
             # the rho at which Gaussian noise is as large
             top_radius=self._top(setting, epsilon**2 / (2 * (d + 1))),
+            mean_bound=setting.constants.mean_gradient_bound,
             epsilon=own,
-            target=wanted,
-            wide_target=wanted,
-            capped=False,
+            target=min(wanted, n / 2),
+            wide_target=min(wanted, n / 2),
+            capped=wanted > n / 2,
             release_epsilon=epsilon - own,
         )
+        if self.mode == "blind" or (self.mode is None and not finds_radius(plan)):
+            return replace(plan, mode="blind", release_epsilon=epsilon)
+        return plan
 
     def _top(self, setting: Setting, rho: float) -> float:
         if self.radius is not None:
@@ -212,11 +229,13 @@ class AdaptiveClipping(Method):
         n, centre = rows.n, None
         if plan.centre is not None:  # step 2
             places = ledger.select(plan.centre.medians(rows), rng=rng, label="medians")
-            centre = plan.centre.point(places)
+            centre = into_ball(plan.centre.point(places), plan.mean_bound)
         radii = plan.radii  # step 3
-        counts = norm_counts(rows, radii, centre)
-        choice = radius_choice(radii, counts, plan.target, plan.epsilon)  # step 4
-        narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
+        narrow = wide = plan.top_radius
+        if plan.mode != "blind":  # step 4
+            counts = norm_counts(rows, radii, centre)
+            choice = radius_choice(radii, counts, plan.target, plan.epsilon)
+            narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
         rest = plan.release_rho
         difference, fired = 0.0, False
         if plan.mode == "guarded":
@@ -251,7 +270,7 @@ class AdaptiveClipping(Method):
             )
             noise = gaussian_noise_std(sensitivity, rest)
         return Release(
-            value=value if centre is None else centre + value,
+            value=into_ball(value if centre is None else centre + value, plan.mean_bound),
             ledger=ledger,
             # What is private, and public numbers: a count of norms is neither.
             diagnostics={
@@ -288,6 +307,23 @@ def total_rho(setting: Setting, shares: Shares, centred: bool, calibration: Cali
         return zcdp_rho(budget.epsilon, budget.delta, "paper")
     every = ((CENTRE_SHARE, setting.d), *shares) if centred else shares
     return selection_rho(budget, every, choices_first=True)
+
+
+def finds_radius(plan: AdaptivePlan) -> bool:
+    """Return whether there are records enough for a look to find more than chance does.
+
+    In single mode that is where the error bound says something (theory/adaptive-methods.md, 1.3),
+    in guarded mode where the like of it for the second choice does.
+    """
+    missed = 2 * plan.target + crowd(plan)
+    if plan.mode == "guarded":
+        missed = 4 / 3 * plan.wide_target + 2 / plan.epsilon * (math.log(len(plan.radii)) + 3)
+    return missed <= ENOUGH * plan.setting.n
+
+
+def crowd(plan: AdaptivePlan) -> float:
+    r"""Return :math:`\bar\Delta`: by how many the choice of single mode misses k, in the mean."""
+    return 2 / plan.epsilon * (2 * math.log(plan.setting.n) + 2.71)
 
 
 def theory_top(setting: Setting, rho: float) -> float:

@@ -47,6 +47,15 @@ def check_rows(rows: Rows, setting: Setting) -> None:
     require(rows.d == setting.d, "d", f"the dimension of the rows, {rows.d}", setting.d)
 
 
+def into_ball(value: Vector, bound: float) -> Vector:
+    """Return the point of the ball of a public bound that is nearest to a released value.
+
+    What is already private stays so, and no point of the ball gets farther away.
+    """
+    norm = float(np.linalg.norm(value))
+    return value if norm <= bound else value * (bound / norm)
+
+
 def gaussian_share(setting: Setting, calibration: Calibration) -> float:
     """Return the rho that a Gaussian method may spend at the setting's budget.
 

@@ -44,6 +44,10 @@ class CentrePlan:
     most: int
     epsilon: float
 
+    def is_found(self) -> bool:
+        """Return whether a median is likely to be off by at most a quarter of the records."""
+        return 2 / self.epsilon * math.log(2 * self.most + 1) <= self.records / 4
+
     def medians(self, rows: Rows) -> GridMedians:
         """Return what a ledger releases: a place on the grid for every coordinate."""
         return GridMedians(

@@ -18,6 +18,7 @@ from dpsco_core.methods.mean.base import (
     check_level,
     check_rows,
     gaussian_share,
+    into_ball,
 )
 from dpsco_core.methods.mean.ladder import clipped_sums
 from dpsco_core.privacy.ledger import Ledger
@@ -134,7 +135,7 @@ class CoinPress(Method):
                 label="mean of clipped records",
             )
         return Release(
-            value=centre,
+            value=into_ball(centre, plan.setting.constants.mean_gradient_bound),
             ledger=ledger,
             diagnostics={
                 "clip_radius": plan.radii[-1],

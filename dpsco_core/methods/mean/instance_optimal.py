@@ -22,7 +22,13 @@ from dpsco_core.methods.base import (
     Release,
     Tuning,
 )
-from dpsco_core.methods.mean.base import LARGEST_LEVEL, check_level, check_rows, gaussian_share
+from dpsco_core.methods.mean.base import (
+    LARGEST_LEVEL,
+    check_level,
+    check_rows,
+    gaussian_share,
+    into_ball,
+)
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
 from dpsco_core.privacy.ledger import Ledger
@@ -44,6 +50,8 @@ class InstanceOptimalPlan(Plan):
     ----------
     median_rho, norm_rho, release_rho : float
         Of all medians, of the search for the norm, of the release.
+    mean_bound : float
+        The public bound on the norm of the mean: what is released is projected on that ball.
     limit : float
         Medians are looked for between plus and minus this.
     median_steps : int
@@ -57,6 +65,7 @@ class InstanceOptimalPlan(Plan):
     median_rho: float
     norm_rho: float
     release_rho: float
+    mean_bound: float
     limit: float
     median_steps: int
     largest_radius: float
@@ -116,6 +125,7 @@ class InstanceOptimal(Method):
             median_rho=medians,
             norm_rho=norm,
             release_rho=release,
+            mean_bound=bound * scale,
             limit=(bound + 1) * scale,
             median_steps=min(math.ceil(math.log2(2 * (bound + 1) * FINENESS)), MOST_STEPS),
             largest_radius=largest,
@@ -127,7 +137,7 @@ class InstanceOptimal(Method):
     ) -> Release:
         """Run the estimator of theory/adaptive-methods.md, 2."""
         check_rows(rows, plan.setting)
-        centre = _centre(rows, plan, ledger, rng)
+        centre = into_ball(_centre(rows, plan, ledger, rng), plan.mean_bound)
         radius = _norm_quantile(rows, plan, centre, ledger, rng)
         sensitivity = 2 * radius / rows.n
         value = ledger.gaussian(
@@ -138,7 +148,7 @@ class InstanceOptimal(Method):
             label="mean of clipped records",
         )
         return Release(
-            value=centre + value,
+            value=into_ball(centre + value, plan.mean_bound),
             ledger=ledger,
             diagnostics={
                 "clip_radius": radius,
