@@ -18,6 +18,7 @@ from dpsco_app.pages.one_run.charts import (
     path_figure,
     radius_text,
 )
+from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
 from dpsco_app.pages.one_run.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.pages.one_run.tables import norms_table, parts_table, path_table
 from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
@@ -43,6 +44,7 @@ from dpsco_core.explain.anatomy import (
     gather,
     gradient_norms,
     method_descent,
+    private_radii,
     risk_path,
     split_seconds,
 )
@@ -216,19 +218,20 @@ def _radius_part(scenario: Scenario) -> bool:
     sentence.markdown(radius_sentence(norms, parts, radius))
     if parts is None:
         return False
-    found = parts
+    found, choices = parts, _private_radii(point)
     with place:
         title = parts_title(found)
         responsive(
             "parts",
             title,
-            lambda look: parts_figure(found, radius, look),
+            lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
             bar=False,
             table=lambda: parts_table(found),
         )
     st.caption(
         f"Clipped gradients; lengths: at the best parameter; error: means over "
-        f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius."
+        f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius. "
+        + choices_sentence(choices, found)
     )
     return True
 
@@ -236,6 +239,11 @@ def _radius_part(scenario: Scenario) -> bool:
 @st.cache_data(max_entries=50, show_spinner=False, hash_funcs=HASHED)
 def _norms(point: Scenario) -> NDArray[np.float64]:
     return gradient_norms(point)
+
+
+@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=HASHED)
+def _private_radii(point: Scenario) -> NDArray[np.float64]:
+    return private_radii(point)
 
 
 @st.cache_data(max_entries=20_000, show_spinner=False, hash_funcs=HASHED)

@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.one_run.charts import PART_NAMES, norms_figure, parts_figure, percent
+from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
 from dpsco_app.pages.one_run.state import STATE
 from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts.look import Look
@@ -27,9 +28,11 @@ from dpsco_core.explain.anatomy import (
     descent_path,
     error_parts,
     gradient_norms,
+    private_radii,
     risk_path,
     share_clipped,
 )
+from dpsco_core.methods.euclidean import AdaptiveDescent
 from tests.app.pages import annotations, checked, trace_names
 
 SMALL = {"n": "500", "d": "3", "trials": "1", "problem": "quadratic"}
@@ -264,3 +267,22 @@ def test_titles_name_what_costs_most() -> None:
 def test_gradients_that_are_all_zero_are_drawn_all_the_same() -> None:
     figure = norms_figure(np.zeros(5), 1.0, Look())
     assert sum(figure.data[0].y) == 0
+
+
+def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() -> None:
+    choices = private_radii(POINT)
+    parts = error_parts(POINT, trials=1)
+    ladder = AdaptiveDescent().plan(POINT.setting).radii
+    assert len(choices) == 40 and set(choices) <= set(ladder) and len(set(choices)) > 1
+    plain = parts_figure(parts, parts.chosen, Look())
+    figure = add_choices(parts_figure(parts, parts.chosen, Look()), choices, parts, Look())
+    ticks, setting, best = figure.data[-3:]
+    assert sorted(ticks.x) == sorted(set(choices)) and sum(ticks.customdata) == 40
+    assert list(setting.x) == [parts.chosen]
+    assert list(best.x) == [parts.radii[parts.total.argmin()]]
+    low = figure.layout.yaxis.range[0]
+    assert low < ticks.y[0] < min(0.0, plain.layout.yaxis.range[0]) and len(set(ticks.y)) == 1
+    assert "in 40 runs" in choices_sentence(choices, parts)
+    none = np.empty(0)
+    assert add_choices(plain, none, parts, Look()) is plain and not choices_sentence(none, parts)
+    assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
