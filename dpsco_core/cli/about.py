@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dpsco_core.base.cards import BoundCard
-from dpsco_core.catalogue import BOUNDS
+from dpsco_core.catalogue import BOUNDS, method_card
 from dpsco_core.cli.tools import print_json
+from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
-from dpsco_core.explain.stories import SMOOTH_WORDS, Story, story
 
 WIDTH = 96
 
@@ -27,11 +27,11 @@ def add_about(commands: Any) -> None:
 
 def run_about(chosen: argparse.Namespace) -> None:
     """Print the story of a method; raises `InvalidInput` for an unknown slug."""
-    found = story(chosen.method)
+    slug: str = chosen.method
+    found, card = story(slug), method_card(slug)
     if chosen.json:
-        print_json(about_json(found))
+        print_json(about_json(slug))
         return
-    card = found.card
     print(f"{card.slug}: {card.name} ({card.paper}, {card.statement})\n")
     print(_filled(found.what))
     _section("Steps", found.steps, numbers=True)
@@ -40,51 +40,47 @@ def run_about(chosen: argparse.Namespace) -> None:
         _section("Privacy", ["None: it releases what it computes, without noise."])
     else:
         _section("Privacy", [f"{title}: {text}" for title, text in found.privacy.steps])
-    _section("Cost", [f"{found.cost} Time: {found.order}. Must be smooth: {_smooth(found)}."])
-    _section("Bounds", [_bound_line(b.card) for b in _own(found)])
+    _section("Cost", [f"{found.cost} Time: {found.order}. Must be smooth: {found.smooth}."])
+    _section("Bounds", [_bound_line(b.card) for b in _own(slug)])
     _section("When", [found.when])
     _section("Pitfalls", found.pitfalls)
     _section("Flaws in the paper", found.errata)
-    query = " ".join(f"{name}={text}" for name, text in found.example.to_query().items())
+    query = " ".join(f"{name}={text}" for name, text in example(slug).to_query().items())
     _section("An example", [query])
 
 
-def about_json(found: Story) -> dict[str, Any]:
-    """Return a story as a plain object, with the gradients of a run of its example."""
-    done = work(found.point, found.slug)
+def about_json(slug: str) -> dict[str, Any]:
+    """Return a method's story as a plain object, with the gradients of a run of its example."""
+    found, done = story(slug), work(example_point(slug), slug)
     proof = found.privacy
     return {
-        "method": found.slug,
-        "name": found.card.name,
+        "method": slug,
+        "name": method_card(slug).name,
         "what": found.what,
         "steps": list(found.steps),
         "assumptions": list(found.assumptions),
         "privacy": None if proof is None else {title.lower(): text for title, text in proof.steps},
-        "smooth": _smooth(found),
+        "smooth": found.smooth,
         "time": found.order,
         "cost": found.cost,
         "when": found.when,
         "pitfalls": list(found.pitfalls),
         "errata": list(found.errata),
-        "bounds": [b.card.slug for b in _own(found)],
-        "loss_class": {b.card.slug: str(b.card.loss_class) for b in _own(found)},
-        "example": found.example.to_dict(),
+        "bounds": [b.card.slug for b in _own(slug)],
+        "loss_class": {b.card.slug: str(b.card.loss_class) for b in _own(slug)},
+        "example": example(slug).to_dict(),
         "gradients": done.gradients,
         "at_most": done.at_most,
         "passes": done.passes,
     }
 
 
-def _own(found: Story) -> list[Any]:
-    return [b for b in BOUNDS if b.card.method == found.slug]
+def _own(slug: str) -> list[Any]:
+    return [b for b in BOUNDS if b.card.method == slug]
 
 
 def _bound_line(card: BoundCard) -> str:
     return f"{card.slug} ({card.constant}, {card.loss_class}): {card.latex}"
-
-
-def _smooth(found: Story) -> str:
-    return SMOOTH_WORDS[found.smooth]
 
 
 def _section(title: str, texts: Sequence[str], *, numbers: bool = False) -> None:

@@ -13,6 +13,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.steps import BudgetExceeded
 from dpsco_core.problems.base import Setting
@@ -154,6 +155,7 @@ class Method(Protocol):
     # Of a method that says nothing, a guess.
     cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=30, per_element=3)
     stage: ClassVar[Stage] = Stage()
+    story: ClassVar[Story | None] = None  # what its page tells; without one, what its card says
     colour: ClassVar[str] = ""  # the dashboard's name of its family's colour, and of its marker;
     symbol: ClassVar[str] = ""  # it chooses free ones where there is none
 

@@ -11,7 +11,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, make_method
+from dpsco_core.catalogue import METHOD_SLUGS, METHODS, PROBLEM_SLUGS, make_method, method_class
 from dpsco_core.cli.main import main
 from dpsco_core.explain.methods.guide import (
     BUDGETS,
@@ -22,21 +22,22 @@ from dpsco_core.explain.methods.guide import (
     fitting,
     private,
 )
-from dpsco_core.explain.methods.source import HANDS_ON, plan_source, release_source
+from dpsco_core.explain.methods.source import handed_on, plan_source, release_source
+from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
-from dpsco_core.explain.stories import SMOOTH_WORDS, STORIES, Story, story
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
+from dpsco_core.methods.story import Story
 from dpsco_core.runs.cost import release_seconds, too_large
 from dpsco_core.runs.study import Outcome, cells, own_setting, run_cell
 from dpsco_core.scenario import Scenario
 
 QUICK = 0.1  # seconds of a run on the reference machine
-CHEAP = tuple(s for s, found in STORIES.items() if release_seconds(found.point, s) <= QUICK)
-DEAR = tuple(s for s in STORIES if s not in CHEAP)
+CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <= QUICK)
+DEAR = tuple(s for s in METHOD_SLUGS if s not in CHEAP)
 
 
-def ran(found: Story) -> Outcome:
-    (cell,) = cells(found.point)
+def ran(slug: str) -> Outcome:
+    (cell,) = cells(example_point(slug))
     return run_cell(cell)
 
 
@@ -57,9 +58,18 @@ def unbalanced(text: str) -> str:
     return f"a command outside a formula: {text}" if "\\" in outside else ""
 
 
-def test_every_method_has_a_story_in_the_order_of_the_catalogue() -> None:
-    assert tuple(STORIES) == METHOD_SLUGS
-    assert all(found.smooth in SMOOTH_WORDS for found in STORIES.values())
+def texts(found: Story) -> tuple[str, ...]:
+    """Return all sentences of a story."""
+    proof = [] if found.privacy is None else [text for _, text in found.privacy.steps]
+    every = (found.steps, found.assumptions, proof, found.pitfalls, found.errata)
+    single = (found.what, f"${found.order}$", found.cost, found.when)
+    return (*single, *(text for group in every for text in group))
+
+
+def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
+    for kind in METHODS:
+        assert kind.story is not None, kind
+        assert (kind.story.privacy is None) == (kind.card.privacy == "none")
     with pytest.raises(InvalidInput, match="method must be"):
         story("sco.unknown")
 
@@ -67,8 +77,8 @@ def test_every_method_has_a_story_in_the_order_of_the_catalogue() -> None:
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_a_story_is_whole(slug: str) -> None:
     found = story(slug)
-    assert [unbalanced(text) for text in found.texts() if unbalanced(text)] == []
-    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in found.texts())
+    assert [unbalanced(text) for text in texts(found) if unbalanced(text)] == []
+    assert all(text.strip() and text.rstrip()[-1] in ".:)$" for text in texts(found))
     assert len(re.findall(r"[.:](?: |$)", found.what)) >= 3, "three sentences"
     assert found.steps and found.assumptions and found.pitfalls and found.when and found.cost
 
@@ -82,18 +92,17 @@ def test_a_broken_formula_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_dashboard_allows_the_example_and_the_method_plans_it(slug: str) -> None:
-    found = story(slug)
-    assert slug in found.example.validate(DASHBOARD).methods
-    assert not too_large(found.example, DASHBOARD)
-    for _, point in found.example.points():
+    found = example(slug)
+    assert slug in found.validate(DASHBOARD).methods
+    assert not too_large(found, DASHBOARD)
+    for _, point in found.points():
         make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
 
 
 def check_run(slug: str) -> None:
-    found = story(slug)
-    outcome, expected = ran(found), work(found.point, slug)
+    outcome, expected = ran(slug), work(example_point(slug), slug)
     assert outcome.not_applicable is None and outcome.error >= 0
-    assert (outcome.spent is None) == (found.privacy is None)
+    assert (outcome.spent is None) == (story(slug).privacy is None)
     counted = outcome.diagnostics.get("gradient_calls")
     if counted is not None:
         assert expected.gradients is not None
@@ -113,14 +122,14 @@ def test_the_dear_examples_run_too(slug: str) -> None:
 
 
 def test_the_shuffled_example_shuffles() -> None:
-    assert ran(story("lp.shuffled-mirror-descent")).diagnostics["shuffled"] == 1
+    assert ran("lp.shuffled-mirror-descent").diagnostics["shuffled"] == 1
 
 
 def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
-    found = story("sco.cwme-strong")
-    plan = make_method(found.slug, "tight", "practical").plan(found.point.setting)
+    point = example_point("sco.cwme-strong")
+    plan = make_method("sco.cwme-strong", "tight", "practical").plan(point.setting)
     assert isinstance(plan, FrameworkPlan) and plan.descent.steps > 1
-    assert plan.gradients <= found.point.n < replace(plan, disjoint=False).gradients
+    assert plan.gradients <= point.n < replace(plan, disjoint=False).gradients
 
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
@@ -133,7 +142,15 @@ def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> Non
     drawn = drawn or any(name in text and call in text for name, call in hands_on.items())
     assert bool(drawn) == (story(slug).privacy is not None)
     assert plan_source(slug).text.startswith("def plan(")
-    assert all(f"def {f.__name__}(" in text for f in HANDS_ON.get(slug, ()))
+    handed = handed_on(method_class(slug).release)
+    assert [part.title for part in parts[1:]] == [function.__name__ for function in handed]
+    assert all(f"def {function.__name__}(" in text for function in handed)
+
+
+def test_the_code_that_is_shown_goes_on_where_release_hands_over_all_of_it() -> None:
+    titles = [part.title for part in release_source("mean.clipped")]
+    assert titles[:3] == ["SimpleClipping.release", "clipped_mean", "clipped_sum"]
+    assert "descend" in [part.title for part in release_source("sco.clipped")]
 
 
 # -- the guide ----------------------------------------------------------------------------------
@@ -178,6 +195,6 @@ def test_about_tells_a_method(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["about", "sco.private-sgd", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["gradients"] == 5001 and found["passes"] == pytest.approx(0.5001)
-    assert Scenario.from_json(json.dumps(found["example"])) == story("sco.private-sgd").example
+    assert Scenario.from_json(json.dumps(found["example"])) == example("sco.private-sgd")
     assert main(["about", "nothing"]) == 2
     assert "method must be" in capsys.readouterr().err

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import make_method
-from dpsco_core.explain.stories import story
+from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
 
@@ -89,14 +89,14 @@ def run_through_a_ledger(at: Scenario, slug: str) -> tuple[Mapping[str, float], 
 
 
 # The theorems of the optimisers need more records than run quickly; those of the estimators do not.
-CASES = [(slug, story(slug).point.tuning, 2000) for slug in SENSITIVITY] + [
+CASES = [(slug, example_point(slug).tuning, 2000) for slug in SENSITIVITY] + [
     (slug, "theory", 5000) for slug in SENSITIVITY if slug.startswith("mean.")
 ]
 
 
 @pytest.mark.parametrize(("slug", "tuning", "n"), CASES)
 def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: int) -> None:
-    at = replace(story(slug).point, n=n, tuning=tuning)
+    at = replace(example_point(slug), n=n, tuning=tuning)
     run, ledger = run_through_a_ledger(at, slug)
     first = ledger.entries[0]
     assert first.sensitivity == pytest.approx(SENSITIVITY[slug](run, at), rel=1e-9)
@@ -108,7 +108,7 @@ def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: 
 
 @pytest.mark.parametrize("slug", ["sco.clipped", "sco.noisy-gd", "sco.cwme", "sco.smoothed"])
 def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
-    at = replace(story(slug).point, n=2000)
+    at = replace(example_point(slug), n=2000)
     run, ledger = run_through_a_ledger(at, slug)
     assert len(ledger.entries) == run["steps"]
     total = sum(entry.rho for entry in ledger.entries)
@@ -118,7 +118,7 @@ def test_steps_on_the_same_records_share_the_budget(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", ["sco.cwme-strong", "sco.phased-sgd", "lp.phased-sgd"])
 def test_steps_on_records_of_their_own_have_all_of_it(slug: str) -> None:
-    at = replace(story(slug).point, n=2000)
+    at = replace(example_point(slug), n=2000)
     _, ledger = run_through_a_ledger(at, slug)
     parts = [entry.part for entry in ledger.entries]
     assert len(parts) > 1 and None not in parts and len(set(parts)) == len(parts)

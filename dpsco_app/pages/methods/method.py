@@ -16,42 +16,44 @@ from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import evaluations
 from dpsco_app.shell.places import link_to
-from dpsco_core.catalogue import BOUNDS, distribution_card, problem_card
+from dpsco_core.base.cards import Level
+from dpsco_core.catalogue import BOUNDS, distribution_card, method_card, problem_card
 from dpsco_core.explain.errata import errata_of
 from dpsco_core.explain.methods.source import Source, plan_source, release_source
+from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work, work
-from dpsco_core.explain.stories import Story
+from dpsco_core.methods.story import Story
 from dpsco_core.results.report import Evaluation
 from dpsco_core.scenario import Scenario
 
 FOLKLORE_YEAR = 0
 
 
-def method_page(story: Story) -> None:
+def method_page(slug: str) -> None:
     """Draw the page of one method."""
-    card = story.card
+    card, told = method_card(slug), story(slug)
     st.html(code_style(dark=st.context.theme.type == "dark"))
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
     st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
     with st.container(key="methods_said"):
-        st.markdown(story.what)
-    _links(story)
+        st.markdown(told.what)
+    _links(slug)
     st.header("Its steps")
-    st.markdown(numbered(story.steps))
+    st.markdown(numbered(told.steps))
     st.header("What it assumes")
-    st.markdown(listed(story.assumptions))
+    st.markdown(listed(told.assumptions))
     st.header("Why it is private")
-    _proof(story)
+    _proof(told, card.level)
     st.header("What it costs")
-    _cost(story)
+    _cost(slug)
     st.header("What is proven of its error")
-    _bounds(story)
+    _bounds(slug)
     st.header("When to choose it, and what goes wrong")
-    st.markdown(f"{story.when}\n\n{listed(story.pitfalls)}")
+    st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
     st.header("Known flaws in the paper")
-    _flaws(story)
+    _flaws(slug)
     st.header("The code that runs it")
-    _code(story)
+    _code(slug)
 
 
 def numbered(sentences: Sequence[str]) -> str:
@@ -64,18 +66,19 @@ def listed(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in sentences)
 
 
-def _links(story: Story) -> None:
+def _links(slug: str) -> None:
     with st.container(horizontal=True, key="methods_links"):
-        to_explore(story.example, "See it in Explore", help="A small study of it, run at once.")
-        query = method_anatomy_query(story)
+        to_explore(example(slug), "See it in Explore", help="A small study of it, run at once.")
+        query = method_anatomy_query(slug)
         if query is not None:
             link_to("one-run", "Take a run apart", query)
         link_to("bounds", "Its place in the tables of the papers")
 
 
-def _flaws(story: Story) -> None:
-    st.markdown(listed(story.errata) if story.errata else "None that concern its calibration.")
-    entries = errata_of(story.slug)
+def _flaws(slug: str) -> None:
+    flaws = story(slug).errata
+    st.markdown(listed(flaws) if flaws else "None that concern its calibration.")
+    entries = errata_of(slug)
     if entries:
         st.markdown("What its code does otherwise than the paper, each in full:")
         with st.container(horizontal=True, key="methods_errata"):
@@ -83,15 +86,15 @@ def _flaws(story: Story) -> None:
                 link_to("errata", about(entry), {"erratum": entry.slug})
 
 
-def _proof(story: Story) -> None:
-    if story.privacy is None:
+def _proof(told: Story, level: Level) -> None:
+    if told.privacy is None:
         st.markdown(
             "**It is not private.** It releases what it computes, without noise: a single record "
             "may be read off the result. Its ledger stays empty."
         )
         return
-    st.markdown(numbered([f"**{title}.** {text}" for title, text in story.privacy.steps]))
-    whom = "one user with all items" if story.card.level == "user" else "one record"
+    st.markdown(numbered([f"**{title}.** {text}" for title, text in told.privacy.steps]))
+    whom = "one user with all items" if level == "user" else "one record"
     st.caption(
         f"Neighbours differ by replacing {whom} by anything at all, not-a-number and infinities "
         "included. The noise is drawn through a ledger, which refuses what the budget does not "
@@ -99,16 +102,16 @@ def _proof(story: Story) -> None:
     )
 
 
-def _cost(story: Story) -> None:
-    done = work(story.point, story.slug)
-    st.markdown(f"{story.cost} Time: ${story.order}$.")
-    st.markdown(cost_sentence(story, done))
+def _cost(slug: str) -> None:
+    told = story(slug)
+    st.markdown(f"{told.cost} Time: ${told.order}$.")
+    st.markdown(cost_sentence(slug, work(example_point(slug), slug)))
 
 
-def cost_sentence(story: Story, done: Work) -> str:
+def cost_sentence(slug: str, done: Work) -> str:
     """Say what one run asks for at the example."""
-    what = "records read" if "mean" in story.card.problems else "gradients"
-    where = point_text(story.point)
+    what = "records read" if "mean" in method_card(slug).problems else "gradients"
+    where = point_text(example_point(slug))
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
         return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
@@ -132,24 +135,24 @@ def point_text(point: Scenario) -> str:
     )
 
 
-def _bounds(story: Story) -> None:
-    own = tuple(b.card.slug for b in BOUNDS if b.card.method == story.slug)
+def _bounds(slug: str) -> None:
+    own = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not own:
         st.markdown("The catalogue has no bound for it.")
         return
-    found = {e.bound.card.slug: e for e in evaluations(story.point, own)}
-    order = sorted(own, key=lambda slug: slug != story.card.rate)
+    found = {e.bound.card.slug: e for e in evaluations(example_point(slug), own)}
+    order = sorted(own, key=lambda which: which != method_card(slug).rate)
     first, rest = order[0], order[1:]
     st.markdown("Values at the same example.")
     _bound(found[first])
     if rest:
 
         def draw() -> None:
-            for slug in rest:
-                _bound(found[slug])
+            for which in rest:
+                _bound(found[which])
 
         label = f"{len(rest)} more: other forms, explicit constants, as printed"
-        fold(label, draw, f"{story.slug}_fold_bounds")
+        fold(label, draw, f"{slug}_fold_bounds")
 
 
 def _bound(evaluation: Evaluation) -> None:
@@ -172,11 +175,11 @@ def _bound(evaluation: Evaluation) -> None:
         st.markdown("\n\n".join(lines))
 
 
-def _code(story: Story) -> None:
-    release, *others = release_source(story.slug)
+def _code(slug: str) -> None:
+    release, *others = release_source(slug)
     _source(release)
     label = "How it chooses its parameters, without the data"
-    fold(label, lambda: _source(plan_source(story.slug)), f"{story.slug}_fold_plan")
+    fold(label, lambda: _source(plan_source(slug)), f"{slug}_fold_plan")
     if others:
 
         def draw() -> None:
@@ -184,7 +187,7 @@ def _code(story: Story) -> None:
                 _source(part)
 
         label = "What it hands on to: " + ", ".join(part.title for part in others)
-        fold(label, draw, f"{story.slug}_fold_others")
+        fold(label, draw, f"{slug}_fold_others")
 
 
 def _source(part: Source) -> None:

@@ -29,7 +29,7 @@ from dpsco_core.explain.methods.guide import (
     fitting,
     private,
 )
-from dpsco_core.explain.stories import SMOOTH_WORDS, story
+from dpsco_core.explain.methods.stories import story
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import machine_speed
 from dpsco_core.runs.study import Outcome, cells
@@ -236,8 +236,7 @@ def comparison(fits: Sequence[Fit], *, every: bool) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for slug in METHOD_SLUGS:
-        found, fit = story(slug), here.get(slug)
-        card = found.card
+        found, card, fit = story(slug), method_card(slug), here.get(slug)
         if not every and (fit is None or not fit.runs):
             continue
         runs = "another kind of problem" if fit is None else "**yes**" if fit.runs else fit.refusal
@@ -245,7 +244,7 @@ def comparison(fits: Sequence[Fit], *, every: bool) -> str:
         norm = "ℓ_q" if card.geometry == "lq" else "ℓ₂"
         lines.append(
             f"| {card.name} | {runs} | {names.NOTIONS[card.privacy]} | "
-            f"{names.problems_text(card)} | {norm} | {SMOOTH_WORDS[found.smooth]} | {rate} | "
+            f"{names.problems_text(card)} | {norm} | {found.smooth} | {rate} | "
             f"${found.order}$ |"
         )
     return "\n".join(lines)

@@ -12,7 +12,6 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, link, opened
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.stories import story
 
 STYLE = """<style>
 .st-key-methods_open, .st-key-methods_links { gap: 0.5rem; }
@@ -38,7 +37,7 @@ def page() -> None:
     draw_wrong(wrong)
     _choose(view)
     if view.method:
-        method_page(story(view.method))
+        method_page(view.method)
     else:
         overview(view)
     link(STATE, view)

@@ -9,7 +9,7 @@ from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card
 from dpsco_core.explain.methods.guide import BUDGETS, HOLDERS, SETS, TAILS, Questions
-from dpsco_core.explain.stories import Story
+from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.problems import MeanEstimation
 
 MEAN = MeanEstimation.card.slug
@@ -77,10 +77,10 @@ def neighbours(method: str) -> tuple[str | None, str | None]:
     return before, after
 
 
-def method_anatomy_query(story: Story) -> dict[str, str] | None:
+def method_anatomy_query(slug: str) -> dict[str, str] | None:
     """Return the address of one run of a method; None where that view does not show it."""
-    card = method_card(story.slug)
+    card = method_card(slug)
     if card.level == "user" or card.problems == (MEAN,):
         return None
-    point = replace(story.point, n=min(story.point.n, ANATOMY_RECORDS))
-    return anatomy_query(point, story.slug)
+    point = example_point(slug)
+    return anatomy_query(replace(point, n=min(point.n, ANATOMY_RECORDS)), slug)

@@ -18,7 +18,9 @@ from dpsco_core.methods.base import (
     Release,
 )
 from dpsco_core.methods.euclidean.base import check_sample
+from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Constants, Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -78,6 +80,26 @@ class Erm(Method):
         summary="Minimises the average loss of the records, without privacy.",
         privacy="none",
         problems=SCO_PROBLEMS,
+    )
+    story: ClassVar[Story] = Story(
+        what="Minimises the average loss of the records over the set, to an accuracy that is "
+        "certified and shown. Smooth losses are minimised by projected gradients with adaptive "
+        "step sizes, losses with kinks by averaged subgradients in stages. It is the grey line of "
+        "the optimisation figures: no privacy.",
+        steps=(
+            r"Minimise $\frac1n\sum_i\ell(w,Z_i)$ over W from its centre.",
+            "Stop at a certified accuracy (relative 1e-8, or 1e-4 with kinks), or after 400 "
+            "gradients.",
+            "Return the point.",
+        ),
+        assumptions=("Convex losses.", CONVEX_SET),
+        privacy=None,
+        smooth="nothing",
+        order=r"O(Tnd)",
+        cost="T passes, until the certificate holds.",
+        when="As the reference without privacy.",
+        pitfalls=(NO_BOUND,),
+        example=LOGISTIC,
     )
     colour: ClassVar[str] = "grey"
     symbol: ClassVar[str] = "circle"

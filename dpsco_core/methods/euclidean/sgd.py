@@ -18,6 +18,8 @@ from dpsco_core.methods.base import (
     Release,
 )
 from dpsco_core.methods.euclidean.base import Path, check_sample
+from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -87,6 +89,26 @@ class Sgd(Method):
         privacy="none",
         problems=SCO_PROBLEMS,
         rate="upper.sco.sgd",
+    )
+    story: ClassVar[Story] = Story(
+        what="Goes through the records once and steps against each gradient (of a small batch "
+        "where there are more than 4,000 records). The answer is an average of the points on the "
+        "way. It is the classical method without privacy, with the step sizes of its textbook "
+        "theorem.",
+        steps=(
+            "Choose batch, step size and averaging by what the problem certifies: strong "
+            "convexity, smoothness, or only bounded gradients.",
+            r"For every batch in turn: $w\leftarrow\Pi_W(w-\eta_t\,\bar g)$.",
+            "Return the (weighted) average of the points.",
+        ),
+        assumptions=("A finite variance of the gradients.", CONVEX_SET),
+        privacy=None,
+        smooth="nothing",
+        order=r"O(nd)",
+        cost="One pass.",
+        when="As the reference without privacy that sees every record once.",
+        pitfalls=(NO_BOUND,),
+        example=LOGISTIC | {"methods": ("sco.erm", "sco.sgd", "sco.clipped")},
     )
     colour: ClassVar[str] = "pale grey"
     symbol: ClassVar[str] = "circle-open"

@@ -19,7 +19,9 @@ from dpsco_core.methods.base import (
     Tuning,
 )
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
+from dpsco_core.methods.lq.sentences import ON_CUBE, PUBLIC, STATIONARY, TRUNCATED
 from dpsco_core.methods.lq.shuffled import inside
+from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
@@ -63,6 +65,38 @@ class EuclideanReduction(Method):
         rate="upper.lp.euclidean-reduction",
         caveat="The paper states it in an appendix that was not at hand; this is the simplest "
         "algorithm with that reduction.",
+    )
+    story: ClassVar[Story] = Story(
+        what="For sets with q of at least 2, such as a cube, the problem is simply taken in ℓ₂. "
+        "Then it is one pass of gradient descent over batches, projected on the set, with long "
+        "gradients set to 0. The price of the reduction is the set's ℓ₂ diameter, which grows with "
+        "the dimension.",
+        steps=(
+            r"Choose T, $\tau$ and the step size from the setting, with the set's ℓ₂ diameter.",
+            r"Sum the gradients of a batch whose ℓ₂ norm is at most $\tau$, add Gaussian noise, "
+            "divide by b.",
+            r"Step and project on the set; return the average of the points.",
+        ),
+        assumptions=(STATIONARY, "A set with q of at least 2 that contains 0."),
+        privacy=Proof(
+            sensitivity=TRUNCATED.replace("dual ball", "ℓ₂ ball").replace("_{q'}", "_2"),
+            mechanism=r"Gaussian noise of standard deviation $2\tau/\sqrt{2\rho}$ on the sum of a "
+            "batch; or, in secret random order, a draw for every record with amplification by "
+            "shuffling. The account with less noise is used.",
+            composition=PUBLIC + " Shuffled, all n steps are certified together.",
+        ),
+        smooth="the risk",
+        order=r"O(nd)",
+        cost="One pass; a projection at every batch.",
+        when="On cubes with heavy tails when one pass must do; clipped gradients, with more "
+        "passes, usually errs less.",
+        pitfalls=("On a cube the diameter is √d times its side: at large d noise dominates.",),
+        errata=(
+            "The paper states it in an appendix that was not at hand; this is the simplest "
+            "algorithm with that reduction.",
+            "The first term of its row in Table 2 lacks the division by √n.",
+        ),
+        example=ON_CUBE | {"methods": ("sco.erm", "sco.clipped", "lp.euclidean-reduction")},
     )
     stage: ClassVar[Stage] = Stage(exponent=3.0, place=inside)
     colour: ClassVar[str] = "plum"

@@ -4,7 +4,8 @@ from dpsco_core.methods.base import Release
 from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.mean.coinpress import CoinPress
-from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP, CoordinatewisePure
+from dpsco_core.methods.mean.coordinatewise import CoordinatewiseCDP
+from dpsco_core.methods.mean.coordinatewise_pure import CoordinatewisePure
 from dpsco_core.methods.mean.instance_optimal import InstanceOptimal
 from dpsco_core.methods.mean.iterative import IterativeUpdating
 from dpsco_core.methods.mean.median_of_means import MedianOfMeans

@@ -21,10 +21,12 @@ from dpsco_core.methods.base import (
     Stage,
     Tuning,
 )
+from dpsco_core.methods.mean.adaptive_story import STORY
 from dpsco_core.methods.mean.base import check_level, check_rows, into_ball
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, radius_choice
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
@@ -137,6 +139,7 @@ class AdaptiveClipping(Method):
         "mean.",
     )
     stage: ClassVar[Stage] = Stage(records=128)  # enough for a look
+    story: ClassVar[Story] = STORY
     colour: ClassVar[str] = "cyan"
     symbol: ClassVar[str] = "pentagon"
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
@@ -31,8 +32,10 @@ from dpsco_core.methods.mean.base import (
     gaussian_share,
     hinge_bias,
 )
+from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
+from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
+from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
@@ -62,6 +65,15 @@ class CoordinatewisePlan(Plan):
     coordinate_sensitivity: float
     share: float
     noise: float
+
+    @property
+    def diagnostics(self) -> dict[str, float]:
+        """What a release says of its plan."""
+        return {
+            "clip_limit": 3 * self.threshold,
+            "blocks": self.blocks,
+            "noise": self.noise,
+        }
 
 
 def median_sensitivity(threshold: float, blocks: int, block_size: int) -> float:
@@ -126,16 +138,63 @@ class CoordinatewiseCDP(Method):
         privacy="zcdp",
         rate="upper.mean.cwme-cdp",
     )
+    story: ClassVar[Story] = Story(
+        what="Clips every coordinate by itself, averages in blocks, and takes the median of the "
+        "block averages in each coordinate. One record can move each coordinate of that median a "
+        "little, and Gaussian noise hides all d coordinates at once. With one block, the practical "
+        "choice, it is the mean of clipped coordinates.",
+        steps=(
+            r"Choose the threshold $\tau$ and the number of blocks m from the setting.",
+            r"Clip every entry to $[-3\tau,3\tau]$; a NaN counts as 0.",
+            r"Average m consecutive blocks of $b=\lfloor n/m\rfloor$ records.",
+            "Take the median of the block averages, coordinate by coordinate.",
+            r"Add $N(0,\sigma^2I_d)$ with $\sigma=\frac{\sqrt d\,\Delta_\infty}{\sqrt{2\rho}}$.",
+        ),
+        assumptions=(
+            "A bounded p-th central moment of every coordinate: weaker than in all directions.",
+            KNOWN_SET,
+            r"The theorem's tuning: $m=\lceil4\ln(2d/\beta)\rceil$ and $\tau\ge10$.",
+        ),
+        privacy=Proof(
+            sensitivity=r"A record changes one block average, each coordinate by at most "
+            r"$6\tau/b$. The median of an odd number of blocks moves by at most that; of an even "
+            r"number, where it is a midpoint, by at most half: $\Delta_\infty=6\tau/b$ or "
+            r"$3\tau/b$. Over d coordinates $\Delta_2=\sqrt d\,\Delta_\infty$.",
+            mechanism=r"Gaussian noise of standard deviation $\Delta_2/\sqrt{2\rho}$ per "
+            r"coordinate is $\rho$-zCDP.",
+            composition=r"One release has the whole budget; under $(\varepsilon,\delta)$ the "
+            r"$\rho$ of the exact Gaussian curve.",
+        ),
+        smooth="no loss",
+        order=r"O(nd)",
+        cost="One pass over the records.",
+        when="When only moments of single coordinates are known, or a guarantee with high "
+        "probability is wanted (theory tuning).",
+        pitfalls=(
+            "Clipping coordinates lets a record be long: at large d its noise exceeds that of "
+            "clipping whole records.",
+            "The median of the theory tuning pays with a sensitivity that is about m/2 times as "
+            "large.",
+        ),
+        errata=(
+            r"The printed sensitivity $12\tau m/n$ is valid and two (odd m) or four (even m) times "
+            "too large; the calibration `paper` keeps it.",
+            r"Lemma B.1 is false as stated (its hypothesis is one-sided), and Theorem 4.1's "
+            r"constant 14 makes its bound empty for $\tau\le14$. The library's explicit rows use "
+            "the sharp clipping bias.",
+        ),
+        example=EXAMPLE,
+    )
     stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
     colour: ClassVar[str] = "green"
     symbol: ClassVar[str] = "diamond"
 
     def __post_init__(self) -> None:
-        _check_blocks(self.blocks)
+        check_blocks(self.blocks)
 
     def plan(self, setting: Setting) -> CoordinatewisePlan:
         rho = gaussian_share(setting, self.calibration)
-        chosen = _choose(self, setting, rho, "gaussian")
+        chosen = choose(self, setting, rho, "gaussian")
         noise = gaussian_noise_std(math.sqrt(setting.d) * chosen.coordinate_sensitivity, rho)
         return replace(chosen, noise=noise)
 
@@ -143,80 +202,21 @@ class CoordinatewiseCDP(Method):
         self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
     ) -> Release:
         """Run CDPCWME."""
-        check_rows(rows, plan.setting)
-        means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
-        median = np.median(means, axis=0)  # step 2.3, midpoint for even m
         value = ledger.gaussian(
-            median,
+            median_of_clipped(rows, plan),
             l2_sensitivity=math.sqrt(rows.d) * plan.coordinate_sensitivity,
             rho=plan.share,
             rng=rng,
             label="median of clipped block means",
         )
-        return _result(value, ledger, plan)
+        return Release(value=value, ledger=ledger, diagnostics=plan.diagnostics)
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoordinatewisePure(Method):
-    r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
-
-    .. math:: \tilde\mu_j = \mathrm{median}(\hat\mu^1_j, \dots, \hat\mu^m_j)
-        + \mathrm{Lap}\Big(0, \frac{d\Delta_\infty}\varepsilon\Big)
-
-    Pure epsilon-DP, hence it also serves the other budgets: epsilon of an (epsilon, delta)
-    budget, :math:`\sqrt{2\rho}` of a zCDP one.
-
-    Parameters
-    ----------
-    threshold, blocks, calibration, tuning
-        As in `CoordinatewiseCDP`; theory: tau = max(10, (epsilon n/d)^(1/p)).
-    """
-
-    threshold: float | None = None
-    blocks: int | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
-
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
-    card: ClassVar[MethodCard] = MethodCard(
-        slug="mean.cwme-pure",
-        name="Coordinate-wise, Laplace",
-        paper=KAMATH_2022,
-        statement="Algorithm 3 (DPCWME), Theorem 4.1, Corollary 4.2",
-        summary="Clips every coordinate, averages in blocks, takes the median of the block "
-        "averages, and adds Laplace noise: pure privacy, with no delta.",
-        privacy="pure",
-        rate="upper.mean.cwme-pure",
-    )
-    stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
-    colour: ClassVar[str] = "lime"
-    symbol: ClassVar[str] = "diamond-open"
-
-    def __post_init__(self) -> None:
-        _check_blocks(self.blocks)
-
-    def plan(self, setting: Setting) -> CoordinatewisePlan:
-        epsilon = setting.pure_epsilon
-        chosen = _choose(self, setting, epsilon, "laplace")
-        noise = laplace_noise_scale(setting.d * chosen.coordinate_sensitivity, epsilon)
-        return replace(chosen, noise=noise)
-
-    def release(
-        self, rows: Rows, plan: CoordinatewisePlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run DPCWME."""
-        check_rows(rows, plan.setting)
-        means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)
-        median = np.median(means, axis=0)
-        value = ledger.laplace(
-            median,
-            l1_sensitivity=rows.d * plan.coordinate_sensitivity,
-            epsilon=plan.share,
-            rng=rng,
-            label="median of clipped block means",
-        )
-        return _result(value, ledger, plan)
+def median_of_clipped(rows: Rows, plan: CoordinatewisePlan) -> Vector:
+    """Return the medians of the clipped block means, shape (d,)."""
+    check_rows(rows, plan.setting)
+    means = clipped_block_means(rows, 3 * plan.threshold, plan.blocks)  # steps 2.1, 2.2
+    return np.asarray(np.median(means, axis=0))  # step 2.3, midpoint for even m
 
 
 def theory_blocks(d: int) -> int:
@@ -224,17 +224,18 @@ def theory_blocks(d: int) -> int:
     return math.ceil(4 * math.log(2 * d / FAILURE_PROBABILITY))
 
 
-def _check_blocks(blocks: int | None) -> None:
+def check_blocks(blocks: int | None) -> None:
     ok = blocks is None or (isinstance(blocks, int) and blocks >= 1)
     require(ok, "blocks", "a positive integer", blocks)
 
 
-def _choose(
-    method: CoordinatewiseCDP | CoordinatewisePure,
+def choose(
+    method: Any,
     setting: Setting,
     share: float,
     noise: Literal["gaussian", "laplace"],
 ) -> CoordinatewisePlan:
+    """Return the plan of `CoordinatewiseCDP` or `CoordinatewisePure`, but for its noise."""
     n, d = setting.n, setting.d
     if method.blocks is not None:
         blocks = method.blocks
@@ -320,15 +321,3 @@ def practical_threshold(
 
     log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="threshold tau")
     return float(scale * (bound + math.exp(log_t)) / 3)
-
-
-def _result(value: np.ndarray, ledger: Ledger, plan: CoordinatewisePlan) -> Release:
-    return Release(
-        value=value,
-        ledger=ledger,
-        diagnostics={
-            "clip_limit": 3 * plan.threshold,
-            "blocks": plan.blocks,
-            "noise": plan.noise,
-        },
-    )

@@ -19,6 +19,8 @@ from dpsco_core.methods.base import (
     Release,
 )
 from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
+from dpsco_core.methods.mean.sentences import NO_BOUND, OVER_N
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -55,6 +57,31 @@ class MedianOfMeans(Method):
         "coordinate, so that few wild records cannot move it far. Not private.",
         privacy="none",
         rate="upper.mean.median-of-means",
+    )
+    story: ClassVar[Story] = Story(
+        what="Cuts the records into blocks, averages every block, and takes the median of the "
+        "averages in each coordinate. A few wild records spoil a few blocks, and a median does "
+        "not mind a few spoilt values. It errs little with high probability although only a "
+        "variance exists; it is not private.",
+        steps=(
+            r"Take $m=\lceil4\ln(2d/\beta)\rceil$ consecutive blocks of $b=\lfloor n/m\rfloor$ "
+            r"records, $\beta=0.05$; drop the remainder.",
+            "Average the records of every block.",
+            "Return the median of the averages, coordinate by coordinate.",
+        ),
+        assumptions=("A finite variance of every coordinate.", "At least as many records as m."),
+        privacy=None,
+        smooth="no loss",
+        order=r"O(nd + md\ln m)",
+        cost="One pass over the records.",
+        when="As the robust reference without privacy: what the coordinate-wise private "
+        "estimators become when clipping and noise are taken away.",
+        pitfalls=(
+            NO_BOUND,
+            "On skewed data the median of block averages is biased towards the bulk.",
+        ),
+        example=OVER_N
+        | {"methods": ("mean.sample", "mean.median-of-means"), "p": 2.0, "trials": 20},
     )
     colour: ClassVar[str] = "pale grey"
     symbol: ClassVar[str] = "circle-open"

@@ -17,6 +17,8 @@ from dpsco_core.methods.base import (
     Release,
 )
 from dpsco_core.methods.mean.base import sum_of_rows
+from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND
+from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
@@ -40,6 +42,23 @@ class SampleMean(Method):
         summary="The plain average of the records. Not private: it shows what privacy costs.",
         privacy="none",
         rate="upper.mean.sample",
+    )
+    story: ClassVar[Story] = Story(
+        what="Adds all records and divides by n. Among unbiased estimators it has the least "
+        "variance for Gaussian data, and its mean squared error is the trace of the covariance "
+        "over n. It is the grey reference of every figure: no privacy at all.",
+        steps=(r"Return $\bar X = \frac1n\sum_{i=1}^n X_i$.",),
+        assumptions=("A finite variance, so that the error has a mean square.",),
+        privacy=None,
+        smooth="no loss",
+        order=r"O(nd)",
+        cost="One pass over the records.",
+        when="As the reference without privacy.",
+        pitfalls=(
+            NO_BOUND,
+            "One wild record can move it anywhere: with heavy tails its error has heavy tails too.",
+        ),
+        example=EXAMPLE,
     )
     colour: ClassVar[str] = "grey"
     symbol: ClassVar[str] = "circle"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ from dpsco_core.methods.base import (
     Tuning,
 )
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
+from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
     FILTER_STAGE,
     approximate_budget,
@@ -31,29 +31,37 @@ from dpsco_core.methods.user.base import (
     user_level,
 )
 from dpsco_core.methods.user.calibrated import plain_sensitivity
-from dpsco_core.methods.user.chains import Pass, batch_size, chain_averages, records_of, step_limit
+from dpsco_core.methods.user.chains import Pass, batch_size, chain_averages, records_of
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, group_spread
-from dpsco_core.methods.user.phased_risk import best_phases
+from dpsco_core.methods.user.phased_shapes import (
+    TYPICAL_RADIUS,
+    Shape,
+    practical_shape,
+    recommended_shape,
+    theorem_shape,
+    tight_plan,
+)
 from dpsco_core.methods.user.printed_groups import printed_count, printed_plan
 from dpsco_core.methods.user.printed_schedules import (
-    phase_count,
     phase_users,
-    printed_decay,
-    printed_step,
 )
 from dpsco_core.methods.user.release import release_mean
 from dpsco_core.methods.user.requirements import best_decay, least_users
-from dpsco_core.privacy.filter.plan import FilterPlan, recommended_count, single_test_plan
-from dpsco_core.privacy.filter.plan import Tuning as TestTuning
-from dpsco_core.privacy.filter.robust_mean import RobustFilter
+from dpsco_core.methods.user.sentences import (
+    DISJOINT,
+    FEW,
+    FILTER_WEIGHTS,
+    FILTERED,
+    IID,
+    LIPSCHITZ,
+    TEST,
+)
+from dpsco_core.privacy.filter.plan import FilterPlan, recommended_count
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.users import UserSample
 
-SHARP = TestTuning(sharp=True)
-TYPICAL_RADIUS = 2.5  # in step size times gradient noise times root of the steps
 SPREAD_FAILURE = 0.01  # of the proven radius, a phase
-FEWEST_PRINTED_PHASES, PRINTED_DECAY = 3, 1.25  # where the printed noise meets practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,6 +153,58 @@ class UserPhasedSgd(Method):
         rate="upper.user.phased-sgd",
         caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
     )
+    story: ClassVar[Story] = Story(
+        what="Groups of users each run one pass of SGD from the same point, and their averages are "
+        "compared. If a noisy test finds them close together, their robust mean is released with "
+        "noise; otherwise the run ends at the point before. Phases with fewer users and smaller "
+        "steps follow, each on users of its own.",
+        steps=(
+            r"Choose the phases from the setting: users, step size $\eta_i$, radius $\tau_i$.",
+            r"In phase i each of C disjoint groups of $N_i$ users makes one pass of "
+            r"$T_i=N_im$ steps, gradients clipped to L, and averages its points.",
+            r"Score: how many pairs of averages are within $\tau_i$. If score + Laplace noise is "
+            "below the threshold, stop with the last released point.",
+            "Filter: " + FILTER_WEIGHTS + " Release the mean by weights with Gaussian noise.",
+            "Project it: the start of the next phase, and at the end the answer.",
+        ),
+        assumptions=(LIPSCHITZ, "Smooth losses, so that steps do not move points apart.", IID),
+        privacy=Proof(
+            sensitivity=r"A user is in one group of one phase, and so is one of C points. Replaced "
+            r"it moves the score by at most 2, and the mean by weights by at most $\Delta$ (tends "
+            r"to $4\tau_i/C$ where all averages agree). " + TEST,
+            mechanism=r"Laplace noise of scale $2/\varepsilon_1$ on the score with "
+            r"$\varepsilon_1=0.4\,\varepsilon$; Gaussian noise of deviation $\Delta/\sqrt{2\rho}$ "
+            r"on the mean, with the exact $\rho$ of $(0.6\,\varepsilon,\delta/2)$. The other half "
+            r"of $\delta$ pays for the test's floor.",
+            composition=DISJOINT + " Projecting, and stopping, only process what was released.",
+        ),
+        smooth="every loss",
+        order=r"O(nmd + C^2d)",
+        cost="One pass: each item's gradient is taken at most once.",
+        when="With thousands of items per user, when one pass must do.",
+        pitfalls=(
+            "Its filter pays only from thousands of items per user on: a user owns too few of a "
+            "group's steps before. The run says by how much a plain mean would be better.",
+            FEW.replace("some thousand a phase", "about 300 groups"),
+        ),
+        errata=(
+            "The printed number of groups C does not always give the failure probability that its "
+            "proof uses; it is repaired (`paper`).",
+            r"The printed noise, $100\,\tau\log^2(n/\delta)/(\varepsilon C)$ at a radius of "
+            r"$1000\,\eta L\sqrt T\log(ndm)$, leaves more than half of ε unspent.",
+            r"The risk is stated with $1/\varepsilon$ in its private term, and its proof gives "
+            r"$1/\sqrt\varepsilon$.",
+        ),
+        example=FILTERED
+        | {
+            "methods": ("user.clipped-means", "user.phased-sgd"),
+            "distribution": "student-t",
+            "n": 5000,
+            "m": 30,
+            "grid": (10.0, 30.0, 100.0),
+            "trials": 3,
+        },
+    )
     stage: ClassVar[Stage] = FILTER_STAGE
     colour: ClassVar[str] = "gold"
     symbol: ClassVar[str] = "cross"
@@ -157,9 +217,9 @@ class UserPhasedSgd(Method):
         paper = self.calibration == "paper"
         groups = printed_count(at) if paper else recommended_count(at.epsilon, at.delta)
         if self.tuning == "theory":
-            shape = _theorem_shape(at, groups)
+            shape = theorem_shape(at, groups)
         elif paper:
-            shape = _recommended_shape(at, groups)
+            shape = recommended_shape(at, groups)
         else:
             shape = practical_shape(at, groups, _noise_scale(setting, losses))
         _check_shape(at, groups, shape, self)
@@ -173,10 +233,10 @@ class UserPhasedSgd(Method):
                 filter_plan = printed_plan(at, groups, step, steps)
             elif self.tuning == "theory":
                 radius = group_spread(step, at.lipschitz, steps, groups, SPREAD_FAILURE)
-                filter_plan = _tight_plan(at, groups, radius)
+                filter_plan = tight_plan(at, groups, radius)
             else:
                 radius = TYPICAL_RADIUS * step * _noise_scale(setting, losses) * math.sqrt(steps)
-                filter_plan = _tight_plan(at, groups, radius)
+                filter_plan = tight_plan(at, groups, radius)
             phases.append(
                 GroupPhase(start=start, members=members, step_size=step, filter=filter_plan)
             )
@@ -225,90 +285,6 @@ class UserPhasedSgd(Method):
         )
 
 
-# Of each phase its first user, the users of a group, and the step size.
-Shape = tuple[tuple[int, int, float], ...]
-
-
-@lru_cache(maxsize=4096)
-def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
-    """Return the shape with the least `phased_terms`, empty where a group has no user.
-
-    Raises
-    ------
-    NotApplicable
-        Where they are finite for none.
-    """
-    if at.n < groups:
-        return ()
-    per_radius = _tight_plan(at, groups, 1.0).release.noise_std
-
-    def noise(step: float, steps: int) -> float:
-        return per_radius * TYPICAL_RADIUS * step * noise_scale * math.sqrt(steps)
-
-    phases = best_phases(
-        at.n,
-        at.m,
-        groups,
-        lipschitz=at.lipschitz,
-        diameter=at.diameter,
-        d=at.d,
-        largest_step=step_limit(at.n, at.m, at.d, at.smoothness),
-        noise=noise,
-    )
-    return _placed(groups, [(int(p.group_users), p.step_size) for p in phases])
-
-
-def _recommended_shape(at: UserLevel, groups: int) -> Shape:
-    """Return up to three phases of halving users, with the printed step size, at most 1/beta."""
-    step = min(printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness))
-    found = [
-        ((at.n >> i) // groups, step * 2.0 ** (-PRINTED_DECAY * (i - 1)))
-        for i in range(1, FEWEST_PRINTED_PHASES + 1)
-    ]
-    return _placed(groups, [(members, size) for members, size in found if members])
-
-
-def _theorem_shape(at: UserLevel, groups: int) -> Shape:
-    r"""Return the phases of Theorem B.1 that fill all groups.
-
-    :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
-    phase; :math:`n_i = (1-2^{-q})n2^{-iq}`, :math:`\eta_i = \eta2^{-pi}`.
-
-    Raises
-    ------
-    NotApplicable
-        If :math:`\eta > 1/\beta`.
-    """
-    if at.n < 2:
-        return ()
-    step, limit = printed_step(at), step_limit(at.n, at.m, at.d, at.smoothness)
-    if step > limit * (1 + 1e-12):
-        enough = math.ceil(at.n * (step / limit) ** 2)
-        raise NotApplicable(
-            f"The theorem's step size is {step:.3g}, and steps above {limit:.3g} may move points "
-            "apart.",
-            nearest=f"set n={enough}, or tuning=practical",
-            changes=(("n", enough),),
-        )
-    q, decay = best_decay(at.n), printed_decay(at)
-    found = []
-    for i in range(1, phase_count(at.n) + 1):
-        members = math.floor(phase_users(at.n, i, q)) // groups
-        if members < 1:
-            break
-        found.append((members, step * math.pow(2, -decay * i)))
-    return _placed(groups, found)
-
-
-def _placed(groups: int, found: list[tuple[int, float]]) -> Shape:
-    """Return the phases with their first users, one after the other."""
-    shape, start = [], 0
-    for members, step in found:
-        shape.append((start, members, step))
-        start += groups * members
-    return tuple(shape)
-
-
 def _check_shape(at: UserLevel, groups: int, shape: Shape, method: UserPhasedSgd) -> None:
     """Refuse a run without a phase, and say how many users would have one."""
     if shape:
@@ -339,12 +315,6 @@ def _noise_scale(setting: Setting, losses: Losses) -> float:
     """Return the root mean square distance of a gradient from its mean, as far as certified."""
     variance = setting.constants.variance_trace
     return min(losses.lipschitz, math.sqrt(variance)) if variance > 0 else losses.lipschitz
-
-
-@lru_cache(maxsize=4096)
-def _tight_plan(at: UserLevel, groups: int, radius: float) -> FilterPlan:
-    keep = RobustFilter(score_radius=radius, filter_radius=radius)
-    return single_test_plan(groups, at.epsilon, at.delta, keep=keep, tuning=SHARP)
 
 
 def _diagnostics(plan: GroupsPlan, done: tuple[GroupPhase, ...], halted: int) -> dict[str, float]:

@@ -26,8 +26,8 @@ from dpsco_app.shell import visit
 from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, PROBLEM_SLUGS, method_card
 from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Questions, fitting
+from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
-from dpsco_core.explain.stories import STORIES, story
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_one_run import open_at
@@ -48,7 +48,7 @@ def test_every_method_has_a_page() -> None:
         page.selectbox(key=STATE.key("method")).set_value(slug)
         checked(page.run())
         found, shown = story(slug), texts(page)
-        assert page.title[0].value == f"Methods: {found.card.name}"
+        assert page.title[0].value == f"Methods: {method_card(slug).name}"
         assert found.what in shown and all(step in shown for step in found.steps)
         private = found.privacy is not None
         assert ("It is not private" in shown) != private
@@ -77,11 +77,11 @@ def test_the_buttons_turn_the_pages() -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
-    found = story(slug)
-    query = explore_query(found.example)
+    found = example(slug)
+    query = explore_query(found)
     kept = {name: text for name, text in query.items() if name in visit.FIELDS}
-    assert Scenario.from_query(kept, visit.BASE) == found.example
-    anatomy = method_anatomy_query(found)
+    assert Scenario.from_query(kept, visit.BASE) == found
+    anatomy = method_anatomy_query(slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
     if anatomy is not None:
@@ -91,21 +91,21 @@ def test_the_links_lead_to_what_they_say(slug: str) -> None:
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
 def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
-    query = method_anatomy_query(story(slug))
+    query = method_anatomy_query(slug)
     assert query is not None
     assert risk_path(replace(visit.read(query)[0], n=500), slug).final >= 0
 
 
 def test_the_cost_is_said_in_words() -> None:
-    found = story("sco.erm")
+    slug = "sco.erm"
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
-    text = cost_sentence(found, counted)
+    text = cost_sentence(slug, counted)
     assert "at most **250 gradients**, which is 2.5 passes; about 0.5 s" in text
     unknown = replace(counted, gradients=None)
-    assert "not known beforehand" in cost_sentence(found, unknown)
+    assert "not known beforehand" in cost_sentence(slug, unknown)
     one = replace(counted, gradients=100, at_most=False)
-    assert "**100 records read**, which is 1 pass;" in cost_sentence(story("mean.clipped"), one)
-    where = point_text(story("lp.shuffled-mirror-descent").point)
+    assert "**100 records read**, which is 1 pass;" in cost_sentence("mean.clipped", one)
+    where = point_text(example_point("lp.shuffled-mirror-descent"))
     assert "the theorem's parameters" in where and "ε = 0.5" in where
 
 
@@ -186,9 +186,10 @@ def test_formulas_are_split_outside_brackets() -> None:
 
 
 def test_every_example_leads_with_its_method() -> None:
-    for slug, found in STORIES.items():
-        assert len(found.example.methods) >= 2, slug
-        assert found.example.axis in ("n", "m")
+    for slug in METHOD_SLUGS:
+        found = example(slug)
+        assert len(found.methods) >= 2, slug
+        assert found.axis in ("n", "m")
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:

@@ -16,7 +16,7 @@ from dpsco_core.bounds.user.explicit_formulas import phased_sgd_risk
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.box import Box
 from dpsco_core.methods.euclidean.phased_sgd import Phase, phase_average
-from dpsco_core.methods.user import chains, phased_sgd
+from dpsco_core.methods.user import chains, phased_sgd, phased_shapes
 from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain
 from dpsco_core.methods.user.chains import Pass, chain_averages, project_rows, records_of
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, group_spread
@@ -502,7 +502,7 @@ def half_the_noise(patch: pytest.MonkeyPatch) -> None:
 
 def overlapping_phases(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        phased_sgd, "_placed", lambda groups, found: tuple((0, n, step) for n, step in found)
+        phased_shapes, "_placed", lambda groups, found: tuple((0, n, step) for n, step in found)
     )
 
 
@@ -525,13 +525,13 @@ def unprojected_end(patch: pytest.MonkeyPatch) -> None:
 )
 def test_a_fault_is_caught(fault: Any, check: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     fault(monkeypatch)
-    for cached in (phased_sgd.practical_shape, phased_sgd._tight_plan):
+    for cached in (phased_shapes.practical_shape, phased_shapes.tight_plan):
         cached.cache_clear()
     try:
         with pytest.raises((AssertionError, ValueError, RuntimeWarning)):
             check()
     finally:
-        for cached in (phased_sgd.practical_shape, phased_sgd._tight_plan):
+        for cached in (phased_shapes.practical_shape, phased_shapes.tight_plan):
             cached.cache_clear()
 
 
@@ -539,16 +539,16 @@ def test_too_small_a_sensitivity_is_caught(
     tested: TestedReleases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     half_the_sensitivity(monkeypatch)
-    phased_sgd._tight_plan.cache_clear()
-    phased_sgd.practical_shape.cache_clear()
+    phased_shapes.tight_plan.cache_clear()
+    phased_shapes.practical_shape.cache_clear()
     try:
         with pytest.raises(AssertionError):
             test_one_user_moves_score_and_release_by_what_the_ledger_records(
                 "mean", UserPhasedSgd(), tested
             )
     finally:
-        phased_sgd._tight_plan.cache_clear()
-        phased_sgd.practical_shape.cache_clear()
+        phased_shapes.tight_plan.cache_clear()
+        phased_shapes.practical_shape.cache_clear()
 
 
 def test_items_are_those_of_whole_users() -> None:

@@ -1,13 +1,20 @@
-"""What a story of a method is: its words, its proof of privacy in short, and one example."""
+"""A method in plain words: its steps, its proof of privacy in short, its flaws, and one example."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any, Literal
 
-from dpsco_core.base.cards import MethodCard
-from dpsco_core.base.errors import require
-from dpsco_core.catalogue import method_card
-from dpsco_core.scenario import Scenario
+# What must be smooth.
+Smooth = Literal[
+    "no loss",
+    "nothing",
+    "the risk",
+    "the risk, for its theorem",
+    "every loss",
+    "every loss, twice",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +47,6 @@ class Story:
 
     Parameters
     ----------
-    slug : str
-        Of the method.
     what : str
         What it does, in three sentences.
     steps : tuple of str
@@ -51,7 +56,7 @@ class Story:
     privacy : Proof or None
         None for a method without privacy.
     smooth : str
-        What must be smooth: a word for tables.
+        What must be smooth.
     order : str
         Time of a run in LaTeX, without dollars.
     cost : str
@@ -62,47 +67,18 @@ class Story:
         What goes wrong in use.
     errata : tuple of str
         Flaws of the paper's calibration or theorem, and what the library does instead.
-    example : Scenario
-        Where it runs, beside a baseline; small enough for the dashboard.
-
-    Raises
-    ------
-    InvalidInput
-        If the method is unknown, the example does not run it, or `privacy` contradicts its card.
+    example : mapping of str
+        Fields of a scenario in which it runs, beside a baseline; small enough for the dashboard.
     """
 
-    slug: str
     what: str
     steps: tuple[str, ...]
     assumptions: tuple[str, ...]
     privacy: Proof | None
-    smooth: str
+    smooth: Smooth
     order: str
     cost: str
     when: str
     pitfalls: tuple[str, ...]
     errata: tuple[str, ...] = ()
-    example: Scenario
-
-    def __post_init__(self) -> None:
-        require(self.slug in self.example.methods, "example", "a run of the method", self.slug)
-        private = self.card.privacy != "none"
-        require(private == (self.privacy is not None), "privacy", "that of the card", self.slug)
-
-    @property
-    def card(self) -> MethodCard:
-        """The catalogue's row of the method."""
-        return method_card(self.slug)
-
-    @property
-    def point(self) -> Scenario:
-        """The example's chosen point, with the method alone and a single trial."""
-        values = self.example.to_dict() | {"axis": None, "grid": (), "trials": 1}
-        return Scenario(**(values | {"methods": (self.slug,)}))
-
-    def texts(self) -> tuple[str, ...]:
-        """Return all sentences, for whoever checks their formulas."""
-        proof = [] if self.privacy is None else [text for _, text in self.privacy.steps]
-        every = (self.steps, self.assumptions, proof, self.pitfalls, self.errata)
-        single = (self.what, f"${self.order}$", self.cost, self.when)
-        return (*single, *(text for group in every for text in group))
+    example: Mapping[str, Any]

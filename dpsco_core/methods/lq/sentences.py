@@ -1,0 +1,33 @@
+"""Sentences and examples that the stories of several methods share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsco_core.methods.euclidean.sentences import QUADRATIC
+
+BASE: dict[str, Any] = QUADRATIC | {"problem": "huber", "d": 20, "trials": 5}
+ON_L1: dict[str, Any] = BASE | {"geometry": "l1"}
+ON_CUBE: dict[str, Any] = BASE | {"geometry": "linf"}
+EVERYWHERE = (
+    "Losses that are Lipschitz and smooth on all of space: logistic or Huber regression, whose "
+    "features are shrunk in the dual norm where they are unbounded."
+)
+STATIONARY = (
+    "A smooth population risk and a bounded variance of the gradients in the dual norm; single "
+    "losses may have kinks."
+)
+ZERO = "A bounded set that contains 0, and on which a mirror step is known."
+TRUNCATED = (
+    r"A gradient beyond $\tau$ becomes 0, and all others lie in the dual ball of radius $\tau$: "
+    r"replacing a record moves the sum of its batch by at most $\Delta_{q'}=2\tau$, whatever the "
+    "record is."
+)
+PUBLIC = (
+    "A record enters one batch, so the whole run costs what one release does (parallel "
+    "composition), whatever the order of the records."
+)
+GAUSSIAN_DUAL = (
+    r"the Gaussian needs the l2 sensitivity $d^{1/2-1/q'}\Delta_{q'}$; the generalized one has a "
+    r"density that falls with a smooth form of the dual norm"
+)
