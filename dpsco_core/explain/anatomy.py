@@ -143,13 +143,15 @@ def _large_sample(point: Scenario, trial: int) -> Sample:
 
 
 def starting_risk(point: Scenario) -> float:
-    """Return the excess risk of the centre of the constraint set, where every optimiser starts.
+    """Return the error of the centre of the set: where optimisers start, without any data.
 
     A hard instance has the same for each of its patterns; one is drawn.
     """
-    rng = stream(point.seed, "start", 0)
-    problem = _optimisation_problem(point).draw(rng)
-    return problem.excess_risk(problem.constraint.centre).value
+    problem = point.instance.problem.draw(stream(point.seed, "start", 0))
+    centre = problem.constraint.centre
+    if isinstance(problem, MeanEstimation):
+        return problem.error(centre)
+    return problem.excess_risk(centre).value
 
 
 def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:

@@ -23,7 +23,9 @@ def ordered(rows: Sequence[Row]) -> list[Row]:
     return sorted(best, key=lambda r: (r.bound.card.kind != "upper", not r.holds, -r.value))
 
 
-def dots_figure(rows: Sequence[Row], axis: str, chosen: str, look: Look) -> go.Figure:
+def dots_figure(
+    rows: Sequence[Row], axis: str, chosen: str, look: Look, start: float = math.nan
+) -> go.Figure:
     """Return the marks of the rows, one a line.
 
     Parameters
@@ -34,6 +36,9 @@ def dots_figure(rows: Sequence[Row], axis: str, chosen: str, look: Look) -> go.F
         Title of the axis.
     chosen : str
         Slug of the row that is marked.
+    look : Look
+    start : float
+        The error of an answer that ignores the data, if it is to be drawn.
     """
     figure = go.Figure()
     shown = ordered(rows)
@@ -81,6 +86,18 @@ def dots_figure(rows: Sequence[Row], axis: str, chosen: str, look: Look) -> go.F
         ],
     )
     low, high = min(r.value for r in shown), max(r.value for r in shown)
+    if 0 < start < math.inf:
+        low, high = min(low, start), max(high, start)
+        figure.add_vline(x=start, line={"color": look.quiet, "width": 1.5, "dash": "dot"})
+        figure.add_annotation(
+            text="without data",
+            x=math.log10(start),
+            y=1.0,
+            yref="paper",
+            yanchor="bottom",
+            showarrow=False,
+            font={"size": 12, "color": look.quiet},
+        )
     low, high = low / 1.6, high * 1.6
     ticks = log_ticks(low, high) or [low, high]
     if len(ticks) > (5 if look.compact else 10):

@@ -7,7 +7,7 @@ import streamlit as st
 from dpsco_app.pages.bounds.state import STATE, with_fitting_methods
 from dpsco_app.pages.bounds.tables import tables_part
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.page import draw_controls, draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
 
 STYLE = """<style>
 .st-key-bounds_filters { gap: 0.7rem; }
@@ -29,5 +29,6 @@ def page() -> None:
         st.error(refusal)
         return
     STATE.remember(view, scenario)
+    draw_apart(STATE, scenario)
     tables_part(with_fitting_methods(scenario), view)
     link(STATE, view, scenario)

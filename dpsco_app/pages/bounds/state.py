@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from dpsco_app.parts.options import BOUND, OPTIONS
 from dpsco_app.parts.page import explore_query
@@ -17,7 +17,7 @@ from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import BOUNDS, default_methods
-from dpsco_core.explain.tables.table import TABLE_KEYS, drawn_scenario
+from dpsco_core.explain.tables.table import TABLE_KEYS, PaperTable, drawn_scenario
 from dpsco_core.scenario import Scenario, default_grid
 
 ALL = "all"
@@ -70,6 +70,12 @@ def with_fitting_methods(scenario: Scenario) -> Scenario:
     """Return the scenario with the methods of its problem: the tables do not depend on them."""
     level: Level = "user" if scenario.m > 1 else "item"
     return replace(scenario, methods=default_methods(scenario.problem, level))
+
+
+def covered(table: PaperTable) -> dict[str, Any]:
+    """Return the fields of a scenario that a table covers, its problem's methods included."""
+    level: Level = "user" if table.covered["m"] > 1 else "item"
+    return {**table.covered, "methods": default_methods(table.covered["problem"], level)}
 
 
 def fits(card: BoundCard, view: View) -> bool:

@@ -11,12 +11,25 @@ import streamlit as st
 
 from dpsco_app.pages.bounds import words
 from dpsco_app.pages.bounds.charts import dots_figure
-from dpsco_app.pages.bounds.state import Drawing, View, drawing, fits, has_line, key
+from dpsco_app.pages.bounds.state import (
+    STATE,
+    Drawing,
+    View,
+    covered,
+    drawing,
+    fits,
+    has_line,
+    key,
+)
+from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.running import without_data
 from dpsco_app.shell.places import link_to
 from dpsco_core.catalogue import bound
+from dpsco_core.explain.tables.conditions import conditions
 from dpsco_core.explain.tables.symbols import symbols
 from dpsco_core.explain.tables.table import (
     TABLE_KEYS,
@@ -41,16 +54,17 @@ LIMITS = {  # of the columns, in pixels
 
 def tables_part(scenario: Scenario, view: View) -> None:
     """Draw the tables."""
-    st.markdown(words.INTRODUCTION)
-    _filters()
     table = paper_table(view.table)
+    _filters()
     point = canonical_point(scenario)
     found = _rows(point, table, view)
     quantity = words.quantity_of(table, words_for(point.problem).quantity)
     drawn = words.comparable(found, quantity)
     chosen = _chosen(found, drawn, view.bound)
+    start = math.nan if quantity == "item gradients" else without_data(point)
     with st.container(key="bounds_said"):
-        st.markdown(words.sentence(found, drawn, table))
+        st.markdown(words.sentence(found, drawn, table, start))
+    _cover(table)
     if not found:
         st.info("No row passes these filters.")
         return
@@ -59,26 +73,19 @@ def tables_part(scenario: Scenario, view: View) -> None:
         responsive(
             "bounds_bounds",
             words.title(drawn),
-            lambda look: dots_figure(drawn, axis, chosen, look),
+            lambda look: dots_figure(drawn, axis, chosen, look, start),
             bar=False,
             on_click=_clicked,
-            table=lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn]),
+            table=lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
         )
         st.caption(words.MARKS)
     else:
         st.info(words.title(drawn) + ".")
-    _table(point, found)
+    _table(point, found, start)
     _one(point, next(r for r in found if r.bound.card.slug == chosen))
 
 
 def _filters() -> None:
-    st.selectbox(
-        "Table",
-        TABLE_KEYS,
-        format_func=lambda k: paper_table(k).title,
-        key=key("table"),
-        on_change=_forget,
-    )
     choices: tuple[tuple[str, str, Mapping[str, str]], ...] = (
         ("scope", "About", words.SCOPE_NAMES),
         ("kind", "Kind", words.KIND_NAMES),
@@ -86,10 +93,32 @@ def _filters() -> None:
         ("space", "Geometry", words.SPACE_NAMES),
     )
     with st.container(horizontal=True, key="bounds_filters"):
+        st.selectbox(
+            "Table",
+            TABLE_KEYS,
+            format_func=lambda k: paper_table(k).title,
+            key=key("table"),
+            on_change=_forget,
+            width=265,
+        )
         for name, label, names in choices:
             st.selectbox(
-                label, list(names), format_func=names.__getitem__, key=key(name), width=165
+                label, list(names), format_func=names.__getitem__, key=key(name), width=145
             )
+
+
+def _cover(table: PaperTable) -> None:
+    """Draw the button that leads to where theorems of a table hold."""
+    if table.covered:
+        st.button(
+            "Set a scenario that this table covers",
+            icon=":material/my_location:",
+            type="tertiary",
+            key="bounds_covered",
+            on_click=STATE.change,
+            args=({}, covered(table)),
+            help="One in which theorems of this table hold. It is set on this page alone.",
+        )
 
 
 def _rows(point: Scenario, table: PaperTable, view: View) -> tuple[Row, ...]:
@@ -113,9 +142,9 @@ def _slopes(point: Scenario, row: Row) -> dict[str, float]:
     return slopes(point, row.bound.card.slug) if cheap else {}
 
 
-def _table(point: Scenario, found: tuple[Row, ...]) -> None:
+def _table(point: Scenario, found: tuple[Row, ...], start: float) -> None:
     st.header("The table")
-    frame = words.table_frame(found, [_slopes(point, r) for r in found])
+    frame = words.table_frame(found, [_slopes(point, r) for r in found], start)
     frame.insert(3, "Explore", [_address(point, r) for r in found])
     slugs = [r.bound.card.slug for r in found]
     formats: dict[Any, Any] = {
@@ -204,8 +233,10 @@ def _one(point: Scenario, row: Row) -> None:
         _symbols(point, row)
     with right:
         _values(point, row)
-    _conditions(row)
-    _explore_link(point, row)
+    _conditions(point, row)
+    with st.container(horizontal=True, key="bounds_row"):
+        _explore_link(point, row)
+        _sources(row)
 
 
 def _symbols(point: Scenario, row: Row) -> None:
@@ -238,15 +269,27 @@ def _finite(value: float) -> bool:
     return math.isfinite(value)
 
 
-def _conditions(row: Row) -> None:
-    every = [h.text for h in row.bound.hypotheses]
+def _conditions(point: Scenario, row: Row) -> None:
+    every = conditions(point, row.bound)
     if row.failures:
         st.warning("**Outside its theorem here.** " + " ".join(row.failures))
     elif every:
         st.markdown("**All of its conditions hold here.**")
     if every:
         with st.expander(f"Its conditions ({len(every)})"):
-            st.markdown("\n".join(f"- {text}" for text in every))
+            st.markdown("\n".join(f"- {words.condition_text(c)}" for c in every))
+
+
+def _sources(row: Row) -> None:
+    """Draw what is to be copied into a paper."""
+    card = row.bound.card
+
+    def draw() -> None:
+        st.code(card.latex, language="latex", wrap_lines=True)
+        if entry := bibtex([card.paper]):
+            st.code(entry, language="bibtex", wrap_lines=True)
+
+    fold("LaTeX and BibTeX", draw, "bounds_sources", kind="popover", icon=":material/content_copy:")
 
 
 def _explore_link(point: Scenario, row: Row) -> None:

@@ -13,6 +13,8 @@ from dpsco_app.parts.problem_words import losses_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.loss_classes import MEAN
 from dpsco_core.explain.errata import Erratum
+from dpsco_core.explain.tables.conditions import Condition
+from dpsco_core.explain.tables.ratios import ClassRatio, class_ratios
 from dpsco_core.explain.tables.table import PaperTable, Row
 
 KIND_NAMES = {"all": "upper and lower", "upper": "upper bounds", "lower": "lower bounds"}
@@ -28,11 +30,6 @@ PAPER_NAMES = {
     "lowy": "Lowy, Liu and Asi 2024",
 }
 CONSTANTS = {"explicit": "proven", "rate": "rate, constant 1"}
-INTRODUCTION = (
-    "Every bound of the five papers, and of the work that they compare with, **at the scenario of "
-    "the sidebar**: its value, whether the conditions of its theorem hold there, and how it "
-    "moves with n, d and the budget. Choose a row to see its formula."
-)
 ERRATA_INTRODUCTION = (
     "What was found **wrong or missing** in the papers while they were worked out, and what is "
     "done here instead. Many entries come with an experiment: numbers that show it, computed when "
@@ -41,7 +38,8 @@ ERRATA_INTRODUCTION = (
 )
 MARKS = (
     "▼ upper bound, ▲ lower bound. Filled: every constant is proven; hollow: a rate, drawn with "
-    "constant 1, which compares only its growth. Pale: a condition of the theorem fails here."
+    "constant 1, which compares only its growth. Pale: a condition of the theorem fails here. "
+    "Dotted: the error of an answer that ignores the data; an upper bound to its right is vacuous."
 )
 SLOPE_HELP = (
     "Logarithmic slope at this point: −0.5 means that four times as much halves the value. For "
@@ -140,25 +138,58 @@ def title(rows: Sequence[Row]) -> str:
     return "The conditions of no private row hold here: their values are outside their theorems"
 
 
-def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable) -> str:
-    """Return how many rows hold, and how far the proven bounds are apart."""
+def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable, start: float) -> str:
+    """Return how many rows hold, how far the proven bounds are apart, and which say nothing."""
     here = [r for r in rows if r.here]
     holding = sum(r.holds for r in here)
     parts = [f"**{holding} of {len(here)}** rows that are about this problem hold here"]
     if len(here) < len(rows):
         parts[0] += f" ({len(rows) - len(here)} are about something else)"
-    upper, least = best_upper(drawn, "explicit"), floor(drawn)
-    if upper is not None and least is not None:
-        ratio = said(float(f"{upper.value / least.value:.2g}"))
+    parts += [ratio_sentence(found) for found in class_ratios(drawn)]
+    if len(parts) == 1 and (least := floor(drawn)) is not None:
+        parts.append(f"No {bound_ones(least)} stays below **{said(least.value)}** on every input")
+    above = [r for r in drawn if is_vacuous(r, start)]
+    if above:
+        every = sum(r.holds and r.bound.card.kind == "upper" for r in drawn)
+        count = f"All {every}" if len(above) == every else f"**{len(above)} of the {every}**"
         parts.append(
-            f"the smallest proven upper bound in expectation, **{said(upper.value)}**, is "
-            f"**{ratio} times** what no {bound_ones(least)} stays below, **{said(least.value)}**"
+            f"{count} upper bounds that hold promise nothing here: they "
+            f"are above **{said(start)}**, the error of an answer that ignores the data"
         )
-    elif upper is not None:
-        parts.append(f"the smallest proven upper bound in expectation is **{said(upper.value)}**")
-    elif least is not None:
-        parts.append(f"no {bound_ones(least)} stays below **{said(least.value)}** on every input")
-    return f"{table.source} {'; '.join(parts)}."
+    return f"{table.source} {'. '.join(parts)}."
+
+
+def ratio_sentence(found: ClassRatio) -> str:
+    """Return how far the proven bounds of one class of losses are apart."""
+    which = found.loss_class
+    where = "For mean estimation" if which == MEAN else f"For {which} losses"
+    upper = (
+        f"{where}, the smallest proven upper bound in expectation is **{said(found.upper.value)}**"
+    )
+    if found.lower is None:
+        return f"{upper}, and this table has no proven lower bound for that class"
+    ratio = said(float(f"{found.ratio:.2g}"))
+    return (
+        f"{upper}, **{ratio} times** the largest lower bound on every {bound_ones(found.lower)} "
+        f"for this class, **{said(found.lower.value)}**"
+    )
+
+
+def is_vacuous(row: Row, start: float) -> bool:
+    """Whether an upper bound that holds is not below the error of an answer without data."""
+    return row.holds and row.bound.card.kind == "upper" and row.value >= start
+
+
+def condition_text(found: Condition) -> str:
+    """Return a condition with its numbers, as in "n >= 100 sqrt(d/rho): here 500 ≥ 2,200"."""
+    signs = {"<=": "≤", ">=": "≥"}
+    sides = " ".join(
+        said(x) if isinstance(x, (int, float)) else signs.get(x, x) for x in found.sides
+    )
+    if found.failure:
+        fails = f"fails: {sides} is false here" if found.sides else "fails here"
+        return f"✗ {found.text}: {fails}"
+    return f"✓ {found.text}" + (f": here {sides}" if found.sides else "")
 
 
 def card_line(card: BoundCard) -> str:
@@ -199,7 +230,9 @@ def _inline(part: str) -> str:
     return apart.replace(r"$\displaystyle $", "").replace(r"\displaystyle $", "$")
 
 
-def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.DataFrame:
+def table_frame(
+    rows: Sequence[Row], slopes: Sequence[dict[str, float]], start: float
+) -> pd.DataFrame:
     """Return the table as text and numbers, one row a bound; slopes are empty where not given."""
     return pd.DataFrame(
         [
@@ -207,6 +240,7 @@ def table_frame(rows: Sequence[Row], slopes: Sequence[dict[str, float]]) -> pd.D
                 "Bound": short(r.bound.card),
                 "Value": r.value if math.isfinite(r.value) else None,
                 "Holds": "yes" if r.holds else "no",
+                "Vacuous": "yes" if is_vacuous(r, start) else "",
                 "Kind": r.bound.card.kind,
                 "Constant": CONSTANTS[r.bound.card.constant],
                 "Slope n": _finite(s, "n"),

@@ -74,7 +74,7 @@ def _dimension(setting: Setting) -> str:
     return f"The logarithm of the dimension in kappa needs d >= 2, and d={setting.d}."
 
 
-TWO_DIMENSIONS = Hypothesis(text="d >= 2", check=_dimension)
+TWO_DIMENSIONS = Hypothesis(text="d >= 2, for q < 2", check=_dimension)
 KAPPA = r"\kappa=\min\{\tfrac1{q-1},2\ln d\}"
 _NAMES = ("sampling", "privacy")
 ONE = "Constants and logarithms are set to 1."

@@ -6,10 +6,10 @@ The rows of a table come in the order of the paper that prints it, then its vari
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from dpsco_core.base.cards import (
     ACHARYA_2021,
@@ -53,12 +53,15 @@ class PaperTable:
     key, title, source : str
     holds : callable
         Whether a card belongs to the table although it does not name it.
+    covered : mapping
+        Fields of a scenario in which theorems of the table hold; empty for tables of no paper.
     """
 
     key: str
     title: str
     source: str
     holds: Callable[[BoundCard], bool] = lambda _: False
+    covered: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def slugs(self) -> tuple[str, ...]:
@@ -73,6 +76,12 @@ class PaperTable:
         return self.key not in card.tables, card.constant == "explicit", card.kind == "lower"
 
 
+# Data whose gradients are bounded, so that a loss of smooth records is Lipschitz.
+_BOUNDED = {"distribution": "hypercube", "n": 100_000, "d": 2, "m": 1, "epsilon": 0.5}
+_APPROX = {"delta": 1e-6, "rho": None, "geometry": "l2", "q": None}
+_USERS = {"problem": "geometric-median", "n": 1_000_000, "d": 2, "m": 100, "epsilon": 0.5}
+
+
 def _risks(card: BoundCard, *papers: Paper) -> bool:
     return card.paper in papers and card.geometry == "l2"
 
@@ -84,6 +93,9 @@ TABLES: tuple[PaperTable, ...] = (
         source="Table I of Zhao et al. (2024): excess risk under heavy tails, with the earlier "
         "work that it compares with; below, its theorems and their explicit forms.",
         holds=lambda c: _risks(c, ZHAO_2024, KAMATH_SINGHAL_ULLMAN_2020),
+        covered={"problem": "quadratic", "distribution": "student-t", "n": 10_000, "d": 2, "m": 1}
+        | {"p": 2.0, "epsilon": 0.5}
+        | _APPROX,
     ),
     PaperTable(
         key="kamath",
@@ -91,6 +103,9 @@ TABLES: tuple[PaperTable, ...] = (
         source="The theorems of Kamath, Liu and Zhang (2022), which has no table: mean estimation, "
         "convex and strongly convex risks, and their lower bounds.",
         holds=lambda c: _risks(c, KAMATH_2022, WANG_2020),
+        covered={"problem": "mean", "distribution": "student-t", "n": 10_000, "d": 20, "m": 1}
+        | {"p": 2.0, "epsilon": 0.5}
+        | _APPROX,
     ),
     PaperTable(
         key="su-1",
@@ -98,6 +113,7 @@ TABLES: tuple[PaperTable, ...] = (
         source="Table 1 of Su, Zhao and Wang (2023): Lipschitz losses on sets of small Gaussian "
         "width, convex and strongly convex.",
         holds=lambda c: _risks(c, SU_2023),
+        covered={"problem": "quadratic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
         key="su-2",
@@ -105,6 +121,7 @@ TABLES: tuple[PaperTable, ...] = (
         source="Table 2 of Su, Zhao and Wang (2023): losses in l_q, with light and heavy tails; "
         "below, explicit bounds for the same algorithms.",
         holds=lambda c: c.geometry == "lq",
+        covered={"problem": "logistic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
         key="arora",
@@ -112,6 +129,7 @@ TABLES: tuple[PaperTable, ...] = (
         source="The works that Arora, Marinov and Ullah (2020) compares itself with in its "
         "sections 1, 3 and 6: Lipschitz losses, smooth or not.",
         holds=lambda c: c.paper == ARORA_2020,
+        covered={"problem": "logistic"} | _BOUNDED | _APPROX,
     ),
     PaperTable(
         key="lowy",
@@ -119,12 +137,14 @@ TABLES: tuple[PaperTable, ...] = (
         source="The comparison table of Lowy, Liu and Asi (2024): excess risks when all items of a "
         "user are hidden at once.",
         holds=lambda c: c.level == "user" and c.quantity != "item gradients",
+        covered=_USERS | _APPROX | {"delta": 1e-12},
     ),
     PaperTable(
         key="lowy-gradients",
         title="Lowy, Liu and Asi 2024: gradients",
         source="The other half of that table: how many gradients of single items each takes.",
         holds=lambda c: c.quantity == "item gradients",
+        covered=_USERS | _APPROX | {"delta": 1e-12},
     ),
     PaperTable(
         key="own",

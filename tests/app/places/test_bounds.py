@@ -15,9 +15,12 @@ from dpsco_app.pages.bounds.state import View, drawing, fits, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.running import without_data
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES
 from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.explain.tables.conditions import conditions
+from dpsco_core.explain.tables.ratios import class_ratios
 from dpsco_core.explain.tables.table import Row, canonical_point, paper_table, rows
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, texts
@@ -106,7 +109,7 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
     assert least is not None and least.bound.card.loss_class.strongly_convex
     wider = [r for r in here if r.holds and not r.applies]
     assert max(r.value for r in wider) > least.value
-    column = words.table_frame(here, [{}] * len(here))["Losses"]
+    column = words.table_frame(here, [{}] * len(here), 1.0)["Losses"]
     assert set(column) == {
         "smooth convex",
         "smooth strongly convex",
@@ -125,11 +128,58 @@ def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
 
 def test_the_sentence_counts_what_holds() -> None:
     everything = found(MEAN, "kamath")
-    text = words.sentence(everything, words.comparable(everything, "l2 error"), paper_table("zhao"))
+    drawn = words.comparable(everything, "l2 error")
+    text = words.sentence(everything, drawn, paper_table("zhao"), 0.2)
     here = [r for r in everything if r.here]
     assert f"**{sum(r.holds for r in here)} of {len(here)}**" in text
     assert f"{len(everything) - len(here)} are about something else" in text
-    assert "times** what no zCDP algorithm stays below" in text
+    (ratio,) = class_ratios(drawn)
+    assert ratio.lower is not None and f"**{words.said(ratio.lower.value)}**" in text
+    assert "times** the largest lower bound on every zCDP algorithm" in text
+    above = [r for r in drawn if words.is_vacuous(r, 0.2)]
+    upper = [r for r in drawn if r.holds and r.bound.card.kind == "upper"]
+    assert 0 < len(above) < len(upper)
+    assert f"**{len(above)} of the {len(upper)}** upper bounds that hold promise nothing" in text
+    assert "promise nothing" not in words.sentence(everything, drawn, paper_table("zhao"), 1e9)
+
+
+def test_the_button_sets_a_scenario_that_the_table_covers_and_a_way_back() -> None:
+    page = open_theory(problem="quadratic", table="arora")
+    before = dict(page.query_params)
+    (button,) = [b for b in page.button if b.key == "bounds_covered"]
+    checked(button.click().run())
+    assert page.query_params["problem"] == "logistic"
+    assert page.query_params["distribution"] == "hypercube"
+    (back,) = [b for b in page.button if b.label == "Back to mine"]
+    checked(back.click().run())
+    assert dict(page.query_params) == before
+
+
+def test_the_figure_marks_the_answer_without_data_and_the_table_what_is_vacuous() -> None:
+    page = open_theory(problem="quadratic", table="zhao")
+    start = without_data(canonical_point(BASE))
+    (line,) = [s for s in specs(page)[0]["layout"]["shapes"] if s["type"] == "line"]
+    assert line["x0"] == pytest.approx(start)
+    (frame,) = [d.value for d in page.dataframe if "Explore" in d.value]
+    vacuous = frame["Vacuous"] == "yes"
+    assert vacuous.any() and (frame["Value"][vacuous] >= start).all()
+    kept = frame[(frame["Holds"] == "yes") & (frame["Kind"] == "upper") & ~vacuous]
+    assert (kept["Value"] < start).all()
+
+
+def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> None:
+    page = open_theory(problem="mean", table="all", bound="upper.mean.smoothed", n="500", d="20")
+    which = bound("upper.mean.smoothed")
+    point = canonical_point(Scenario(methods=("mean.sample",), n=500, d=20, p=BASE.p))
+    for condition in conditions(point, which):
+        assert words.condition_text(condition) in texts(page)
+    (found,) = [c for c in conditions(point, which) if c.text == "n >= 100 sqrt(d/rho)"]
+    assert found.failure and words.condition_text(found).startswith(
+        "✗ n >= 100 sqrt(d/rho): fails:"
+    )
+    copied = [code.value for code in page.code]
+    assert which.card.latex in copied
+    assert any(text.startswith("@") for text in copied)
 
 
 def test_a_formula_is_taken_apart_without_loss() -> None:
