@@ -62,9 +62,6 @@ def tables_part(scenario: Scenario, view: View) -> None:
     drawn = words.comparable(found, quantity)
     chosen = _chosen(found, drawn, view.bound)
     start = math.nan if quantity == "item gradients" else without_data(point)
-    with st.container(key="bounds_said"):
-        st.markdown(words.sentence(found, drawn, table, start))
-    _cover(table)
     if not found:
         st.info("No row passes these filters.")
         return
@@ -81,6 +78,9 @@ def tables_part(scenario: Scenario, view: View) -> None:
         st.caption(words.MARKS)
     else:
         st.info(words.title(drawn) + ".")
+    with st.container(key="bounds_said"):
+        st.markdown(words.sentence(found, drawn, table, start))
+    _cover(table)
     _table(point, found, start)
     _one(point, next(r for r in found if r.bound.card.slug == chosen))
 
