@@ -25,7 +25,13 @@ from dpsco_core.methods.mean.adaptive_story import STORY
 from dpsco_core.methods.mean.base import check_level, check_rows, into_ball
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
-from dpsco_core.methods.mean.ladder import clipped_sums, ladder, norm_counts, radius_choice
+from dpsco_core.methods.mean.ladder import (
+    clipped_sums,
+    ladder,
+    norm_counts,
+    radius_choice,
+    room_for_norms,
+)
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.choices import ExponentialChoice
@@ -235,8 +241,10 @@ class AdaptiveClipping(Method):
             centre = into_ball(plan.centre.point(places), plan.mean_bound)
         radii = plan.radii  # step 3
         narrow = wide = plan.top_radius
+        kept = None
         if plan.mode != "blind":  # step 4
-            counts = norm_counts(rows, radii, centre)
+            kept = room_for_norms(rows)
+            counts = norm_counts(rows, radii, centre, kept)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
             narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
         rest = plan.release_rho
@@ -247,11 +255,11 @@ class AdaptiveClipping(Method):
             wide = max(narrow, float(radii[place]))
             rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
         if wide > narrow:  # step 5
-            means = clipped_sums(rows, (narrow, wide), centre) / n
+            means = clipped_sums(rows, (narrow, wide), centre, kept) / n
             difference, fired = _guard(plan, means, narrow, wide, ledger, rng)
             average = means[int(fired)]
         else:
-            average = clipped_sums(rows, (narrow,), centre)[0] / n
+            average = clipped_sums(rows, (narrow,), centre, kept)[0] / n
         radius = wide if fired else narrow
         sensitivity = 2 * radius / n
         if plan.release_epsilon:  # step 6

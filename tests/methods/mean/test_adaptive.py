@@ -32,7 +32,7 @@ from dpsco_core.methods.mean.ladder import (
     clipped_sums,
     ladder,
     norm_counts,
-    radii_below,
+    places_among,
     radius_choice,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
@@ -147,12 +147,14 @@ def test_counts_and_sums_are_those_of_the_definition() -> None:
     assert clipped_sums(scaled, (2.0,)) == pytest.approx(clipped_sums(DenseRows(-2 * x), (2.0,)))
 
 
-def test_the_radii_below_a_norm_are_those_of_a_search() -> None:
+def test_the_places_among_a_norm_are_those_of_a_search() -> None:
     for top, n in ((1.0, 2), (37.3, 10**5), (1e-120, 10**9), (1e150, 10**6)):
         rising = ladder(top, n)[::-1].copy()
         near = (np.nextafter(rising, 0), rising, np.nextafter(rising, math.inf))
         norms = np.concatenate([*near, [0.0, 5e-324, 1.7e308, math.inf, top * 1e5]])
-        assert radii_below(rising, norms).tolist() == np.searchsorted(rising, norms).tolist()
+        for radii in (rising, np.linspace(top / 50, top, 50)):  # these are too dense for a table
+            found = places_among(radii)(norms)
+            assert found.tolist() == np.searchsorted(radii, norms).tolist()
 
 
 def test_places_on_the_grid_are_functions_of_one_row() -> None:
