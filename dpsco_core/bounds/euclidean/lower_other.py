@@ -21,7 +21,6 @@ from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale
-from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -39,7 +38,7 @@ from dpsco_core.bounds.euclidean.lower_spikes import (
     mean_cap,
     risk_unit,
 )
-from dpsco_core.bounds.euclidean.objective import objective
+from dpsco_core.bounds.euclidean.objective import Objective, objective
 from dpsco_core.bounds.euclidean.prior import lipschitz_rate
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.lq.conditions import L2_BALL, SYMMETRIC
@@ -122,11 +121,24 @@ def _lipschitz(setting: Setting) -> Terms:
     return {"sampling": unit * sampling, "privacy": unit * min(1.0, privacy)}
 
 
+def width_lower(at: Objective, d: int) -> tuple[float, float]:
+    r"""Theorem 5: :math:`\frac{G_C^2\ln(1/\delta)}{(\ln2d)^4\varepsilon^2n^2},\frac1n`; the larger.
+
+    For the set scaled to diameter 1 and L = 1, as printed, times L M. Constant 1. The hard loss,
+    half the squared distance, is :math:`C_{\min}^2`-strongly convex in the norm of the set.
+    """
+    unit = at.width / at.diameter
+    logs = math.log(2 * d) ** 4
+    scale = at.lipschitz * at.diameter
+    private = (unit / (at.epsilon * at.n)) ** 2 * at.log_delta / logs
+    return scale * private, scale / at.n
+
+
 def _width(setting: Setting) -> Terms:
     at = objective(setting)
     if at is None or not math.isfinite(at.lipschitz * at.diameter):
         return {"privacy": 0.0, "sampling": 0.0}
-    private, sampling = sco_objective.width_lower(at, setting.d)
+    private, sampling = width_lower(at, setting.d)
     return {"privacy": private, "sampling": sampling}
 
 

@@ -1,30 +1,81 @@
-"""Excess risk of objective perturbation: Su et al. (2023), Theorems 2 and 4."""
+r"""Excess risk of objective perturbation on a convex set: Su et al. (2023), Theorem 2.
+
+The points of the set have norms of at most R = M/2, and it has the Gaussian width :math:`G_C`. The
+objective gets a linear noise term of deviation :math:`\sigma_1` and a regulariser
+:math:`\lambda\|\theta\|^2`, is minimised to accuracy :math:`\alpha`, and the result gets noise
+:math:`\sigma_2` and is projected. The explicit bound is B1 of theory/su-zhao-wang.md, 3.1.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter
-from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
+from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     KNOWN_HESSIANS,
     LIPSCHITZ,
     SAMPLE_SMOOTH,
-    SAMPLE_STRONGLY_CONVEX,
-    STRONG_PROBLEMS,
     TWICE_DIFFERENTIABLE,
     approximate,
     named,
 )
-from dpsco_core.bounds.euclidean.objective_formulas import Objective
-from dpsco_core.bounds.lq.conditions import SYMMETRIC, finite_set, is_symmetric
+from dpsco_core.bounds.lq.conditions import finite_set, is_symmetric
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    r"""What the formulas share.
+
+    Parameters
+    ----------
+    n : int
+    epsilon, delta : float
+        Both in (0, 1) in the theorems.
+    lipschitz : float
+        L.
+    diameter : float
+        :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set.
+    width : float
+        :math:`G_C`, or an upper bound of it.
+    inradius : float
+        :math:`C_{\min}`, the least norm of a boundary point; 0 where the set has none.
+    """
+
+    n: int
+    epsilon: float
+    delta: float
+    lipschitz: float
+    diameter: float
+    width: float
+    inradius: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_sizes(self.n, 1)
+        require(self.epsilon > 0, "epsilon", "positive", self.epsilon)
+        require(0 < self.delta < 1, "delta", "between 0 and 1", self.delta)
+
+    @property
+    def objective_std(self) -> float:
+        r""":math:`\sigma_1=L\sqrt{128\ln(2.5/\delta)}/\varepsilon`."""
+        return self.lipschitz * math.sqrt(128 * math.log(2.5 / self.delta)) / self.epsilon
+
+    @property
+    def log_delta(self) -> float:
+        r""":math:`\ln(1/\delta)`."""
+        return -math.log(self.delta)
+
+    def output_std(self, accuracy: float, modulus: float) -> float:
+        r"""Return :math:`\sigma_2=\sqrt{64\alpha\ln(2.5/\delta)/\lambda}/\varepsilon`."""
+        return math.sqrt(64 * accuracy * math.log(2.5 / self.delta) / modulus) / self.epsilon
 
 
 def objective(setting: Setting) -> Objective | None:
@@ -62,7 +113,80 @@ def hessian_rank(setting: Setting) -> int:
     return 1 if structure == "linear-model" else setting.d
 
 
-def _with(
+def rate(at: Objective) -> tuple[float, float]:
+    r"""Theorem 2.
+
+    .. math:: \frac{L\|C\|_2}{\sqrt n},\quad\frac{LG_C\sqrt{\ln(1/\delta)}}{\varepsilon n}
+    """
+    private = at.lipschitz * at.width * math.sqrt(at.log_delta) / (at.epsilon * at.n)
+    return at.lipschitz * at.diameter / math.sqrt(at.n), private
+
+
+def regulariser(at: Objective, smoothness: float, rank: int) -> float:
+    r"""Return :math:`\lambda=\max\{\frac L{\sqrt n\|C\|_2},\lambda_{\text{priv}}\}`.
+
+    :math:`\lambda_{\text{priv}}=\frac\beta{2n(e^{\varepsilon/(4\,\text{rank})}-1)}` is what the
+    determinant of the Jacobian needs: theory/su-zhao-wang.md, 2.1 (d). 0 rank needs nothing.
+    """
+    plain = at.lipschitz / (math.sqrt(at.n) * at.diameter)
+    if rank == 0:
+        return plain
+    return max(plain, smoothness / (2 * at.n * growth(at.epsilon / (4 * rank))))
+
+
+def accuracy(at: Objective, *, printed: bool = False) -> float:
+    r"""Return the largest alpha of Theorem 2.
+
+    .. math::
+        \min\Big\{\frac{L\|C\|_2}{n^{3/2}},\
+        \frac{\varepsilon^2L\|C\|_2^3}{G_C^2\ln(1/\delta)n^{5/2}}\Big\}
+
+    `printed` has :math:`n^{3/2}` in the second, which is not enough for the rate.
+    """
+    base = at.lipschitz * at.diameter / (at.n * math.sqrt(at.n))
+    second = base * (at.epsilon * at.diameter / at.width) ** 2 / at.log_delta
+    return min(base, second if printed else second / at.n)
+
+
+def explicit(
+    at: Objective, smoothness: float, rank: int, *, printed: bool = False
+) -> tuple[float, float, float, float, float]:
+    r"""B1: an explicit bound for Algorithm 1.
+
+    .. math::
+        \frac{\sigma_1G_C}n+\lambda R^2+\frac{L^2}{\lambda n}+L\sqrt{\alpha/\lambda}+
+        L\sqrt{2\sigma_2G_C}
+
+    Objective noise, regulariser, stability, optimiser, output noise: theory/su-zhao-wang.md, 3.1,
+    with :math:`\|\theta^*\|\le R=\|C\|_2/2`.
+
+    Parameters
+    ----------
+    at : Objective
+    smoothness : float
+        beta, per record.
+    rank : int
+        Of the Hessian's part that depends on the record.
+    printed : bool
+        At the accuracy that the theorem prints.
+    """
+    modulus = regulariser(at, smoothness, rank)
+    alpha = accuracy(at, printed=printed)
+    return (
+        at.objective_std * at.width / at.n,
+        modulus * (at.diameter / 2) ** 2,
+        at.lipschitz**2 / (modulus * at.n),
+        at.lipschitz * math.sqrt(alpha / modulus),
+        at.lipschitz * math.sqrt(2 * at.output_std(alpha, modulus) * at.width),
+    )
+
+
+def growth(exponent: float) -> float:
+    """Return exp(exponent) - 1, infinite where it leaves the range of doubles."""
+    return math.expm1(exponent) if exponent < 700 else math.inf
+
+
+def at_objective(
     size: int, formula: Callable[[Objective, Setting], tuple[float, ...]]
 ) -> Callable[[Setting], tuple[float, ...]]:
     def terms(setting: Setting) -> tuple[float, ...]:
@@ -75,38 +199,15 @@ def _with(
 
 
 def _rate(at: Objective, setting: Setting) -> tuple[float, ...]:
-    return sco_objective.rate(at)
+    return rate(at)
 
 
 def _explicit(printed: bool) -> Callable[[Objective, Setting], tuple[float, ...]]:
     def formula(at: Objective, setting: Setting) -> tuple[float, ...]:
         smoothness = setting.constants.sample_smoothness
-        return sco_objective.explicit(at, smoothness, hessian_rank(setting), printed=printed)
+        return explicit(at, smoothness, hessian_rank(setting), printed=printed)
 
     return formula
-
-
-def modulus(setting: Setting) -> float:
-    """Delta, in the norm of a symmetric set: the l2 modulus times the squared inradius, or 0."""
-    return setting.constants.sample_strong_convexity * inradius(setting) ** 2
-
-
-def _rate_strong(printed: bool) -> Callable[[Objective, Setting], tuple[float, ...]]:
-    def formula(at: Objective, setting: Setting) -> tuple[float, ...]:
-        delta = modulus(setting)
-        if delta == 0:
-            return math.inf, math.inf
-        return sco_objective.rate_strong(at, delta, printed=printed)
-
-    return formula
-
-
-def _explicit_strong(at: Objective, setting: Setting) -> tuple[float, ...]:
-    c = setting.constants
-    if modulus(setting) == 0:
-        return (math.inf,) * 5
-    rank = 0 if c.structure == "mean" else setting.d
-    return sco_objective.explicit_strong(at, c.sample_smoothness, c.sample_strong_convexity, rank)
 
 
 def _paper_rank(setting: Setting) -> int:
@@ -115,7 +216,7 @@ def _paper_rank(setting: Setting) -> int:
     return min(setting.d, 2 * ranks.get(setting.constants.structure, setting.d))
 
 
-def _records(text: str, least: Callable[[Objective, Setting], float]) -> Hypothesis:
+def records(text: str, least: Callable[[Objective, Setting], float]) -> Hypothesis:
     def check(setting: Setting) -> str:
         at = objective(setting)
         if at is None:
@@ -142,21 +243,13 @@ def _by_hessian(at: Objective, setting: Setting) -> float:
     return (needed / (at.epsilon * at.lipschitz)) ** 2
 
 
-def _by_modulus(at: Objective, setting: Setting) -> float:
-    delta = modulus(setting)
-    if not 0 < delta < math.inf or math.isinf(at.lipschitz):
-        return math.nan
-    return (at.lipschitz * at.diameter / delta) ** 2
-
-
-_NOISE_SIZE = _records("sqrt(d ln(1/delta))/epsilon", _by_noise)
-_HESSIAN_SIZE = _records("(r beta D / (epsilon L))^2", _by_hessian)
-_A1 = (approximate(below=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
-_NEEDS = ("lipschitz", "diameter", "sample_smoothness")
-_STRONG_NEEDS = (*_NEEDS, "sample_strong_convexity")
-_RATE_TERMS = ("sampling", "privacy")
-_B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
-_WIDTH = r"G=E\max_{w\in C}\langle\xi,w\rangle"
+NOISE_SIZE = records("sqrt(d ln(1/delta))/epsilon", _by_noise)
+HESSIAN_SIZE = records("(r beta D / (epsilon L))^2", _by_hessian)
+A1 = (approximate(below=True), LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH, TWICE_DIFFERENTIABLE)
+NEEDS = ("lipschitz", "diameter", "sample_smoothness")
+RATE_TERMS = ("sampling", "privacy")
+B_TERMS = ("objective noise", "regulariser", "stability", "optimiser", "output noise")
+WIDTH = r"G=E\max_{w\in C}\langle\xi,w\rangle"
 _NOISES = (
     r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
     r"\sigma_2^2=\frac{64\alpha\ln(2.5/\delta)}{\lambda\varepsilon^2}"
@@ -165,9 +258,9 @@ _B1 = (
     r"\frac{\sigma_1G}n+\frac{\lambda D^2}4+\frac{L^2}{\lambda n}+L\sqrt{\tfrac\alpha\lambda}+"
     r"L\sqrt{2\sigma_2G},\ " + _NOISES + r",\ \alpha=\frac{LD}{n^{3/2}}\min\Big\{1,"
     r"\frac{\varepsilon^2D^2}{G^2\ln(1/\delta)%s}\Big\},\ \lambda=\max\Big\{\frac L{\sqrt nD},"
-    r"\frac\beta{2n(e^{\varepsilon/(4k)}-1)}\Big\},\ k\text{ the rank of a Hessian},\ " + _WIDTH
+    r"\frac\beta{2n(e^{\varepsilon/(4k)}-1)}\Big\},\ k\text{ the rank of a Hessian},\ " + WIDTH
 )
-_CARD = BoundCard(
+CARD = BoundCard(
     slug="upper.sco.objective-perturbation",
     name="Objective perturbation, rate",
     paper=SU_2023,
@@ -178,49 +271,26 @@ _CARD = BoundCard(
     kind="upper",
     quantity="excess risk",
     constant="rate",
-    latex=r"\frac{LD}{\sqrt n}+\frac{L\,G\sqrt{\ln(1/\delta)}}{\varepsilon n},\ " + _WIDTH,
+    latex=r"\frac{LD}{\sqrt n}+\frac{L\,G\sqrt{\ln(1/\delta)}}{\varepsilon n},\ " + WIDTH,
     privacy="approx",
     method="sco.objective-perturbation",
     loss_class=classes.SMOOTH_LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
-_STRONG_CARD = replace(
-    _CARD,
-    slug="upper.sco.objective-perturbation-strong",
-    name="Objective perturbation, strongly convex, rate",
-    statement="Theorem 4 without its stray epsilon; Table 1",
-    summary="The rate of objective perturbation on strongly convex losses, with the Gaussian "
-    "width of the set; constants are set to 1.",
-    latex=r"\frac{L^2D^2}{\Delta n}+\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
-    + _WIDTH
-    + r",\ \Delta=\lambda C_{\min}^2",
-    method="sco.objective-perturbation-strong",
-    loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-    problems=STRONG_PROBLEMS,
-)
-_STRONG_RATE_CONDITIONS = (
-    *_A1,
-    SYMMETRIC,
-    SAMPLE_STRONGLY_CONVEX,
-    KNOWN_HESSIANS,
-    _records("(L D / Delta)^2", _by_modulus),
-    _HESSIAN_SIZE,
-    _NOISE_SIZE,
-)
-_LETTERS = (
+LETTERS = (
     Letter(r"\lambda", "weight of the regulariser, or the strong convexity"),
     Letter(r"\alpha", "accuracy of the solver"),
     Letter("k", "rank of a record's Hessian"),
 )
 OBJECTIVE_RISKS: tuple[Bound, ...] = (
     Bound(
-        card=_CARD,
-        evaluate=named(_RATE_TERMS, ("lipschitz", "diameter"), _with(2, _rate)),
-        hypotheses=(*_A1, KNOWN_HESSIANS, _HESSIAN_SIZE, _NOISE_SIZE),
+        card=CARD,
+        evaluate=named(RATE_TERMS, ("lipschitz", "diameter"), at_objective(2, _rate)),
+        hypotheses=(*A1, KNOWN_HESSIANS, HESSIAN_SIZE, NOISE_SIZE),
     ),
     Bound(
         card=replace(
-            _CARD,
+            CARD,
             slug="upper.sco.objective-perturbation-explicit",
             name="Objective perturbation, proven",
             statement="Algorithm 1, explicit bound with the corrected accuracy",
@@ -230,13 +300,13 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_B1 % r"\,n",
         ),
-        evaluate=named(_B_TERMS, _NEEDS, _with(5, _explicit(printed=False))),
-        letters=_LETTERS,
-        hypotheses=(*_A1, KNOWN_HESSIANS),
+        evaluate=named(B_TERMS, NEEDS, at_objective(5, _explicit(printed=False))),
+        letters=LETTERS,
+        hypotheses=(*A1, KNOWN_HESSIANS),
     ),
     Bound(
         card=replace(
-            _CARD,
+            CARD,
             slug="upper.sco.objective-perturbation-paper",
             name="Objective perturbation, proven, printed accuracy",
             statement="Algorithm 1, explicit bound with the accuracy that Theorem 2 prints",
@@ -245,62 +315,8 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
             constant="explicit",
             latex=_B1 % "",
         ),
-        evaluate=named(_B_TERMS, _NEEDS, _with(5, _explicit(printed=True))),
-        letters=_LETTERS,
-        hypotheses=(*_A1, KNOWN_HESSIANS),
-    ),
-    Bound(
-        card=_STRONG_CARD,
-        evaluate=named(
-            _RATE_TERMS,
-            ("lipschitz", "diameter", "sample_strong_convexity"),
-            _with(2, _rate_strong(printed=False)),
-        ),
-        hypotheses=_STRONG_RATE_CONDITIONS,
-    ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.objective-perturbation-strong-paper",
-            name="Objective perturbation, strongly convex, printed rate",
-            statement="Theorem 4",
-            summary="The theorem as printed, with an epsilon in the first denominator that the "
-            "introduction and Table 1 do not have; constants are set to 1.",
-            latex=r"\frac{L^2D^2}{\Delta n\varepsilon}+"
-            r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
-            + _WIDTH
-            + r",\ \Delta=\lambda C_{\min}^2",
-        ),
-        evaluate=named(
-            _RATE_TERMS,
-            ("lipschitz", "diameter", "sample_strong_convexity"),
-            _with(2, _rate_strong(printed=True)),
-        ),
-        hypotheses=_STRONG_RATE_CONDITIONS,
-    ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.objective-perturbation-strong-explicit",
-            name="Objective perturbation, strongly convex, proven",
-            statement="Algorithm 2, explicit bound at the accuracy of Theorem 4",
-            summary="The mean excess risk with every constant proven, for a minimiser as accurate "
-            "as the theorem asks; rounding may keep a run from that accuracy, and its noise grows "
-            "with it.",
-            constant="explicit",
-            latex=r"\frac{\sigma_1^2(G^2+\frac{D^2}4)}{2\Delta n^2}+\frac{\lambda'D^2}4+"
-            r"\frac{L^2D^2}{2\Delta n}+\frac{LD}2\sqrt{\tfrac{2\alpha}\Delta}+L\sqrt{2\sigma_2G},\ "
-            r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
-            r"\sigma_2^2=\frac{64\alpha D^2\ln(2.5/\delta)}{\Delta\varepsilon^2},\ "
-            r"\alpha=\frac{L^2D^2}{\Delta n^2}\min\Big\{1,"
-            r"\frac{L^2D^4\varepsilon^2}{\Delta^2n^2G^2\ln(1/\delta)}\Big\},\ "
-            r"\lambda'=\max\Big\{0,\frac12\Big(\frac{\beta-\lambda}{n(e^{\varepsilon/(4d)}-1)}"
-            r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
-            + _WIDTH
-            + r",\ \Delta=\lambda C_{\min}^2",
-        ),
-        evaluate=named(_B_TERMS, _STRONG_NEEDS, _with(5, _explicit_strong)),
-        letters=_LETTERS,
-        hypotheses=(*_A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),
+        evaluate=named(B_TERMS, NEEDS, at_objective(5, _explicit(printed=True))),
+        letters=LETTERS,
+        hypotheses=(*A1, KNOWN_HESSIANS),
     ),
 )

@@ -17,14 +17,18 @@ from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.lower_other import OTHER_RISKS
 from dpsco_core.bounds.euclidean.lower_spikes import SPIKE_RISKS
 from dpsco_core.bounds.euclidean.objective import OBJECTIVE_RISKS
+from dpsco_core.bounds.euclidean.objective_strong import STRONG_OBJECTIVE_RISKS
 from dpsco_core.bounds.euclidean.prior import PRIOR_RISKS
 from dpsco_core.bounds.euclidean.private_sgd import PRIVATE_SGD_RISKS
 from dpsco_core.bounds.euclidean.smoothed import SMOOTHED_RISKS
 from dpsco_core.bounds.euclidean.strong import STRONG_COORDINATEWISE_RISKS
 from dpsco_core.bounds.euclidean.tracing import TRACING_RISKS
-from dpsco_core.bounds.lq.explicit import LQ_EXPLICIT
 from dpsco_core.bounds.lq.heavy import HEAVY_RATES
 from dpsco_core.bounds.lq.lipschitz import LIPSCHITZ_RATES, POTENTIAL_RATES
+from dpsco_core.bounds.lq.mirror import DESCENT_RISKS
+from dpsco_core.bounds.lq.noisy import NOISY_RISKS
+from dpsco_core.bounds.lq.phased import PHASED_RISKS
+from dpsco_core.bounds.lq.regularized import REGULARIZED_RISKS
 
 UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *COORDINATEWISE_RISKS,
@@ -34,11 +38,15 @@ UPPER_SCO_BOUNDS: tuple[Bound, ...] = (
     *ITERATIVE_RISKS,
     *PRIVATE_SGD_RISKS,
     *OBJECTIVE_RISKS,
+    *STRONG_OBJECTIVE_RISKS,
     *PRIOR_RISKS,
     *LIPSCHITZ_RATES,
     *HEAVY_RATES,
     *POTENTIAL_RATES,
-    *LQ_EXPLICIT,
+    *REGULARIZED_RISKS,
+    *PHASED_RISKS,
+    *DESCENT_RISKS,
+    *NOISY_RISKS,
 )
 LOWER_SCO_BOUNDS: tuple[Bound, ...] = (*SPIKE_RISKS, *TRACING_RISKS, *OTHER_RISKS)
 SCO_BOUNDS: tuple[Bound, ...] = (*UPPER_SCO_BOUNDS, *LOWER_SCO_BOUNDS)

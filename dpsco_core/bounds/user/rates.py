@@ -1,7 +1,9 @@
-r"""Excess risk at user level: the rates of Lowy, Liu and Asi (2024), and of what they compare with.
+r"""The rates at user level of Lowy, Liu and Asi (2024), and of the work that they compare with.
 
-The upper bound of Levy et al. (2021), which they call suboptimal without giving its rate, has no
-row.
+n users with m items each; all bound the mean excess population risk, with constants set to 1 and
+logarithms dropped but for :math:`\Lambda=\ln(1/\delta)`. R is the diameter, L the Lipschitz
+constant, and the terms of a rate are in the units of the risk: their sum is the rate. Upper rates
+are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
 from __future__ import annotations
@@ -12,15 +14,12 @@ from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
-    ASI_LIU_2024,
-    BASSILY_SUN_2023,
     FOLKLORE,
-    GHAZI_2023,
-    LEVY_2021,
     LOWY_2024,
     SCO_PROBLEMS,
     BoundCard,
 )
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -30,23 +29,17 @@ from dpsco_core.bounds.euclidean.conditions import (
     Formula,
     approximate,
     named,
-    never,
 )
-from dpsco_core.bounds.lq.conditions import EVERYWHERE, L2_BALL
-from dpsco_core.bounds.user import rate_formulas as user_rates
-from dpsco_core.bounds.user.complexity import COMPARISON
+from dpsco_core.bounds.lq.conditions import EVERYWHERE
 from dpsco_core.bounds.user.conditions import (
     SMALL_DELTA,
     STEP_FITS,
     USERS_ERM,
     USERS_SGD,
-    condition,
     user_level,
 )
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.problems.base import Setting
-
-Rate = Callable[[UserLevel], tuple[float, float]]
 
 TERMS = ("sampling", "privacy")
 ITEMS_STRONG = ("quadratic",)  # the loss of every item is strongly convex
@@ -60,39 +53,105 @@ THEOREM_3_2 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, SAMPLE_SMOOTH, USERS_ERM)
 THEOREM_4_1 = (SMALL_EPSILON, SMALL_DELTA, *LOSSES, EVERYWHERE, USERS_ERM)
 REMARK_3_6 = (*THEOREM_3_2, SAMPLE_STRONGLY_CONVEX)
 _ONE = "Constants are set to 1, and logarithms but that of delta."
-_NO_LOGS = "Constants and logarithms are set to 1."
 _OPTIMAL = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n\sqrt m}\Big)"
-_QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
 _GROUP = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt{d\ln(1/\delta)}}{\varepsilon n}\Big)"
+Rate = Callable[[UserLevel], tuple[float, float]]
+Pair = tuple[float, float]
 
 
-def assumptions(slug: str, text: str) -> Hypothesis:
-    """Return what the comparison says that a method needs, by its slug there."""
-    row = next(row for row in COMPARISON if row.slug == slug)
-    return condition(text, lambda at: " ".join(row.failures(at)))
+def _size(at: UserLevel, logs: bool) -> float:
+    r""":math:`\sqrt{d\Lambda}`, or :math:`\sqrt d`."""
+    return math.sqrt(at.d * (at.log_delta if logs else 1.0))
 
 
-BASSILY_SUN_NEEDS = (
-    ANY_EPSILON,
-    *LOSSES,
-    SAMPLE_SMOOTH,
-    assumptions(
-        "bassily-sun-2023",
-        "beta R/L < min(n/sqrt(md), n^(3/2)/(d sqrt(m))), n >= sqrt(d)/epsilon and "
-        "m <= max(sqrt(d), n epsilon^2/sqrt(d))",
-    ),
-)
-GHAZI_NEEDS = (ANY_EPSILON, *LOSSES, assumptions("ghazi-2023", "n >= ln(d)/epsilon"))
-ASI_LIU_NEEDS = (ANY_EPSILON, *LOSSES, assumptions("asi-liu-2024", "n >= ln(md)/epsilon"))
-LOCAL_NEEDS = (
-    ANY_EPSILON,
-    *LOSSES,
-    SAMPLE_SMOOTH,
-    assumptions(
-        "bassily-sun-2023-local",
-        "beta R/L < epsilon^3 sqrt(n^3/(m d^3)) and m <= d/epsilon^2 <= n",
-    ),
-)
+def _rate(at: UserLevel, sampling: float, private: float) -> Pair:
+    return at.unit * sampling, at.unit * private
+
+
+def optimal(at: UserLevel, *, logs: bool = True) -> Pair:
+    r"""Theorems 3.2 (C.3) for smooth and 4.1 (D.3) for any losses: the optimal rate.
+
+    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt{d\Lambda}}{\varepsilon n\sqrt m}\Big)
+
+    The risk of Asi and Liu (2024), Bassily and Sun (2023) and Ghazi et al. (2023) too, under their
+    own conditions; `logs` False has no :math:`\Lambda`, as in the comparison table.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
+    >>> round(sum(optimal(at)), 7)
+    0.0047169
+    """
+    private = _size(at, logs) / (at.epsilon * at.n * math.sqrt(at.m))
+    return _rate(at, 1 / math.sqrt(at.total), private)
+
+
+def linear_time(at: UserLevel, *, logs: bool = True) -> Pair:
+    r"""Theorem 2.1 (B.1), Algorithm 1, as stated; the rate of Bassily and Sun (2023), Alg. 5.
+
+    .. math:: LR\Big(\frac1{\sqrt{nm\varepsilon}},\
+        \frac{\sqrt{d\Lambda}}{\varepsilon\sqrt{nm}}\Big)
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=100, d=10, epsilon=1.0, delta=1e-6)
+    >>> round(sum(linear_time(at)), 6)
+    0.012754
+    """
+    root = math.sqrt(at.total)
+    return _rate(at, 1 / (root * math.sqrt(at.epsilon)), _size(at, logs) / (at.epsilon * root))
+
+
+def linear_time_proven(at: UserLevel) -> Pair:
+    r"""Theorem B.1 as its proof has it: both terms :math:`LR\sqrt{\frac d{nm\varepsilon}}`.
+
+    :math:`\frac{R^2}{\eta T_1}` and :math:`d\eta L^2` at :math:`\eta=\frac R{L\sqrt{dmn
+    \varepsilon}}`: for epsilon below 1 the power of epsilon is better than the stated one
+    (theory/lowy-liu-asi.md, 3.1). Logarithms, those of delta included, are dropped.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=100, d=10, epsilon=0.1, delta=1e-6)
+    >>> round(sum(linear_time_proven(at)), 6)
+    0.02
+    """
+    each = math.sqrt(at.d / (at.total * at.epsilon))
+    return _rate(at, each, each)
+
+
+def group_privacy(at: UserLevel, *, logs: bool = True) -> Pair:
+    r"""An optimal item-level method with group privacy: footnote 3; the naive user level.
+
+    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt{d\Lambda}}{\varepsilon n}\Big)
+
+    For example Feldman, Koren and Talwar (2020), in linear time. Its second term does not fall
+    with m.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10_000, m=100, d=10_000, epsilon=1.0, delta=1e-6)
+    >>> round(sum(group_privacy(at)), 6)
+    0.038169
+    """
+    return _rate(at, 1 / math.sqrt(at.total), _size(at, logs) / (at.epsilon * at.n))
+
+
+def strong(at: UserLevel, *, logs: bool = True) -> Pair:
+    r"""Remark 3.6, strongly convex losses, by the reduction of Feldman et al. (2020), section 5.1.
+
+    .. math:: \frac{L^2}\mu\Big(\frac1{nm},\ \frac{d\Lambda}{\varepsilon^2n^2m}\Big)
+
+    Without logarithms it is what the paper calls optimal, without naming a lower bound.
+
+    Examples
+    --------
+    >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6, strong_convexity=0.5)
+    >>> [f"{x:.5g}" for x in strong(at)]
+    ['2e-05', '2.7631e-06']
+    """
+    require(at.strong_convexity > 0, "strong_convexity", "positive", at.strong_convexity)
+    unit = at.lipschitz**2 / at.strong_convexity
+    return unit / at.total, unit * (_size(at, logs) / (at.epsilon * at.n)) ** 2 / at.m
 
 
 def formula(value: Callable[[UserLevel], tuple[float, ...]], void: tuple[float, ...]) -> Formula:
@@ -105,7 +164,7 @@ def formula(value: Callable[[UserLevel], tuple[float, ...]], void: tuple[float, 
     return at_setting
 
 
-def _upper(
+def upper(
     card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...], needs: tuple[str, ...] = NEEDS
 ) -> Bound:
     void = math.inf, math.inf
@@ -114,47 +173,12 @@ def _upper(
     )
 
 
-def _lower(card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...]) -> Bound:
-    at_setting = formula(rate, (0.0, 0.0))
-
-    def terms(setting: Setting) -> dict[str, float]:
-        return dict(zip(TERMS, at_setting(setting), strict=True))
-
-    return Bound(card=card, evaluate=terms, hypotheses=hypotheses)
-
-
 def _non_private(setting: Setting) -> tuple[float, ...]:
     c = setting.constants
     return (c.lipschitz * c.diameter / math.sqrt(setting.n * setting.m),)
 
 
-def _quoted_optimal(at: UserLevel) -> tuple[float, float]:
-    return user_rates.optimal(at, logs=False)
-
-
-def _quoted_linear(at: UserLevel) -> tuple[float, float]:
-    return user_rates.linear_time(at, logs=False)
-
-
-def _cut(pair: tuple[float, float], most: float) -> tuple[float, float]:
-    """Return the terms cut, so that their sum is at most `most`."""
-    first = min(pair[0], most)
-    return first, min(pair[1], most - first)
-
-
-def _lower_rate(at: UserLevel) -> tuple[float, float]:
-    return _cut(user_rates.quoted_lower(at), at.unit)
-
-
-def _lower_strong(at: UserLevel) -> tuple[float, float]:
-    if at.strong_convexity <= 0:
-        return 0.0, 0.0
-    # No point has more excess risk than L R, or than L^2/(2 mu): the risk is above a parabola.
-    most = min(at.unit, at.lipschitz**2 / (2 * at.strong_convexity))
-    return _cut(user_rates.strong(at, logs=False), most)
-
-
-_THEOREM_3_2 = BoundCard(
+THEOREM_3_2_CARD = BoundCard(
     slug="upper.user.accelerated",
     name="Accelerated phased ERM for users, rate",
     paper=LOWY_2024,
@@ -172,7 +196,7 @@ _THEOREM_3_2 = BoundCard(
     problems=SCO_PROBLEMS,
 )
 _THEOREM_2_1 = replace(
-    _THEOREM_3_2,
+    THEOREM_3_2_CARD,
     slug="upper.user.phased-sgd",
     name="Phased SGD for users, rate",
     statement="Theorem 2.1 (B.1)",
@@ -183,7 +207,7 @@ _THEOREM_2_1 = replace(
     method="user.phased-sgd",
 )
 _FOOTNOTE_3 = replace(
-    _THEOREM_3_2,
+    THEOREM_3_2_CARD,
     slug="upper.user.group-privacy",
     name="Group privacy, rate",
     statement="footnote 3, with Feldman et al. 2020",
@@ -191,17 +215,6 @@ _FOOTNOTE_3 = replace(
     "smooth losses: its private term does not fall with m. " + _ONE,
     latex=_GROUP,
     method="user.group-privacy",
-)
-_PRIOR = replace(
-    _THEOREM_3_2,
-    slug="upper.user.prior-asi-liu-2024",
-    name="Asi and Liu 2024, rate",
-    paper=ASI_LIU_2024,
-    statement="as quoted by Lowy et al. 2024, section 1",
-    summary="The optimal rate at user level with few users, for smooth losses or any. " + _NO_LOGS,
-    latex=_QUOTED,
-    method="",
-    loss_class=classes.LIPSCHITZ,
 )
 
 
@@ -220,7 +233,7 @@ LETTERS = (
 _USER_RATES: tuple[Bound, ...] = (
     Bound(
         card=replace(
-            _THEOREM_3_2,
+            THEOREM_3_2_CARD,
             slug="upper.user.non-private",
             name="All items without privacy, rate",
             paper=FOLKLORE,
@@ -235,8 +248,8 @@ _USER_RATES: tuple[Bound, ...] = (
         evaluate=named(("sampling",), NEEDS, _non_private),
         hypotheses=LOSSES,
     ),
-    _upper(_THEOREM_2_1, user_rates.linear_time, ALGORITHM_1),
-    _upper(
+    upper(_THEOREM_2_1, linear_time, ALGORITHM_1),
+    upper(
         replace(
             _THEOREM_2_1,
             slug="upper.user.phased-sgd-proof",
@@ -247,13 +260,13 @@ _USER_RATES: tuple[Bound, ...] = (
             "are set to 1.",
             latex=r"2LR\sqrt{\frac d{nm\varepsilon}}",
         ),
-        user_rates.linear_time_proven,
+        linear_time_proven,
         ALGORITHM_1,
     ),
-    _upper(_THEOREM_3_2, user_rates.optimal, THEOREM_3_2),
-    _upper(
+    upper(THEOREM_3_2_CARD, optimal, THEOREM_3_2),
+    upper(
         replace(
-            _THEOREM_3_2,
+            THEOREM_3_2_CARD,
             slug="upper.user.accelerated-nonsmooth",
             name="Accelerated phased ERM for users on smoothed losses, rate",
             statement="Theorem 4.1 (D.3)",
@@ -262,12 +275,12 @@ _USER_RATES: tuple[Bound, ...] = (
             method="user.accelerated-nonsmooth",
             loss_class=classes.LIPSCHITZ,
         ),
-        user_rates.optimal,
+        optimal,
         THEOREM_4_1,
     ),
-    _upper(
+    upper(
         replace(
-            _THEOREM_3_2,
+            THEOREM_3_2_CARD,
             slug="upper.user.accelerated-strong",
             name="Accelerated phased ERM for users, strongly convex, rate",
             statement="Remark 3.6",
@@ -278,12 +291,12 @@ _USER_RATES: tuple[Bound, ...] = (
             loss_class=classes.SMOOTH_LIPSCHITZ_STRONG,
             problems=ITEMS_STRONG,
         ),
-        user_rates.strong,
+        strong,
         REMARK_3_6,
         (*NEEDS, "sample_strong_convexity"),
     ),
-    _upper(_FOOTNOTE_3, user_rates.group_privacy, (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)),
-    _upper(
+    upper(_FOOTNOTE_3, group_privacy, (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)),
+    upper(
         replace(
             _FOOTNOTE_3,
             slug="upper.user.clipped-means",
@@ -293,104 +306,8 @@ _USER_RATES: tuple[Bound, ...] = (
             "gradient counts with the Lipschitz constant: that of group privacy. " + _ONE,
             method="user.clipped-means",
         ),
-        user_rates.group_privacy,
+        group_privacy,
         (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH),
-    ),
-    _upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-bassily-sun-2023",
-            name="Bassily and Sun 2023, rate",
-            paper=BASSILY_SUN_2023,
-            summary="The optimal rate at user level for very smooth losses and few items per user. "
-            + _NO_LOGS,
-            loss_class=classes.SMOOTH_LIPSCHITZ,
-        ),
-        _quoted_optimal,
-        BASSILY_SUN_NEEDS,
-    ),
-    _upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-ghazi-2023",
-            name="Ghazi et al. 2023, rate",
-            paper=GHAZI_2023,
-            summary="The optimal rate at user level with few users, by a method that does not run "
-            "in polynomial time. " + _NO_LOGS,
-        ),
-        _quoted_optimal,
-        GHAZI_NEEDS,
-    ),
-    _upper(_PRIOR, _quoted_optimal, ASI_LIU_NEEDS),
-    _upper(
-        replace(
-            _PRIOR,
-            slug="upper.user.prior-bassily-sun-2023-local",
-            name="Bassily and Sun 2023, Algorithm 5, rate",
-            paper=BASSILY_SUN_2023,
-            statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
-            summary="The rate of one pass under local privacy, where the server sees no user's "
-            "data; it takes many users a round. " + _NO_LOGS,
-            latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
-            loss_class=classes.SMOOTH_LIPSCHITZ,
-        ),
-        _quoted_linear,
-        LOCAL_NEEDS,
     ),
 )
 USER_RATES = lettered(LETTERS, _USER_RATES)
-_LOWER = BoundCard(
-    slug="lower.user.rate",
-    name="User level, lower rate",
-    paper=LEVY_2021,
-    statement="as quoted by Lowy et al. 2024, section 1",
-    summary="The lower rate at user level, with its hidden constant set to 1; the cut at L R is "
-    "ours, and its conditions are not quoted. A worst case over convex Lipschitz losses: on "
-    "another loss a measured line may run below. It is stated for algorithms that are "
-    "(epsilon, delta)-private for a user's whole block.",
-    kind="lower",
-    quantity="excess risk",
-    constant="rate",
-    latex=r"LR\min\Big\{1,\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big\}",
-    privacy="approx",
-    instance_problem="linear",
-    instance_class=classes.LIPSCHITZ_LINEAR,
-    level="user",
-    loss_class=classes.LIPSCHITZ,
-    problems=SCO_PROBLEMS,
-)
-_USER_LOWER: tuple[Bound, ...] = (
-    _lower(_LOWER, _lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
-    _lower(
-        replace(
-            _LOWER,
-            slug="lower.user.strong-rate",
-            drawn=False,
-            name="User level, strongly convex, lower rate (unproven)",
-            paper=LOWY_2024,
-            statement="Remark 3.6, as a claim of optimality",
-            summary="What the paper calls optimal for strongly convex losses, without naming a "
-            "lower bound; its constant is set to 1, and the cut is ours. A worst case over "
-            "strongly convex Lipschitz losses: on another loss a measured line may run below.",
-            latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
-            r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
-            instance_problem="quadratic",
-            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
-            loss_class=classes.LIPSCHITZ_STRONG,
-            problems=ITEMS_STRONG,
-        ),
-        _lower_strong,
-        (
-            never(
-                "a proof",
-                "The paper calls this rate optimal without naming a lower bound, so that nothing "
-                "is proven here.",
-            ),
-            ANY_EPSILON,
-            *LOSSES,
-            SAMPLE_STRONGLY_CONVEX,
-            L2_BALL,
-        ),
-    ),
-)
-USER_LOWER = lettered(LETTERS, _USER_LOWER)

@@ -175,7 +175,7 @@ ENTRIES: tuple[Erratum, ...] = (
         printed=r"Private term with $\varepsilon^{-1}$.",
         wrong=r"The proof gives $\varepsilon^{-1/2}$, which is less for small ε.",
         instead="Both rates are rows.",
-        modules=("dpsco_core.bounds.user.rate_formulas",),
+        modules=("dpsco_core.bounds.user.rates",),
         experiment=Experiment(name="Stated and proven rate", run=runs.power_of_epsilon),
     ),
     _entry(
@@ -185,7 +185,7 @@ ENTRIES: tuple[Erratum, ...] = (
         printed=r"$f_r\le f\le f_r+Lr$.",
         wrong=r"By Jensen $f\le f_r\le f+Lr$. Nothing else changes.",
         instead=r"$0\le f_r-f\le Lr\frac d{d+1}$.",
-        modules=("dpsco_core.bounds.user.rate_formulas", "dpsco_core.methods.user.smoothing"),
+        modules=("dpsco_core.methods.user.smoothing",),
         experiment=Experiment(name="The mean norm in a ball", run=runs.reversed_sandwich),
     ),
     _entry(
@@ -197,10 +197,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"risk is optimal then only for $d\lesssim\varepsilon^2n$. With Theorem C.3's λ the "
         "theorem stands.",
         instead="The regulariser of Theorem C.3.",
-        modules=(
-            "dpsco_core.methods.user.accelerated.nonsmooth",
-            "dpsco_core.bounds.user.rate_formulas",
-        ),
+        modules=("dpsco_core.methods.user.accelerated.nonsmooth",),
         experiment=Experiment(name="Private error at both", run=runs.regulariser_without_privacy),
     ),
     _entry(
@@ -245,6 +242,6 @@ ENTRIES: tuple[Erratum, ...] = (
         wrong=r"$16\eta^2L^2$; the exponents do not add up as shown, without harm; two logarithms; "
         r"$L^2$ counts twice.",
         instead="Proofs with their own constants.",
-        modules=("dpsco_core.bounds.user.rate_formulas", "dpsco_core.methods.user.level"),
+        modules=("dpsco_core.methods.user.level",),
     ),
 )

@@ -8,14 +8,9 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq
 
+from dpsco_core.base.errors import require
 from dpsco_core.bounds.user.complexity import non_smooth, smooth
-from dpsco_core.bounds.user.rate_formulas import (
-    linear_time,
-    linear_time_proven,
-    optimal,
-    smoothed_printed,
-    smoothing_gap,
-)
+from dpsco_core.bounds.user.rates import linear_time, linear_time_proven, optimal
 from dpsco_core.explain.errata.base import Finding
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier, printed_multiplier
 from dpsco_core.methods.user.printed_schedules import (
@@ -23,6 +18,7 @@ from dpsco_core.methods.user.printed_schedules import (
     printed_batch,
     printed_noise,
     printed_sgd,
+    smoothed_regulariser,
 )
 from dpsco_core.methods.user.requirements import (
     batch_ratio,
@@ -35,6 +31,40 @@ from dpsco_core.privacy.budget import gaussian_delta
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 
 TINY = 1e-12  # a delta below 1/(mn), which Theorems C.3 and D.3 ask for
+
+
+def smoothed_printed(at: UserLevel) -> float:
+    r"""The private error at the :math:`\lambda` of Theorem D.3's proof, with its unit.
+
+    .. math:: LR\frac{\sqrt d}{\varepsilon n\sqrt m}\cdot\frac{\sqrt d}{\varepsilon\sqrt n}
+
+    (18) at :math:`\lambda=\frac LR\frac1{\sqrt{nm}}` and :math:`\tau=L/\sqrt m`: optimal only for
+    :math:`d\lesssim\varepsilon^2n`. With the :math:`\lambda` of Theorem C.3 it is always
+    (theory/lowy-liu-asi.md, 2.5).
+    """
+    regulariser = at.lipschitz / at.diameter * smoothed_regulariser(at)
+    noise = math.sqrt(at.d / at.m) * at.lipschitz / (at.epsilon * at.n)
+    return noise**2 / regulariser
+
+
+def smoothing_gap(at: UserLevel, radius: float, *, printed: bool = False) -> tuple[float, float]:
+    r"""Lemma D.1: what :math:`f_r-f` lies between, for the loss averaged over a ball.
+
+    .. math:: 0\le f_r-f\le Lr\frac d{d+1}
+
+    By Jensen, and because the mean distance from the centre is :math:`\frac{rd}{d+1}`. `printed`
+    has it reversed: :math:`-Lr\le f_r-f\le0` (theory/lowy-liu-asi.md, 2.5).
+
+    Examples
+    --------
+    >>> at = UserLevel(n=10, m=1, d=4, epsilon=1.0, delta=1e-6)
+    >>> smoothing_gap(at, 0.5), smoothing_gap(at, 0.5, printed=True)
+    ((0.0, 0.4), (-0.5, 0.0))
+    """
+    require(radius > 0, "radius", "positive", radius)
+    if printed:
+        return -at.lipschitz * radius, 0.0
+    return 0.0, at.lipschitz * radius * at.d / (at.d + 1)
 
 
 def _at(n: int, m: int, *, d: int = 10, epsilon: float = 1.0, delta: float = 1e-6) -> UserLevel:

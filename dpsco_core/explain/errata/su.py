@@ -51,7 +51,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "rate follows with $n^{5/2}$, and with $n^{3/2}$ only $n^{-1/4}$.",
         instead=r"$n^{5/2}$; the printed cap is a bound of its own.",
         modules=(
-            "dpsco_core.bounds.euclidean.objective_formulas",
+            "dpsco_core.bounds.euclidean.objective",
             "dpsco_core.methods.euclidean.objective_plan",
         ),
         experiment=Experiment(name="The projected noise at both", run=runs.accuracy_cap),
@@ -67,7 +67,7 @@ ENTRIES: tuple[Erratum, ...] = (
         "objective is also only half as strongly convex as Algorithm 1's.)",
         instead=r"The $\ell_2$ modulus, and the factor that the determinant needs.",
         modules=(
-            "dpsco_core.bounds.euclidean.objective_formulas",
+            "dpsco_core.bounds.euclidean.objective_strong",
             "dpsco_core.methods.euclidean.objective_perturbation",
         ),
         experiment=Experiment(name="One record on an interval", run=runs.modulus_units),
@@ -79,7 +79,7 @@ ENTRIES: tuple[Erratum, ...] = (
         printed=r"$\frac{L^2\|C\|_2^2}{\Delta n\epsilon}$.",
         wrong="The introduction and Table 1 have no ε there. As printed it is true, and weaker.",
         instead="The first term without ε; the printed one is a row of its own.",
-        modules=("dpsco_core.bounds.euclidean.objective_formulas",),
+        modules=("dpsco_core.bounds.euclidean.objective_strong",),
         experiment=Experiment(name="The first term with and without", run=runs.stray_epsilon),
     ),
     _entry(
@@ -91,10 +91,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"says but for the logarithm: a power of d on a cube or an $\ell_1$ ball. The theorem is "
         r"about empirical risk and writes population risk; its $n\le$ meets Theorem 4's $n\ge$.",
         instead="The formula, with its hypotheses.",
-        modules=(
-            "dpsco_core.bounds.euclidean.objective_formulas",
-            "dpsco_core.bounds.euclidean.lower_other",
-        ),
+        modules=("dpsco_core.bounds.euclidean.lower_other",),
     ),
     _entry(
         slug="su.mirror-index",
@@ -170,7 +167,7 @@ ENTRIES: tuple[Erratum, ...] = (
         r"additive term $L\big(\frac1{\sqrt n}+\frac{\sqrt{d\log(1/\delta)}}{\epsilon n}\big)$ is "
         "hidden.",
         instead="The additive term is there; the printed row stands beside it.",
-        modules=("dpsco_core.bounds.lq.lipschitz", "dpsco_core.bounds.lq.explicit_formulas"),
+        modules=("dpsco_core.bounds.lq.lipschitz", "dpsco_core.bounds.lq.phased"),
     ),
     _entry(
         slug="su.hidden-constant",

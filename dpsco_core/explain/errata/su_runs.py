@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import ndtr
 
-from dpsco_core.bounds.euclidean.objective_formulas import Objective, accuracy, rate, rate_strong
+from dpsco_core.bounds.euclidean.objective import Objective, accuracy, rate
+from dpsco_core.bounds.euclidean.objective_strong import rate_strong
 from dpsco_core.bounds.lq.heavy import heavy_euclidean
 from dpsco_core.bounds.lq.tools import printed_kappa
 from dpsco_core.explain.errata.base import Finding, unit_setting

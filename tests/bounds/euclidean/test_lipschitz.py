@@ -10,10 +10,10 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from dpsco_core.bounds.euclidean import objective_formulas as sco_objective
+from dpsco_core.bounds.euclidean import lower_other, objective, objective_strong
 from dpsco_core.bounds.euclidean import private_sgd as sco_private_sgd
+from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.bounds.euclidean.objective import width as width_of
-from dpsco_core.bounds.euclidean.objective_formulas import Objective
 from dpsco_core.bounds.instances.gaussian import normal_norm
 from dpsco_core.privacy import ZCDP, ApproxDP, PureDP, shuffle_steps, shuffled_steps_delta
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
@@ -122,27 +122,27 @@ def test_the_golden_values_of_objective_perturbation():
     assert GOLDEN.objective_std**2 == pytest.approx(7542.6823, rel=1e-7)
     modulus = 1 / (math.sqrt(1e5) * 2)
     assert modulus == pytest.approx(1.5811388e-3)
-    assert sco_objective.regulariser(GOLDEN, 0.25, 1) == pytest.approx(modulus)
+    assert objective.regulariser(GOLDEN, 0.25, 1) == pytest.approx(modulus)
     need = 0.25 / (2 * 1e5 * (math.exp(0.5 / 4) - 1))
     assert need == pytest.approx(9.388017e-6, rel=1e-6)
     tiny = Objective(n=10, epsilon=0.5, delta=1e-6, lipschitz=1e-9, diameter=2.0, width=1.0)
-    assert sco_objective.regulariser(tiny, 0.25, 1) == pytest.approx(need * 1e4)
+    assert objective.regulariser(tiny, 0.25, 1) == pytest.approx(need * 1e4)
     for printed, alpha, variance in (
         (True, 4.320113e-10, 1.0304357e-3),
         (False, 4.320113e-15, 1.0304357e-8),
     ):
-        found = sco_objective.accuracy(GOLDEN, printed=printed)
+        found = objective.accuracy(GOLDEN, printed=printed)
         assert found == pytest.approx(alpha, rel=1e-6)
         assert GOLDEN.output_std(found, modulus) ** 2 == pytest.approx(variance, rel=1e-6)
-    assert sco_objective.rate(GOLDEN) == pytest.approx((6.324555e-3, 2.419900e-4), rel=1e-6)
-    corrected = sco_objective.rate_strong(GOLDEN, 0.1)
+    assert objective.rate(GOLDEN) == pytest.approx((6.324555e-3, 2.419900e-4), rel=1e-6)
+    corrected = objective_strong.rate_strong(GOLDEN, 0.1)
     assert corrected == pytest.approx((4e-4, 5.855917e-7), rel=1e-6)
-    assert sco_objective.rate_strong(GOLDEN, 0.1, printed=True)[0] == pytest.approx(8e-4)
-    assert sco_objective.accuracy_strong(GOLDEN, 0.1) == pytest.approx(1.092912e-18, rel=1e-6)
+    assert objective_strong.rate_strong(GOLDEN, 0.1, printed=True)[0] == pytest.approx(8e-4)
+    assert objective_strong.accuracy_strong(GOLDEN, 0.1) == pytest.approx(1.092912e-18, rel=1e-6)
     unit = Objective(
         n=10**5, epsilon=0.5, delta=1e-6, lipschitz=1.0, diameter=1.0, width=GOLDEN.width
     )
-    private, sampling = sco_objective.width_lower(unit, 100)
+    private, sampling = lower_other.width_lower(unit, 100)
     assert (private, sampling) == pytest.approx((7.430927e-11, 1e-5), rel=1e-6)
 
 
@@ -154,7 +154,7 @@ def test_the_measured_example_of_b1():
     assert (width / 2) ** 2 == pytest.approx(6.29808, abs=1e-5)
     for n, expected in ((1000, 0.889), (10_000, 0.233), (50_000, 0.099)):
         at = Objective(n=n, epsilon=0.9, delta=1e-5, lipschitz=1.0, diameter=4.0, width=width)
-        terms = sco_objective.explicit(at, 0.25, 1)
+        terms = objective.explicit(at, 0.25, 1)
         own = math.fsum(terms) + terms[1] * (1.72**2 / 4 - 1)
         assert own == pytest.approx(expected, abs=6e-4)
 
@@ -186,7 +186,7 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * math.sqrt(alpha / lam),
         3 * math.sqrt(2 * s2 * 2.2),
     )
-    assert sco_objective.explicit(at, beta, 1) == pytest.approx(expected)
+    assert objective.explicit(at, beta, 1) == pytest.approx(expected)
     big = mu * 0.25  # the modulus in the norm of the set, by its inradius
     alpha = min(
         9 * 1.6**2 / (big * 500**2), 81 * 1.6**6 * 0.49 / (big**3 * 500**4 * 2.2**2 * math.log(1e5))
@@ -200,8 +200,8 @@ def test_the_explicit_forms_of_objective_perturbation_term_by_term():
         3 * 0.8 * math.sqrt(2 * alpha / big),
         3 * math.sqrt(2 * s2 * 2.2),
     )
-    assert sco_objective.explicit_strong(at, beta, mu, 3) == pytest.approx(expected)
-    assert sco_objective.explicit_strong(at, beta, mu, 0)[1] == 0
+    assert objective_strong.explicit_strong(at, beta, mu, 3) == pytest.approx(expected)
+    assert objective_strong.explicit_strong(at, beta, mu, 0)[1] == 0
 
 
 def test_the_width_lower_bound_is_below_b2_on_its_instance():
@@ -217,8 +217,8 @@ def test_the_width_lower_bound_is_below_b2_on_its_instance():
                 width=width,
                 inradius=0.5,
             )
-            upper = sum(sco_objective.explicit_strong(at, 1.0, 1.0, 0))
-            assert max(sco_objective.width_lower(at, d)) <= upper
+            upper = sum(objective_strong.explicit_strong(at, 1.0, 1.0, 0))
+            assert max(lower_other.width_lower(at, d)) <= upper
 
 
 def test_the_rows_are_the_formulas_at_the_sound_noise_and_their_own_distance():
@@ -261,9 +261,9 @@ def test_the_rows_of_objective_perturbation_take_the_rank_of_their_losses():
             inradius=1.0,
         )
         for name, printed in (("explicit", False), ("paper", True)):
-            value = sum(sco_objective.explicit(own, 8.0, rank, printed=printed))
+            value = sum(objective.explicit(own, 8.0, rank, printed=printed))
             row = BY_SLUG[f"upper.sco.objective-perturbation-{name}"]
             assert row.value(at) == pytest.approx(value), (structure, name)
-        strong = sco_objective.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
+        strong = objective_strong.explicit_strong(own, 8.0, 1.0, 0 if structure == "mean" else 9)
         row = BY_SLUG["upper.sco.objective-perturbation-strong-explicit"]
         assert row.value(at) == pytest.approx(sum(strong)), structure

@@ -6,25 +6,41 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.user.explicit_formulas import (
-    VOID,
-    calibrated_sgd_risk,
+from dpsco_core.bounds.user.explicit import VOID
+from dpsco_core.bounds.user.phased_erm import (
     full_batch_risk,
     mode_a_risk,
-    one_chain_risk,
-    one_pass,
     phased_erm_risk,
-    phased_sgd_risk,
     restarts,
     stability,
 )
-from dpsco_core.bounds.user.rate_formulas import group_privacy, optimal
+from dpsco_core.bounds.user.phased_sgd import calibrated_sgd_risk, one_chain_risk, phased_sgd_risk
+from dpsco_core.bounds.user.rates import group_privacy, optimal
 from dpsco_core.methods.user.accelerated.gap import Curvature, staged_gap
 from dpsco_core.methods.user.calibrated import calibrated_sgd, full_batch, one_chain
 from dpsco_core.methods.user.level import UserLevel
 
 AT = UserLevel(n=10**4, m=100, d=5, epsilon=1.0, delta=1e-6, smoothness=1.0)
 ALL = (calibrated_sgd_risk, one_chain_risk, mode_a_risk, full_batch_risk)
+
+
+def one_pass(
+    step: float, lipschitz: float, steps: float, distance: float, *, printed: bool = False
+) -> tuple[float, float]:
+    r"""Lemma B.3, for the average of T one-pass projected steps: start, gradients.
+
+    .. math:: \frac{\|y-x_0\|^2}{2\eta T},\ \frac{\eta L^2}2
+
+    Against any fixed y, for every convex L-Lipschitz loss and step. `printed` has both doubled, for
+    :math:`\eta\le1/\beta` (from Feldman et al. 2020, Lemma 4.5; theory/lowy-liu-asi.md, 3.7).
+
+    Examples
+    --------
+    >>> one_pass(0.1, 1.0, 100, 1.0), one_pass(0.1, 1.0, 100, 1.0, printed=True)
+    ((0.05, 0.05), (0.1, 0.1))
+    """
+    scale = 2.0 if printed else 1.0
+    return scale * distance**2 / (2 * step * steps), scale * step * lipschitz**2 / 2
 
 
 def project(x, radius=0.5):

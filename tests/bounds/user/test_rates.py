@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from dpsco_core.base.errors import InvalidInput
-from dpsco_core.bounds.user import rate_formulas as user_rates
+from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.bounds.user import quoted
+from dpsco_core.bounds.user import rates as user_rates
+from dpsco_core.explain.errata import lowy_runs
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.methods.user.printed_schedules import printed_regulariser
+from dpsco_core.methods.user.printed_schedules import printed_radius, printed_regulariser
 from tests.methods.user.requirements_oracle import linear_time_pays_from
 
 AT = UserLevel(n=10**6, m=10**4, d=400, epsilon=0.5, delta=1e-6, strong_convexity=0.3)
@@ -18,7 +20,7 @@ RATES = (
     user_rates.linear_time_proven,
     user_rates.group_privacy,
     user_rates.strong,
-    user_rates.quoted_lower,
+    quoted.quoted_lower,
 )
 
 
@@ -52,7 +54,7 @@ def test_the_orientation_values(n, m, d, optimal, linear, group):
         (user_rates.linear_time_proven, (-0.5, -0.5, 0.5, -0.5)),
         (user_rates.group_privacy, (-1, 0, 0.5, -1)),
         (user_rates.strong, (-2, -1, 1, -2)),
-        (user_rates.quoted_lower, (-1, -0.5, 0.5, -1)),
+        (quoted.quoted_lower, (-1, -0.5, 0.5, -1)),
     ],
 )
 def test_the_slopes_of_the_private_term(rate, slopes):
@@ -128,29 +130,63 @@ def test_the_proof_of_the_linear_rate_is_better_than_the_statement_below_one():
 def test_the_optimum_is_below_the_others_and_above_the_lower_bound(m, epsilon):
     at = replace(AT, m=m, epsilon=epsilon)
     best = sum(user_rates.optimal(at))
-    assert user_rates.quoted_lower_risk(at) <= best
+    assert sum(quoted.lower_rate(at)) <= best
     assert best <= sum(user_rates.group_privacy(at)) * (1 + 1e-12)
     assert best <= sum(user_rates.linear_time(at)) * (1 + 1e-12)
-    assert sum(user_rates.non_private(at)) <= best
+    assert at.unit / math.sqrt(at.total) <= best
 
 
 def test_the_quoted_lower_bound_stops_at_the_trivial_risk():
     few = replace(AT, n=2, m=1, lipschitz=3.0, diameter=2.0)
-    assert sum(user_rates.quoted_lower(few)) > user_rates.trivial(few) == 6.0
-    assert user_rates.quoted_lower_risk(few) == 6.0
+    assert sum(quoted.quoted_lower(few)) > few.unit == 6.0
+    assert sum(quoted.lower_rate(few)) == 6.0
+
+
+def intermediate(
+    at: UserLevel, regulariser: float, tau: float | None = None, *, printed: bool = False
+) -> tuple[float, float, float, float, float]:
+    r"""(18) of the proof of Theorem C.3, before :math:`\lambda` is chosen.
+
+    .. math::
+        \frac{LR\sqrt d}{\varepsilon n\sqrt m},\quad\frac{L^2}{\lambda nm},\quad
+        \frac{d\tau^2\Lambda}{\lambda\varepsilon^2n^2},\quad\lambda R^2,\quad\frac{2LR}{nm}
+
+    `printed` has :math:`L^2` before the third too, which counts it twice, as
+    :math:`\tau\propto L` (theory/lowy-liu-asi.md, 8, item 15). The last is the event in which
+    something is removed.
+
+    Parameters
+    ----------
+    at : UserLevel
+    regulariser : float
+        :math:`\lambda`, positive.
+    tau : float, optional
+        :math:`\tau`; None for :math:`L\ln(ndm)/\sqrt m`.
+    printed : bool
+    """
+    require(regulariser > 0, "regulariser", "positive", regulariser)
+    radius = printed_radius(at) if tau is None else tau
+    noise = (math.sqrt(at.d * at.log_delta) * radius / (at.epsilon * at.n)) ** 2 / regulariser
+    return (
+        quoted.quoted_lower(at)[1],
+        at.lipschitz**2 / (regulariser * at.total),
+        noise * at.lipschitz**2 if printed else noise,
+        regulariser * at.diameter**2,
+        2 * at.unit / at.total,
+    )
 
 
 def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
     at = replace(AT, lipschitz=3.0, diameter=2.0)
     tau = at.lipschitz / math.sqrt(at.m)
-    terms = user_rates.intermediate(at, printed_regulariser(at), tau)
+    terms = intermediate(at, printed_regulariser(at), tau)
     assert sum(terms[:4]) <= 3 * at.log_delta * sum(user_rates.optimal(at, logs=False))
     assert terms[3] == pytest.approx(at.diameter**2 * printed_regulariser(at))
     # All terms are risks: doubling L and R together with lambda's unit scales them alike.
     twice = replace(at, lipschitz=2 * at.lipschitz, diameter=2 * at.diameter)
-    more = user_rates.intermediate(twice, printed_regulariser(twice), 2 * tau)
+    more = intermediate(twice, printed_regulariser(twice), 2 * tau)
     assert more == pytest.approx([4 * term for term in terms])
-    printed = user_rates.intermediate(at, printed_regulariser(at), tau, printed=True)
+    printed = intermediate(at, printed_regulariser(at), tau, printed=True)
     assert printed[2] == pytest.approx(9 * terms[2])
     assert [printed[k] for k in (0, 1, 3, 4)] == [terms[k] for k in (0, 1, 3, 4)]
 
@@ -158,7 +194,7 @@ def test_the_intermediate_bound_balances_at_the_regulariser_of_the_theorem():
 def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dimension_only():
     for d, optimal in ((10, True), (10**6, False)):
         at = replace(AT, d=d, epsilon=0.5)
-        excess = user_rates.smoothed_printed(at) / user_rates.optimal(at, logs=False)[1]
+        excess = lowy_runs.smoothed_printed(at) / user_rates.optimal(at, logs=False)[1]
         assert (excess <= 1) == optimal
         assert excess == pytest.approx(math.sqrt(d / at.n) / at.epsilon)
 
@@ -166,9 +202,9 @@ def test_the_printed_regulariser_of_the_smoothed_algorithm_is_optimal_in_low_dim
 def test_the_sandwich_of_smoothing_is_printed_upside_down():
     # The mean of |x + y| over [-r, r] is r/2 at 0, above |0|.
     at = replace(AT, d=1)
-    low, high = user_rates.smoothing_gap(at, 0.2)
+    low, high = lowy_runs.smoothing_gap(at, 0.2)
     assert low <= 0.1 <= high == pytest.approx(0.1)
-    low, high = user_rates.smoothing_gap(at, 0.2, printed=True)
+    low, high = lowy_runs.smoothing_gap(at, 0.2, printed=True)
     assert high < 0.1
 
 

@@ -9,10 +9,12 @@ from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.bounds.base import pooled
 from dpsco_core.bounds.euclidean.rows import SCO_BOUNDS
 from dpsco_core.bounds.user import complexity as user_complexity
-from dpsco_core.bounds.user import rate_formulas as user_rates
+from dpsco_core.bounds.user import quoted
+from dpsco_core.bounds.user import rates as user_rates
 from dpsco_core.bounds.user.conditions import best_share, gaussian_user_level, user_level
 from dpsco_core.bounds.user.explicit import TERMS
-from dpsco_core.bounds.user.explicit_formulas import full_batch_risk, mode_a_risk, one_chain_risk
+from dpsco_core.bounds.user.phased_erm import full_batch_risk, mode_a_risk
+from dpsco_core.bounds.user.phased_sgd import one_chain_risk
 from dpsco_core.bounds.user.rows import UPPER_USER_BOUNDS, USER_BOUNDS
 from dpsco_core.geometry import L1Ball
 from dpsco_core.methods.user.requirements import users_condition
@@ -85,7 +87,7 @@ def test_rows_are_the_formulas():
     found = user_level(at)
     assert (found.lipschitz, found.diameter, found.smoothness) == (3.0, 0.5, 1.0)
     for slug, pair in (
-        ("upper.user.non-private", user_rates.non_private(found)[:1]),
+        ("upper.user.non-private", (found.unit / math.sqrt(found.total),)),
         ("upper.user.phased-sgd", user_rates.linear_time(found)),
         ("upper.user.phased-sgd-proof", user_rates.linear_time_proven(found)),
         ("upper.user.accelerated", user_rates.optimal(found)),
@@ -95,7 +97,7 @@ def test_rows_are_the_formulas():
         ("upper.user.clipped-means", user_rates.group_privacy(found)),
         ("upper.user.prior-asi-liu-2024", user_rates.optimal(found, logs=False)),
         ("upper.user.prior-bassily-sun-2023-local", user_rates.linear_time(found, logs=False)),
-        ("lower.user.rate", user_rates.quoted_lower(found)),
+        ("lower.user.rate", quoted.quoted_lower(found)),
         ("upper.user.accelerated-gradients", (user_complexity.smooth(found),)),
         ("upper.user.accelerated-nonsmooth-gradients", (user_complexity.non_smooth(found),)),
         ("upper.user.prior-asi-liu-2024-gradients", (user_complexity.asi_liu(found),)),

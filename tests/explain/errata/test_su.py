@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from dpsco_core.bounds.euclidean.objective_formulas import Objective
+from dpsco_core.bounds.euclidean.objective import Objective
 from dpsco_core.explain.errata import SLUGS, erratum
 from dpsco_core.explain.errata import su_runs as runs
 from dpsco_core.methods.euclidean.objective_plan import printed_linear_std

@@ -1,0 +1,242 @@
+r"""The rates at user level that Lowy, Liu and Asi (2024) quote, and their lower bound.
+
+The upper bound of Levy et al. (2021), which they call suboptimal without giving its rate, has no
+row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dpsco_core.base import loss_classes as classes
+from dpsco_core.base.cards import (
+    ASI_LIU_2024,
+    BASSILY_SUN_2023,
+    GHAZI_2023,
+    LEVY_2021,
+    LOWY_2024,
+    SCO_PROBLEMS,
+    BoundCard,
+)
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered
+from dpsco_core.bounds.euclidean.conditions import (
+    SAMPLE_SMOOTH,
+    SAMPLE_STRONGLY_CONVEX,
+    never,
+)
+from dpsco_core.bounds.lq.conditions import L2_BALL
+from dpsco_core.bounds.user.complexity import COMPARISON
+from dpsco_core.bounds.user.conditions import (
+    condition,
+)
+from dpsco_core.bounds.user.rates import (
+    ANY_EPSILON,
+    ITEMS_STRONG,
+    LETTERS,
+    LOSSES,
+    TERMS,
+    THEOREM_3_2_CARD,
+    Rate,
+    formula,
+    linear_time,
+    optimal,
+    strong,
+    upper,
+)
+from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.problems.base import Setting
+
+_NO_LOGS = "Constants and logarithms are set to 1."
+_QUOTED = r"LR\Big(\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big)"
+
+
+def assumptions(slug: str, text: str) -> Hypothesis:
+    """Return what the comparison says that a method needs, by its slug there."""
+    row = next(row for row in COMPARISON if row.slug == slug)
+    return condition(text, lambda at: " ".join(row.failures(at)))
+
+
+BASSILY_SUN_NEEDS = (
+    ANY_EPSILON,
+    *LOSSES,
+    SAMPLE_SMOOTH,
+    assumptions(
+        "bassily-sun-2023",
+        "beta R/L < min(n/sqrt(md), n^(3/2)/(d sqrt(m))), n >= sqrt(d)/epsilon and "
+        "m <= max(sqrt(d), n epsilon^2/sqrt(d))",
+    ),
+)
+GHAZI_NEEDS = (ANY_EPSILON, *LOSSES, assumptions("ghazi-2023", "n >= ln(d)/epsilon"))
+ASI_LIU_NEEDS = (ANY_EPSILON, *LOSSES, assumptions("asi-liu-2024", "n >= ln(md)/epsilon"))
+LOCAL_NEEDS = (
+    ANY_EPSILON,
+    *LOSSES,
+    SAMPLE_SMOOTH,
+    assumptions(
+        "bassily-sun-2023-local",
+        "beta R/L < epsilon^3 sqrt(n^3/(m d^3)) and m <= d/epsilon^2 <= n",
+    ),
+)
+
+
+def quoted_lower(at: UserLevel) -> tuple[float, float]:
+    r"""The lower bound of Levy et al. (2021), as quoted, up to its constant.
+
+    .. math:: LR\Big(\frac1{\sqrt{nm}},\ \frac{\sqrt d}{\varepsilon n\sqrt m}\Big)
+
+    Section 1 of the paper, which does not give its conditions.
+    """
+    return optimal(at, logs=False)
+
+
+def _quoted_optimal(at: UserLevel) -> tuple[float, float]:
+    return optimal(at, logs=False)
+
+
+def _quoted_linear(at: UserLevel) -> tuple[float, float]:
+    return linear_time(at, logs=False)
+
+
+_PRIOR = replace(
+    THEOREM_3_2_CARD,
+    slug="upper.user.prior-asi-liu-2024",
+    name="Asi and Liu 2024, rate",
+    paper=ASI_LIU_2024,
+    statement="as quoted by Lowy et al. 2024, section 1",
+    summary="The optimal rate at user level with few users, for smooth losses or any. " + _NO_LOGS,
+    latex=_QUOTED,
+    method="",
+    loss_class=classes.LIPSCHITZ,
+)
+_QUOTED_RATES: tuple[Bound, ...] = (
+    upper(
+        replace(
+            _PRIOR,
+            slug="upper.user.prior-bassily-sun-2023",
+            name="Bassily and Sun 2023, rate",
+            paper=BASSILY_SUN_2023,
+            summary="The optimal rate at user level for very smooth losses and few items per "
+            "user. " + _NO_LOGS,
+            loss_class=classes.SMOOTH_LIPSCHITZ,
+        ),
+        _quoted_optimal,
+        BASSILY_SUN_NEEDS,
+    ),
+    upper(
+        replace(
+            _PRIOR,
+            slug="upper.user.prior-ghazi-2023",
+            name="Ghazi et al. 2023, rate",
+            paper=GHAZI_2023,
+            summary="The optimal rate at user level with few users, by a method that does not run "
+            "in polynomial time. " + _NO_LOGS,
+        ),
+        _quoted_optimal,
+        GHAZI_NEEDS,
+    ),
+    upper(_PRIOR, _quoted_optimal, ASI_LIU_NEEDS),
+    upper(
+        replace(
+            _PRIOR,
+            slug="upper.user.prior-bassily-sun-2023-local",
+            name="Bassily and Sun 2023, Algorithm 5, rate",
+            paper=BASSILY_SUN_2023,
+            statement="Algorithm 5, as quoted by Lowy et al. 2024, section 1",
+            summary="The rate of one pass under local privacy, where the server sees no user's "
+            "data; it takes many users a round. " + _NO_LOGS,
+            latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
+            loss_class=classes.SMOOTH_LIPSCHITZ,
+        ),
+        _quoted_linear,
+        LOCAL_NEEDS,
+    ),
+)
+QUOTED_RATES = lettered(LETTERS, _QUOTED_RATES)
+
+
+def _lower(card: BoundCard, rate: Rate, hypotheses: tuple[Hypothesis, ...]) -> Bound:
+    at_setting = formula(rate, (0.0, 0.0))
+
+    def terms(setting: Setting) -> dict[str, float]:
+        return dict(zip(TERMS, at_setting(setting), strict=True))
+
+    return Bound(card=card, evaluate=terms, hypotheses=hypotheses)
+
+
+def _cut(pair: tuple[float, float], most: float) -> tuple[float, float]:
+    """Return the terms cut, so that their sum is at most `most`."""
+    first = min(pair[0], most)
+    return first, min(pair[1], most - first)
+
+
+def lower_rate(at: UserLevel) -> tuple[float, float]:
+    """Return `quoted_lower`, cut at L R: a fixed point has no more excess risk.
+
+    The cut is not quoted (theory/lowy-liu-asi.md, 4).
+    """
+    return _cut(quoted_lower(at), at.unit)
+
+
+def _lower_strong(at: UserLevel) -> tuple[float, float]:
+    if at.strong_convexity <= 0:
+        return 0.0, 0.0
+    # No point has more excess risk than L R, or than L^2/(2 mu): the risk is above a parabola.
+    most = min(at.unit, at.lipschitz**2 / (2 * at.strong_convexity))
+    return _cut(strong(at, logs=False), most)
+
+
+_LOWER = BoundCard(
+    slug="lower.user.rate",
+    name="User level, lower rate",
+    paper=LEVY_2021,
+    statement="as quoted by Lowy et al. 2024, section 1",
+    summary="The lower rate at user level, with its hidden constant set to 1; the cut at L R is "
+    "ours, and its conditions are not quoted. A worst case over convex Lipschitz losses: on "
+    "another loss a measured line may run below. It is stated for algorithms that are "
+    "(epsilon, delta)-private for a user's whole block.",
+    kind="lower",
+    quantity="excess risk",
+    constant="rate",
+    latex=r"LR\min\Big\{1,\frac1{\sqrt{nm}}+\frac{\sqrt d}{\varepsilon n\sqrt m}\Big\}",
+    privacy="approx",
+    instance_problem="linear",
+    instance_class=classes.LIPSCHITZ_LINEAR,
+    level="user",
+    loss_class=classes.LIPSCHITZ,
+    problems=SCO_PROBLEMS,
+)
+_USER_LOWER: tuple[Bound, ...] = (
+    _lower(_LOWER, lower_rate, (ANY_EPSILON, *LOSSES, L2_BALL)),
+    _lower(
+        replace(
+            _LOWER,
+            slug="lower.user.strong-rate",
+            drawn=False,
+            name="User level, strongly convex, lower rate (unproven)",
+            paper=LOWY_2024,
+            statement="Remark 3.6, as a claim of optimality",
+            summary="What the paper calls optimal for strongly convex losses, without naming a "
+            "lower bound; its constant is set to 1, and the cut is ours. A worst case over "
+            "strongly convex Lipschitz losses: on another loss a measured line may run below.",
+            latex=r"\min\Big\{LR,\frac{L^2}{2\mu},\frac{L^2}\mu\Big(\frac1{nm}+"
+            r"\frac d{\varepsilon^2n^2m}\Big)\Big\}",
+            instance_problem="quadratic",
+            instance_class=classes.SMOOTH_LIPSCHITZ_STRONG,
+            loss_class=classes.LIPSCHITZ_STRONG,
+            problems=ITEMS_STRONG,
+        ),
+        _lower_strong,
+        (
+            never(
+                "a proof",
+                "The paper calls this rate optimal without naming a lower bound, so that nothing "
+                "is proven here.",
+            ),
+            ANY_EPSILON,
+            *LOSSES,
+            SAMPLE_STRONGLY_CONVEX,
+            L2_BALL,
+        ),
+    ),
+)
+USER_LOWER = lettered(LETTERS, _USER_LOWER)
