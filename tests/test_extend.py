@@ -102,6 +102,30 @@ def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> 
     assert "Recentred clipping" in dpsco(folder, "about", METHOD, *WITH)
 
 
+def install(folder: Path, entry: str) -> None:
+    """Install the page's estimator as a package does: a module, and metadata with `entry`."""
+    (folder / "my_package.py").write_text(BLOCKS[OWN[0]], encoding="utf-8")
+    info = folder / "my_package-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[dpsco.methods]\nmine = {entry}\n")
+
+
+def test_an_installed_package_adds_a_method_by_its_entry_point(folder: Path) -> None:
+    install(folder, "my_package")
+    listed = json.loads(dpsco(folder, "catalogue", "--json"))
+    assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
+    asked = ("run", "--method", METHOD, "--n=500", "--trials=2", "--workers=2", "--json")
+    (row,) = json.loads(dpsco(folder, *asked))["results"]
+    assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # workers have it too
+
+
+def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
+    install(folder, "my_package.absent")
+    done = run(folder, "-m", "dpsco_core.cli.main", "catalogue")
+    assert done.returncode == 2 and "got dpsco.methods=my_package.absent" in done.stderr
+
+
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     """At a false-alarm rate of 1e-6."""
     asked = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", WITH[0])
