@@ -6,11 +6,12 @@ CSV are in the order of the page's figures.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.users.state import View as UsersView
-from dpsco_app.pages.who_wins.state import COLUMNS, ENDS, ROWS
+from dpsco_app.pages.who_wins.state import ENDS, SIZES
+from dpsco_core.explain.contest import Reading
 from dpsco_core.extend import code_for
 from dpsco_core.scenario import Scenario
 
@@ -99,29 +100,36 @@ def anatomy_script(
     return text
 
 
-def regimes_script(point: Scenario, plane: str, slugs: Sequence[str], terms: str) -> str:
-    """Return the script of Who wins: the rates `slugs` and the terms of one bound over a plane."""
-    axes = plane.split("-")
-    low_high = [ENDS[axis] for axis in axes]
-    (x, y), (xs, ys) = axes, low_high
-    return (
+def regimes_script(point: Scenario, plane: str, reading: Reading, terms: str) -> str:
+    """Return the script of Who wins: the best method over a plane, and the terms of one bound."""
+    x, y = plane.split("-")
+    columns, rows = SIZES[reading]
+    text = (
         _head(
             "Who wins",
             _library(point),
+            "from dpsco_core.base.limits import DASHBOARD",
+            "from dpsco_core.explain.contest import contest, measured_plane",
             "from dpsco_core.explain.regimes import Plane, axis_values, regimes",
         )
         + f"{_own_code(point)}point = {point.to_code()}\n"
         + "plane = Plane(\n"
         + f'    x_axis="{x}",\n    y_axis="{y}",\n'
-        + f'    x=axis_values("{x}", {xs[0]}, {xs[1]}, {COLUMNS}),\n'
-        + f'    y=axis_values("{y}", {ys[0]}, {ys[1]}, {ROWS}),\n'
+        + f'    x=axis_values("{x}", {ENDS[x][0]}, {ENDS[x][1]}, {columns}, through=point.{x}),\n'
+        + f'    y=axis_values("{y}", {ENDS[y][0]}, {ENDS[y][1]}, {rows}, through=point.{y}),\n'
         + ")\n\n# %%\n"
-        + f"rates = regimes(point, plane, {list(slugs)!r})\n"
-        + "names = [b.card.slug for b in rates.bounds]\n"
-        + 'rows = {"smallest": [names[i] if i >= 0 else "" for i in rates.smallest.ravel()]}\n'
-        + "rows |= {name: rates.values[k].ravel() for k, name in enumerate(names)}\n"
-        + 'show("rates over the plane, row by row", rows)\n\n# %%\n'
-        + f'one = regimes(point, plane, ["{terms}"])\n'
+        + ("plane = measured_plane(point, plane, DASHBOARD)\n" if reading == "measured" else "")
+        + f'found = contest(point, plane, "{reading}")\n'
+        + "names = found.methods\n"
+        + 'rows = {"best": [names[i] if i >= 0 else "" for i in found.smallest.ravel()]}\n'
+        + "rows |= {name: found.values[k].ravel() for k, name in enumerate(names)}\n"
+        + 'show("the best over the plane, row by row", rows)\n'
+    )
+    if not terms:
+        return text
+    return (
+        text
+        + f'\n# %%\none = regimes(point, plane, ["{terms}"])\n'
         + 'largest = [one.terms[i] if i >= 0 else "" for i in one.dominant.ravel()]\n'
         + 'show("largest term", {"term": largest, "value": one.values[0].ravel()})\n'
     )

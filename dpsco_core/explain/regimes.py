@@ -1,4 +1,4 @@
-"""Which term of a bound dominates, and whose bound is smallest, over a plane of two parameters."""
+"""Which term of a bound dominates over a plane of two parameters."""
 
 from __future__ import annotations
 
@@ -68,15 +68,17 @@ class Regimes:
     dominant: NDArray[np.intp]
     holds: NDArray[np.bool_]
 
-    @property
-    def smallest(self) -> NDArray[np.intp]:
-        """Which bound is smallest, shape (rows, columns); -1 where all are infinite."""
-        return smallest_index(self.values)
 
+def axis_values(
+    axis: str, low: float, high: float, count: int, through: float = math.nan
+) -> Vector:
+    """Return at most `count` increasing values from `low` to `high`, evenly on a log scale.
 
-def axis_values(axis: str, low: float, high: float, count: int) -> Vector:
-    """Return at most `count` increasing values from `low` to `high`, evenly on a log scale."""
+    The one that is nearest to `through` gives way to it, if that is between the ends.
+    """
     values = np.geomspace(low, high, count)
+    if low <= through <= high:
+        values[smallest_index(np.abs(np.log(values / through)))] = through
     return np.unique(values.round()) if axis in INTEGERS else values
 
 
@@ -96,7 +98,7 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
     known: dict[tuple[float, float], Setting] = {}
     for i, y in enumerate(plane.y):
         for j, x in enumerate(plane.x):
-            setting = _setting(base, {plane.y_axis: y, plane.x_axis: x}, known)
+            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
             for k, which in enumerate(chosen):
                 terms = which.terms(setting)
                 value = float(which.combine(tuple(terms.values())))
@@ -112,7 +114,7 @@ def regimes(scenario: Scenario, plane: Plane, slugs: Sequence[str]) -> Regimes:
     )
 
 
-def _setting(
+def setting_at(
     base: Scenario, changes: dict[str, float], known: dict[tuple[float, float], Setting]
 ) -> Setting:
     """Return the setting at a point; constants that depend on d and p only are kept."""

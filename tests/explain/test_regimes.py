@@ -1,4 +1,4 @@
-"""Regimes: the map's values are those of the bounds, and its winners are the smallest."""
+"""Regimes: the map's values are those of the bounds, and so is its largest term."""
 
 from __future__ import annotations
 
@@ -49,13 +49,9 @@ def test_every_value_is_that_of_the_bound_at_the_point(
                 assert found.holds[k, i, j] == (not bound(slug).failures(setting))
 
 
-def test_the_smallest_is_the_least_finite_value_and_minus_one_where_there_is_none() -> None:
-    found = regimes(Scenario(p=2.0), plane(), SLUGS)
-    values = found.values
-    assert (found.smallest == values.argmin(axis=0)).all()
+def test_no_term_dominates_where_the_bound_is_infinite() -> None:
     pure = regimes(Scenario(delta=0.0), plane(), SLUGS)
-    assert np.isinf(pure.values).all() and (pure.smallest == -1).all()
-    assert (pure.dominant == -1).all()
+    assert np.isinf(pure.values).all() and (pure.dominant == -1).all()
 
 
 def test_the_dominant_term_is_the_largest_of_the_first_bound() -> None:

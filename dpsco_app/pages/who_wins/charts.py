@@ -1,9 +1,9 @@
-"""The two maps of Who wins: whose rate is smallest, which term is largest; no Streamlit in here."""
+"""The two maps of Who wins: which method is best, which term is largest; no Streamlit in here."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpsco_app.parts.charts import AXIS_TITLES
 from dpsco_app.parts.look import Look, colour_of, lay_out, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text
-from dpsco_core.catalogue import method_card
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.contest import Contest
 from dpsco_core.explain.regimes import Plane, Regimes
 from dpsco_core.scenario import Scenario
 
@@ -30,18 +31,21 @@ TERM_COLOURS = (
     ("#e5a9ad", "#85424a"),
     ("#9ed3d6", "#2b6c70"),
 )
-LEAST_SHARE = 0.02  # of the map, for a region to get its name
+LEAST_SHARE = 0.03  # of the map, for a region to get its name
+NEAR_EDGE = 0.2  # of the width: a name that would leave the map ends at its edge
+NO_BOUND, TIED = "no theorem holds", "tied"
 
 
-def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
-    """Return the map of which method's rate is smallest."""
-    colours = [look.colour(colour_of(b.card.method)) for b in found.bounds]
-    names = [method_card(b.card.method).name for b in found.bounds]
-    smallest = found.smallest
-    figure = _map(found, smallest, [translucent(c, 0.45) for c in colours], names, look)
-    _fade(figure, found, look)
-    _click_targets(figure, found)
-    _frontier(figure, found, point, look)
+def winners_figure(found: Contest, point: Scenario, look: Look) -> go.Figure:
+    """Return the map of which method is best, ties hatched; without a colour where none holds."""
+    colours = [translucent(look.colour(colour_of(m)), 0.55) for m in found.methods]
+    names = [method_card(m).name for m in found.methods]
+    figure = _map(found.plane, found.smallest, colours, names, look)
+    _hatch(figure, found, look)
+    nobody = (found.smallest < 0) & found.known
+    if nobody.mean() >= LEAST_SHARE:
+        _name(figure, found.plane, nobody, NO_BOUND, look.quiet, look)
+    _click_targets(figure, found.plane, names, lambda i, j: _contest_texts(found, i, j))
     _finish(figure, found.plane, point, look)
     return figure
 
@@ -49,42 +53,87 @@ def smallest_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
 def terms_figure(found: Regimes, point: Scenario, look: Look) -> go.Figure:
     """Return the map of which term of the first bound is largest."""
     colours = [look.colour(TERM_COLOURS[i % len(TERM_COLOURS)]) for i in range(len(found.terms))]
-    figure = _map(found, found.dominant, colours, list(found.terms), look)
-    _click_targets(figure, found)
-    _frontier(figure, found, point, look)
+    figure = _map(found.plane, found.dominant, colours, found.terms, look)
+    card = found.bounds[0].card
+    names = [method_card(card.method).name if card.method else card.name, "largest term"]
+    _click_targets(figure, found.plane, names, lambda i, j: _term_texts(found, i, j))
+    _frontier(figure, found.plane, [card.slug], point, look)
     _finish(figure, found.plane, point, look)
     return figure
 
 
 def _map(
-    found: Regimes, index: Indices, colours: Sequence[str], names: Sequence[str], look: Look
+    plane: Plane, index: Indices, colours: Sequence[str], names: Sequence[str], look: Look
 ) -> go.Figure:
-    x, y = _place(found.plane.x), _place(found.plane.y)
     figure = go.Figure(
         go.Heatmap(
-            x=x,
-            y=y,
+            x=_place(plane.x),
+            y=_place(plane.y),
             z=np.where(index < 0, np.nan, index),
             zmin=-0.5,
             zmax=len(colours) - 0.5,
             colorscale=_steps(colours),
             showscale=False,
             hoverinfo="skip",
+            xgap=1,  # cells are seen to be cells
+            ygap=1,
         )
     )
     for i, name in enumerate(names):
-        where = np.argwhere(index == i)
-        if len(where) < LEAST_SHARE * index.size:
-            continue
-        row, column = where[_inmost(index == i)]
-        figure.add_annotation(
-            x=x[column],
-            y=y[row],
-            text=f"<b>{wrapped(name, 16)}</b>",
-            showarrow=False,
-            font={"size": 12 if look.compact else 14, "color": look.ink},
-        )
+        if (index == i).mean() >= LEAST_SHARE:
+            _name(figure, plane, index == i, f"<b>{wrapped(name, 16)}</b>", look.ink, look)
     return figure
+
+
+def _name(
+    figure: go.Figure, plane: Plane, inside: NDArray[np.bool_], text: str, colour: str, look: Look
+) -> None:
+    """Write a name into a region; near an edge of the map it ends there."""
+    row, column = np.argwhere(inside)[_inmost(inside)]
+    edges, at = _edges(plane.x), _place(plane.x)
+    share = (at[column] - edges[0]) / (edges[-1] - edges[0])
+    anchor = "left" if share < NEAR_EDGE else "right" if share > 1 - NEAR_EDGE else "center"
+    place = {"left": edges[column], "right": edges[column + 1], "center": at[column]}
+    figure.add_annotation(
+        x=float(place[anchor]),
+        y=float(_place(plane.y)[row]),
+        text=text,
+        xanchor=anchor,
+        showarrow=False,
+        font={"size": 12 if look.compact else 14, "color": colour},
+    )
+
+
+def _edges(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return where the cells of a map begin and end, as it is drawn."""
+    at = _place(values)
+    if len(at) < 2:
+        return np.array([at[0] - 0.5, at[0] + 0.5])
+    middle = (at[1:] + at[:-1]) / 2
+    ends = (at[0] - (middle[0] - at[0]), at[-1] + (at[-1] - middle[-1]))
+    return np.concatenate([ends[:1], middle, ends[1:]])
+
+
+def _hatch(figure: go.Figure, found: Contest, look: Look) -> None:
+    """Draw diagonals through the cells whose best methods are tied."""
+    x, y = _edges(found.plane.x), _edges(found.plane.y)
+    lines: tuple[list[float | None], list[float | None]] = ([], [])
+    for i, j in np.argwhere(found.ties & found.known):
+        wide, high = x[j + 1] - x[j], y[i + 1] - y[i]
+        for a, b, c, d in ((0, 0.5, 0.5, 1), (0, 0, 1, 1), (0.5, 0, 1, 0.5)):
+            lines[0].extend([x[j] + a * wide, x[j] + c * wide, None])
+            lines[1].extend([y[i] + b * high, y[i] + d * high, None])
+    if lines[0]:
+        figure.add_scatter(
+            x=lines[0],
+            y=lines[1],
+            mode="lines",
+            line={"color": look.ink, "width": 0.8},
+            opacity=0.55,
+            hoverinfo="skip",
+            name=TIED,
+            showlegend=False,
+        )
 
 
 def _inmost(inside: NDArray[np.bool_]) -> int:
@@ -96,42 +145,19 @@ def _inmost(inside: NDArray[np.bool_]) -> int:
     return int(gaps.sum(axis=2).min(axis=1).argmax())
 
 
-def holding(found: Regimes) -> NDArray[np.bool_]:
-    """Return where all hypotheses of the smallest bound hold, shape (rows, columns)."""
-    smallest = found.smallest
-    rows, columns = np.indices(smallest.shape)
-    holds: NDArray[np.bool_] = found.holds[np.maximum(smallest, 0), rows, columns]
-    return holds & (smallest >= 0)
-
-
-def _fade(figure: go.Figure, found: Regimes, look: Look) -> None:
-    """Fade the cells in which a hypothesis of the smallest bound fails."""
-    holds = holding(found)
-    if holds.all() or not holds.any():  # nothing to tell apart
-        return
-    page = "rgba(23,22,20,0.6)" if look.dark else "rgba(255,255,255,0.6)"
-    figure.add_trace(
-        go.Heatmap(
-            x=_place(found.plane.x),
-            y=_place(found.plane.y),
-            z=np.where(holds, np.nan, 1.0),
-            colorscale=[[0, page], [1, page]],
-            showscale=False,
-            hoverinfo="skip",
-        )
-    )
-
-
-def _click_targets(figure: go.Figure, found: Regimes) -> None:
+def _click_targets(
+    figure: go.Figure, plane: Plane, names: Sequence[str], texts: Callable[[int, int], list[str]]
+) -> None:
     """Lay invisible points over the map: they carry the hover's words and take clicks."""
-    plane = found.plane
-    x, y = _place(plane.x), _place(plane.y)
-    grid_x, grid_y = np.meshgrid(x, y)
+    grid_x, grid_y = np.meshgrid(_place(plane.x), _place(plane.y))
     data = [
-        [float(plane.x[j]), float(plane.y[i]), *_values(found, i, j)]
-        for i in range(len(plane.y))
-        for j in range(len(plane.x))
+        [float(x), float(y), axis_text(x), axis_text(y), *texts(i, j)]
+        for i, y in enumerate(plane.y)
+        for j, x in enumerate(plane.x)
     ]
+    axes = (plane.x_axis, plane.y_axis)
+    first = ", ".join(f"{SYMBOL[axis]} = %{{customdata[{2 + k}]}}" for k, axis in enumerate(axes))
+    others = [f"{name}: %{{customdata[{4 + k}]}}" for k, name in enumerate(names)]
     hidden = {"marker": {"opacity": 0}}
     figure.add_trace(
         go.Scatter(
@@ -142,44 +168,39 @@ def _click_targets(figure: go.Figure, found: Regimes) -> None:
             selected=hidden,
             unselected=hidden,
             customdata=data,
-            hovertemplate=_hover(found),
+            hovertemplate="<br>".join([first, *others]) + "<extra></extra>",
             name="values",
             showlegend=False,
         )
     )
 
 
-def _hover(found: Regimes) -> str:
-    """Return what a point says: names once for all points, which hold their values alone."""
-    names = [
-        method_card(b.card.method).name if b.card.method else b.card.name for b in found.bounds
+def value_text(value: float, holds: bool) -> str:
+    """Return a value of a map as its hover says it."""
+    if math.isnan(value):
+        return "not run yet"
+    number = f"{value:.2g}" if math.isfinite(value) else "none"
+    return number + ("" if holds or not math.isfinite(value) else ", a condition fails")
+
+
+def _contest_texts(found: Contest, row: int, column: int) -> list[str]:
+    return [
+        value_text(found.values[k, row, column], found.holds[k, row, column])
+        for k in range(len(found.methods))
     ]
-    if len(found.bounds) == 1:
-        names.append("largest term")
-    axes = (found.plane.x_axis, found.plane.y_axis)
-    first = ", ".join(f"{SYMBOL[axis]} = %{{customdata[{2 + k}]}}" for k, axis in enumerate(axes))
-    others = [f"{name}: %{{customdata[{4 + k}]}}" for k, name in enumerate(names)]
-    return "<br>".join([first, *others]) + "<extra></extra>"
 
 
-def _values(found: Regimes, row: int, column: int) -> list[str]:
-    """Return the place, every bound's value, and the largest term of a single bound, as texts."""
-    plane = found.plane
-    texts = [axis_text(plane.x[column]), axis_text(plane.y[row])]
-    for k in range(len(found.bounds)):
-        value = found.values[k, row, column]
-        number = f"{value:.2g}" if math.isfinite(value) else "no bound"
-        texts.append(number + ("" if found.holds[k, row, column] else ", a condition fails"))
-    if len(found.bounds) == 1:
-        largest = int(found.dominant[row, column])
-        texts.append(found.terms[largest] if largest >= 0 else "none")
-    return texts
+def _term_texts(found: Regimes, row: int, column: int) -> list[str]:
+    largest = int(found.dominant[row, column])
+    value = value_text(found.values[0, row, column], found.holds[0, row, column])
+    return [value, found.terms[largest] if largest >= 0 else "none"]
 
 
-def _frontier(figure: go.Figure, found: Regimes, point: Scenario, look: Look) -> None:
+def _frontier(
+    figure: go.Figure, plane: Plane, slugs: Sequence[str], point: Scenario, look: Look
+) -> None:
     """Draw up to which epsilon one of the bounds is known to be optimal."""
-    optimal = next((b.optimal for b in found.bounds if b.optimal), None)
-    plane = found.plane
+    optimal = next((found for slug in slugs if slug and (found := bound(slug).optimal)), None)
     if optimal is None or plane.y_axis != "epsilon":
         return
     d = plane.x if plane.x_axis == "d" else np.full(len(plane.x), float(point.d))
@@ -226,7 +247,7 @@ def _finish(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> Non
             showgrid=False,
             zeroline=False,
             ticklabeloverflow="allow",
-            range=[float(v) for v in _place(values[[0, -1]])],
+            range=[float(v) for v in _edges(values)[[0, -1]]],
         )
     here = [getattr(point, plane.x_axis), getattr(point, plane.y_axis)]
     figure.add_trace(
@@ -243,6 +264,7 @@ def _finish(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> Non
             hoverinfo="skip",
             name="chosen point",
             showlegend=False,
+            cliponaxis=False,
         )
     )
     lay_out(figure, replace(look, narrow=True))

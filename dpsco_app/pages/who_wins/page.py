@@ -1,41 +1,68 @@
-"""Who wins: whose rate is smallest, and which of its terms is largest, over a plane."""
+"""Who wins: which method is best where, by three readings, and what limits a rate."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.one_run.tables import smallest_table, terms_table
-from dpsco_app.pages.who_wins.charts import holding, smallest_figure, terms_figure
+from dpsco_app.pages.who_wins import words
+from dpsco_app.pages.who_wins.charts import terms_figure, winners_figure
 from dpsco_app.pages.who_wins.state import (
+    COARSE,
     PLANES,
+    SIZES,
     STATE,
+    View,
     bounds_with_terms,
     explore_query,
     first_terms,
     plane,
     planes_for,
 )
-from dpsco_app.pages.who_wins.words import smallest_title, terms_title, where
+from dpsco_app.pages.who_wins.tables import terms_table, winners_table
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.figures import SHARED_STYLE, responsive
+from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.figures import SHARED_STYLE, figure_place, responsive, show
 from dpsco_app.parts.folding import fold
+from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.problem_words import words_for
+from dpsco_app.parts.running import (
+    DRAW_EVERY_SECONDS,
+    HEAD_START_SECONDS,
+    WORK_TO_DRAWING,
+    Pace,
+    cached_cell,
+    without_data,
+)
 from dpsco_app.parts.scripts import regimes_script
-from dpsco_app.parts.shown_bounds import rates
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.catalogue import bound, method_card
-from dpsco_core.explain.regimes import Regimes, regimes
-from dpsco_core.runs.study import canonical
+from dpsco_core.explain.contest import (
+    READINGS,
+    Contest,
+    Reading,
+    bounds_contest,
+    cells_at,
+    compared,
+    contest_cells,
+    measured_contest,
+    measured_plane,
+)
+from dpsco_core.explain.regimes import Plane, Regimes, regimes
+from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import Scenario
 
-PLANE, TERMS = STATE.key("plane"), STATE.key("terms")
+PLANE, TERMS, READING = STATE.key("plane"), STATE.key("terms"), STATE.key("reading")
+BY_TEXT = {"hash_funcs": {Scenario: lambda s: str(s.to_query())}, "show_spinner": False}
 
 
 def page() -> None:
@@ -44,160 +71,220 @@ def page() -> None:
     draw_views("who-wins")
     view, problems = opened(STATE)
     scenario, refused = draw_controls(STATE)
-    st.title("Who wins: whose rate is smallest where, and what it is made of")
+    st.title("Who wins: which method is best where")
     draw_wrong(problems)
     if scenario is None:
         st.error(refused)
         return
-    st.markdown(INTRODUCTION)
-    name = _plane_control(scenario)
-    STATE.remember(replace(view, plane=name), scenario)
+    view = _choices(view, scenario)
+    STATE.remember(view, scenario)
     draw_apart(STATE, scenario)
-    private = replace(scenario, methods=_private(scenario))
-    slugs = rates(private)
-    if not slugs:
-        st.info(
-            f"The catalogue has no rate for a chosen private {words_for(scenario.problem).method} "
-            "on this problem: choose another one."
-        )
+    if not compared(scenario, "measured"):
+        method = words_for(scenario.problem).method
+        st.info(f"No private {method} is chosen: choose another one.")
         return
     left, right = st.columns(2)
     with left:
-        found = _regimes(canonical(scenario), name, slugs)
-        title = smallest_title(found, scenario)
-        _map("smallest", found, scenario, title, smallest_figure, smallest_table)
+        map_place, below = st.container(), st.container()
+    slug = _terms_bound(scenario)
     with right:
-        terms = _regimes(canonical(scenario), name, (_terms_bound(scenario, slugs),))
-        title = terms_title(terms, scenario)
-        _map("terms", terms, scenario, title, terms_figure, terms_table)
-        _terms_control(scenario, slugs)
-    with left:
-        _open_in_explore(found, scenario)
-    st.caption(CAVEAT + _conditions(found))
-    one = _terms_bound(scenario, slugs)
-    draw_page_files("who_wins", lambda: regimes_script(canonical(scenario), name, slugs, one))
-    fold("Formulas", lambda: _formulas((*slugs, one)), "who_wins_fold_formulas")
+        if slug:
+            _terms(scenario, view, slug)
+    with below:
+        _open_in_explore(scenario, view)
+    # Its bounds are drawn before anything is run.
+    point = replace(canonical(scenario), methods=scenario.methods)
+    files = partial(regimes_script, point, view.plane, view.reading, slug)
+    draw_page_files("who_wins", files)
+    fold("Formulas", lambda: _formulas(scenario, view), "who_wins_fold_formulas")
+    with map_place:
+        _winners(scenario, view)
 
 
-def _formulas(slugs: tuple[str, ...]) -> None:
-    for slug in dict.fromkeys(slugs):
-        card = bound(slug).card
-        st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
+def _choices(view: View, scenario: Scenario) -> View:
+    """Draw what chooses the reading and the plane; return the view with both."""
+    with st.container(horizontal=True, key="who_wins_choices"):
+        reading = st.segmented_control(
+            "Compare",
+            READINGS,
+            default=st.session_state[READING],
+            format_func=lambda key: words.READING_NAMES[key],
+            key=READING,
+            required=True,
+            help="Rates and proven bounds count where every condition of their theorem holds. "
+            "Measured errors take some seconds the first time.",
+        )
+        offered = planes_for(scenario)
+        if st.session_state[PLANE] not in offered:
+            st.session_state[PLANE] = offered[0]
+        name: str = st.segmented_control(
+            "Plane",
+            list(offered),
+            default=st.session_state[PLANE],
+            format_func=lambda key: PLANES[key],
+            key=PLANE,
+            required=True,
+            help="What the two axes of the maps are. A zCDP budget has no ε.",
+        )
+    return replace(view, plane=name, reading=reading)
 
 
-def _private(scenario: Scenario) -> tuple[str, ...]:
-    return tuple(m for m in scenario.methods if method_card(m).privacy != "none")
+# -- the map of the winners -----------------------------------------------------------------
 
 
-def _plane_control(scenario: Scenario) -> str:
-    offered = planes_for(scenario)
-    if st.session_state[PLANE] not in offered:
-        st.session_state[PLANE] = offered[0]
-    name: str = st.segmented_control(
-        "Plane",
-        list(offered),
-        default=st.session_state[PLANE],
-        format_func=lambda key: PLANES[key],
-        key=PLANE,
-        required=True,
-        help="What the two axes of the maps are. A zCDP budget has no ε.",
+def _winners(scenario: Scenario, view: View) -> None:
+    """Draw the map, coarse first and then finer; what stands below it comes with the whole map."""
+    point = replace(canonical(scenario), methods=scenario.methods)
+    if not compared(scenario, view.reading):
+        st.info(
+            "The catalogue has no such bound for the chosen methods: choose other methods, or "
+            "compare measured errors."
+        )
+        return
+    [(kind, place)] = figure_place("winners_").items()
+    look = Look(dark=st.context.theme.type == "dark", compact=kind == "compact")
+
+    def draw(found: Contest, key: str, on_click: Any = None) -> str:
+        title = words.winner_title(found, scenario, view.reading)
+        titled = replace(look, title=title)
+        show(
+            place,
+            winners_figure(found, scenario, titled),
+            key,
+            title,
+            bar=False,
+            on_click=on_click,
+        )
+        return title
+
+    stages = _measured(scenario, view) if view.reading == "measured" else _bounds(point, view)
+    count, found = 0, next(stages)
+    for later in stages:
+        draw(found, f"winners_part_{count}_{kind}")
+        count, found = count + 1, later
+    key = f"winners_{kind}"
+    title = draw(found, key, lambda: _moved(key, found.plane))
+    draw_files(
+        "winners",
+        title,
+        lambda look: winners_figure(found, scenario, look),
+        lambda: winners_table(found),
     )
-    return name
+    st.markdown(words.point_sentence(found, scenario, view.reading, without_data(scenario)))
+    st.caption(words.ABOUT[view.reading] + _others(found))
 
 
-def _terms_bound(scenario: Scenario, slugs: tuple[str, ...]) -> str:
-    chosen = st.session_state[TERMS]
-    return chosen if chosen in bounds_with_terms(scenario) else first_terms(slugs)
+def _bounds(point: Scenario, view: View) -> Iterator[Contest]:
+    """Yield the map of bounds; a coarse one first where the fine one is new."""
+    kept = _kept(point, view.plane, view.reading)
+    if not kept:
+        yield bounds_contest(point, plane(view.plane, point, COARSE), view.reading)
+        fine = plane(view.plane, point, SIZES[view.reading])
+        kept.append(bounds_contest(point, fine, view.reading))
+    yield kept[0]
 
 
-def _terms_control(scenario: Scenario, slugs: tuple[str, ...]) -> None:
+@lru_cache(maxsize=100)
+def _kept(point: Scenario, name: str, reading: Reading) -> list[Contest]:
+    """Return the place of a map that has been made in this process."""
+    return []
+
+
+def _measured(scenario: Scenario, view: View) -> Iterator[Contest]:
+    """Yield the map of measured errors, cell by cell from the chosen point outwards."""
+    whole = plane(view.plane, scenario, SIZES["measured"])
+    part = measured_plane(scenario, whole, DASHBOARD)
+    outcomes: dict[tuple[int, int], list[Outcome]] = {}
+    status = st.empty()
+    todo = contest_cells(scenario, part, words.cell(part, scenario))
+    pace = Pace(HEAD_START_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING)
+    for done, at in enumerate(todo, start=1):
+        outcomes[at] = [cached_cell(cell) for cell in cells_at(scenario, part, *at)]
+        if pace.due():
+            status.progress(done / len(todo), f"{done} of {len(todo)} cells")
+            yield measured_contest(scenario, part, outcomes)
+    status.empty()
+    yield measured_contest(scenario, part, outcomes)
+
+
+def _moved(key: str, at: Plane) -> None:
+    """Move the chosen point to a clicked one."""
+    points = st.session_state[key].selection.points
+    if not points:
+        return
+    axes = (at.x_axis, at.y_axis)
+    for axis, value in zip(axes, points[0]["customdata"][:2], strict=True):
+        rounded = float(f"{value:.2g}")
+        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
+
+
+def _others(found: Contest) -> str:
+    """Name what is on the map without a name there, and what is nowhere."""
+    nowhere = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
+    if not nowhere:
+        return ""
+    return f" Nowhere on this map: {', '.join(nowhere)}."
+
+
+# -- the map of the terms -------------------------------------------------------------------
+
+
+def _terms_bound(scenario: Scenario) -> str:
+    """Return the bound whose terms are shown; empty where there is none."""
     offered = bounds_with_terms(scenario)
     if st.session_state[TERMS] not in offered:
-        st.session_state[TERMS] = first_terms(slugs)
+        st.session_state[TERMS] = first_terms(offered) if offered else STATE.default.terms
+    return str(st.session_state[TERMS]) if offered else ""
+
+
+def _terms(scenario: Scenario, view: View, slug: str) -> None:
+    values = _values(canonical(scenario), view.plane, slug)
+    at = plane(view.plane, scenario)
+    found = Regimes(plane=at, bounds=(bound(slug),), **values)
+
+    def moved(kind: str) -> None:
+        _moved(f"terms_{kind}", at)
+
+    responsive(
+        "terms",
+        words.terms_title(found, scenario),
+        lambda look: terms_figure(found, scenario, look),
+        bar=False,
+        on_click=moved,
+        table=lambda: terms_table(found),
+    )
     st.selectbox(
-        "Bound whose terms are shown",
-        offered,
-        offered.index(st.session_state[TERMS]),
+        "What limits a method: the largest term of a bound",
+        bounds_with_terms(scenario),
         format_func=lambda slug: bound(slug).card.name,
         key=TERMS,
     )
 
 
-@st.cache_data(
-    max_entries=200,
-    show_spinner="Evaluating the bounds over the plane",
-    hash_funcs={Scenario: lambda s: str(s.to_query())},
-)
-def _values(point: Scenario, name: str, slugs: tuple[str, ...]) -> dict[str, Any]:
-    found = regimes(point, plane(name), slugs)
+@st.cache_data(max_entries=200, **BY_TEXT)
+def _values(point: Scenario, name: str, slug: str) -> dict[str, Any]:
+    """Return the fields of the terms' map; bounds hold functions, which a cache cannot keep."""
+    found = regimes(point, plane(name, point), (slug,))
     return {field: getattr(found, field) for field in ("values", "terms", "dominant", "holds")}
 
 
-def _regimes(point: Scenario, name: str, slugs: tuple[str, ...]) -> Regimes:
-    """Return the regimes; bounds hold functions, which a cache cannot keep."""
-    values = _values(point, name, slugs)
-    return Regimes(plane=plane(name), bounds=tuple(bound(s) for s in slugs), **values)
+# -- below ----------------------------------------------------------------------------------
 
 
-def _map(key: str, found: Regimes, scenario: Scenario, title: str, draw: Any, table: Any) -> None:
-    def moved(kind: str) -> None:
-        points = st.session_state[f"{key}_{kind}"].selection.points
-        if points:
-            _move(found, points[0]["customdata"][:2])
-
-    responsive(
-        key,
-        title,
-        lambda look: draw(found, scenario, look),
-        bar=False,
-        on_click=moved,
-        table=lambda: table(found),
-    )
+def _formulas(scenario: Scenario, view: View) -> None:
+    slugs = [method_card(m).rate for m in compared(scenario, "rates")]
+    for slug in dict.fromkeys((*slugs, _terms_bound(scenario))):
+        if slug:
+            card = bound(slug).card
+            st.markdown(f"**{card.name}** ({card.paper}, {card.statement}): ${card.latex}$")
 
 
-def _move(found: Regimes, values: list[float]) -> None:
-    """Move the chosen point to a clicked one."""
-    axes = (found.plane.x_axis, found.plane.y_axis)
-    for axis, value in zip(axes, values, strict=True):
-        rounded = float(f"{value:.2g}")
-        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
-
-
-def _conditions(found: Regimes) -> str:
-    """Say where the conditions of the smallest rates' theorems hold."""
-    holds = holding(found)
-    if holds.all():
-        return " The conditions of the smallest rate's theorem hold everywhere on this map."
-    if not holds.any():
-        return (
-            " Nowhere on this map do all conditions of the smallest rate's theorem hold: the "
-            "values over the map say at which bounds one fails."
-        )
-    return " Pale: a condition of the smallest rate's theorem fails there."
-
-
-def _open_in_explore(found: Regimes, scenario: Scenario) -> None:
-    st.markdown(f"Chosen point: **{where(found, scenario)}**. Click into a map to move it.")
+def _open_in_explore(scenario: Scenario, view: View) -> None:
+    at = plane(view.plane, scenario)
+    st.markdown(f"Chosen point: **{words.where(at, scenario)}**. Click into a map to move it.")
     try:
-        query = explore_query(scenario, found.plane.x_axis)
+        query = explore_query(scenario, at.x_axis)
     except InvalidInput as problem:
         st.caption(f"Too large to run in Explore: {problem}")
         return
-    link_to(
-        "explore",
-        "Open this point in Explore",
-        icon=":material/arrow_forward:",
-        query=query,
-    )
-
-
-INTRODUCTION = (
-    "A **rate** says how the error grows with n, d, ε and p, up to a constant that nobody has "
-    "pinned down. The first map shows whose rate is smallest at each point, the second which "
-    "**term** of one rate is the largest: what limits the algorithm there."
-)
-CAVEAT = (
-    "Rates are compared with all constants set to 1: near a border, and wherever constants are "
-    "large, another algorithm may be better in practice. Explore measures it. Above "
-    "the dashed line ε = 1/√d, simple clipping is not known to be optimal."
-)
+    link_to("explore", "Open this point in Explore", query)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from dpsco_app.parts import page
 from dpsco_app.parts.options import VIEWS
@@ -13,6 +12,7 @@ from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import BOUNDS, bound
+from dpsco_core.explain.contest import READINGS, Reading
 from dpsco_core.explain.regimes import Plane, axis_values
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -22,7 +22,9 @@ PLANES = {
     "n-p": "n and p",
 }
 ENDS = {"n": (100, 1_000_000), "d": (1, 1000), "epsilon": (0.01, 10), "p": (2, 20)}
-COLUMNS, ROWS = 36, 30
+# Columns and rows of a map; of the coarse one that comes first, and in the planes of the terms.
+SIZES: dict[Reading, tuple[int, int]] = {"rates": (33, 25), "proven": (17, 13), "measured": (9, 7)}
+COARSE = (9, 7)
 FIRST = "first"  # see `first_terms`
 
 
@@ -34,16 +36,20 @@ class View:
     ----------
     plane : str
         The axes of the maps: one of `PLANES`.
+    reading : str
+        By what methods are compared: one of `dpsco_core.explain.contest.READINGS`.
     terms : str
-        The bound whose terms are shown; `FIRST` for that of simple clipping.
+        The bound whose terms are shown; see `first_terms`.
     """
 
     plane: str = "n-epsilon"
+    reading: Reading = "rates"
     terms: str = FIRST
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
         one_of("plane", self.plane, tuple(PLANES))
+        one_of("reading", self.reading, READINGS)
         one_of("terms", self.terms, (FIRST, *(b.card.slug for b in BOUNDS)))
         return self
 
@@ -53,22 +59,21 @@ STATE = PageState(
     default=View(),
     use=visit.Use(
         fit=visit.item_level,
-        why="The rates are compared for one item per user.",
+        why="Methods are compared for one item per user.",
         sampling=False,
-        without=("m", "axis", "grid", "trials", "seed", "tuning", "calibration"),
+        without=("m", "axis", "grid", "trials"),
     ),
 )
 
 
-@lru_cache
-def plane(name: str) -> Plane:
-    """Return the plane of a name, such as ``"n-epsilon"``."""
+def plane(name: str, point: Scenario, size: tuple[int, int] = SIZES["rates"]) -> Plane:
+    """Return the plane of a name, such as ``"n-epsilon"``; the point is one of its cells."""
     x, y = name.split("-")
     return Plane(
         x_axis=x,
         y_axis=y,
-        x=axis_values(x, *ENDS[x], COLUMNS),
-        y=axis_values(y, *ENDS[y], ROWS),
+        x=axis_values(x, *ENDS[x], size[0], through=float(getattr(point, x))),
+        y=axis_values(y, *ENDS[y], size[1], through=float(getattr(point, y))),
     )
 
 

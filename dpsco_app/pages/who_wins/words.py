@@ -2,45 +2,89 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from dpsco_app.pages.who_wins.charts import value_text
 from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import words_for
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.regimes import Regimes
+from dpsco_core.explain.contest import TRIALS, Contest, Reading
+from dpsco_core.explain.regimes import Plane, Regimes
 from dpsco_core.scenario import Scenario
 
+READING_NAMES: dict[Reading, str] = {
+    "rates": "Rates that hold",
+    "proven": "Proven bounds",
+    "measured": "Measured",
+}
+SMALLEST: dict[Reading, str] = {
+    "rates": "smallest rate that holds",
+    "proven": "smallest proven bound",
+    "measured": "smallest measured error",
+}
+ABOUT: dict[Reading, str] = {
+    "rates": "The smallest **rate** among the theorems whose conditions all hold, with every "
+    "constant set to 1: it compares growth, and near a border another method may be better.",
+    "proven": "The smallest **upper bound on the mean error with every constant proven**, among "
+    "those whose conditions all hold.",
+    "measured": f"The smallest **mean error of {TRIALS} runs** of every method on the same data. "
+    "Hatched: a tie, the 95 % interval of the paired differences holds 0.",
+}
 
-def cell(found: Regimes, point: Scenario) -> tuple[int, int]:
+
+def cell(plane: Plane, point: Scenario) -> tuple[int, int]:
     """Return row and column of the map's cell that is nearest to the point, on log scales."""
-    plane = found.plane
     x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
     row = int(np.abs(np.log(plane.y / y)).argmin())
     return row, int(np.abs(np.log(plane.x / x)).argmin())
 
 
-def where(found: Regimes, point: Scenario) -> str:
+def where(plane: Plane, point: Scenario) -> str:
     """Return the point in words."""
-    axes = (found.plane.x_axis, found.plane.y_axis)
+    axes = (plane.x_axis, plane.y_axis)
     return ", ".join(f"{SYMBOL[a]} = {number_text(getattr(point, a))}" for a in axes)
 
 
-def smallest_title(found: Regimes, point: Scenario) -> str:
-    """Return whose rate is smallest at the point, and in how much of the map."""
-    row, column = cell(found, point)
-    best = int(found.smallest[row, column])
+def winner_title(found: Contest, point: Scenario, reading: Reading) -> str:
+    """Return which method is best at the point, and on how much of the map."""
+    row, column = cell(found.plane, point)
+    best, here = int(found.smallest[row, column]), where(found.plane, point)
+    if not found.known[row, column]:
+        return f"Measuring, from {here} outwards"
     if best < 0:
-        return f"No rate of the chosen methods applies at {where(found, point)}"
-    name = method_card(found.bounds[best].card.method).name
-    share = float((found.smallest == best).mean())
-    return f"{name}: smallest rate at {where(found, point)}, and in {100 * share:.0f} % of the map"
+        what = "No method runs" if reading == "measured" else "No theorem of the methods holds"
+        return f"{what} at {here}"
+    name = method_card(found.methods[best]).name
+    share = f"on {100 * found.share(best):.0f} % of the map"
+    if found.ties[row, column]:
+        return f"{name} is tied for the {SMALLEST[reading]} at {here}, and leads {share}"
+    return f"{name}: {SMALLEST[reading]} at {here}, and {share}"
+
+
+def point_sentence(found: Contest, point: Scenario, reading: Reading, start: float) -> str:
+    """Return what every method has in the cell of the point."""
+    row, column = cell(found.plane, point)
+    parts = [
+        f"{method_card(m).name} **{value_text(found.values[k, row, column], holds)}**"
+        for k, m in enumerate(found.methods)
+        for holds in [bool(found.holds[k, row, column])]
+    ]
+    said = f"At {where(found.plane, point)}: {', '.join(parts)}."
+    best = np.where(found.holds[:, row, column], found.values[:, row, column], np.inf).min()
+    if reading != "rates" and start <= best < math.inf:
+        error = words_for(point.problem).error
+        said += f" An answer that ignores the data has {error} **{start:.2g}**: no worse."
+    return said
 
 
 def terms_title(found: Regimes, point: Scenario) -> str:
     """Return which term is largest at the point, and in how much of the map."""
-    row, column = cell(found, point)
+    row, column = cell(found.plane, point)
     largest = int(found.dominant[row, column])
     if largest < 0:
-        return f"The bound does not apply at {where(found, point)}"
+        return f"The bound does not apply at {where(found.plane, point)}"
     share = float((found.dominant == largest).mean())
     name = found.terms[largest]
     return f"The term “{name}” is largest at the point, and in {100 * share:.0f} % of the map"

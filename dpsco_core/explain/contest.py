@@ -1,0 +1,208 @@
+"""Who wins where: methods over a plane of two parameters, by rate, by proven bound, or measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.limits import Limits
+from dpsco_core.base.parsing import INTEGERS
+from dpsco_core.base.search import smallest_index
+from dpsco_core.bounds import Bound
+from dpsco_core.catalogue import bound, bounds_for, method_card
+from dpsco_core.explain.regimes import Plane, setting_at
+from dpsco_core.problems import Setting
+from dpsco_core.runs.allowed import refusal
+from dpsco_core.runs.cost import cost, machine_speed
+from dpsco_core.runs.study import Cell, Outcome, canonical, run_cell
+from dpsco_core.scenario import Scenario
+
+Reading = Literal["rates", "proven", "measured"]
+READINGS: tuple[Reading, ...] = ("rates", "proven", "measured")
+TRIALS = 5  # of a measured cell, at least
+LEVEL = 0.95  # of the interval of a paired difference
+MEASURED_SECONDS = 12.0  # of a measured map, on the reference machine
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contest:
+    """What each method has over a plane, by one reading.
+
+    Parameters
+    ----------
+    plane : Plane
+    methods : tuple of str
+    values : array of shape (methods, rows, columns)
+        A bound or the mean measured error; infinite where there is none, NaN where not known yet.
+    holds : array of shape (methods, rows, columns)
+        Whether every condition holds there, or the method runs.
+    ties : array of shape (rows, columns)
+        Whether the runs do not tell the smallest from another method.
+    """
+
+    plane: Plane
+    methods: tuple[str, ...]
+    values: Vector
+    holds: NDArray[np.bool_]
+    ties: NDArray[np.bool_]
+
+    @cached_property
+    def smallest(self) -> NDArray[np.intp]:
+        """Which method is best of those that hold, shape (rows, columns); -1 where none does."""
+        best: Vector = np.where(self.holds, self.values, np.inf)
+        return smallest_index(best)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which cells have been looked at."""
+        return np.asarray((~np.isnan(self.values)).any(axis=0), dtype=np.bool_)
+
+    def share(self, method: int) -> float:
+        """Return in which share of the known cells a method is best; -1 for none."""
+        best = self.smallest[self.known]
+        return float(np.equal(best, method).mean()) if len(best) else 0.0
+
+
+def bounds_of(method: str, reading: Reading, scenario: Scenario) -> tuple[Bound, ...]:
+    """Return the bounds that stand for a method: its rate, or what is proven of its mean error."""
+    if reading == "rates":
+        rate = method_card(method).rate
+        fits = rate and scenario.problem in bound(rate).card.problems
+        return (bound(rate),) if fits else ()
+    return tuple(
+        b
+        for b in bounds_for(scenario.problem, scenario.level)
+        if (b.card.method, b.card.constant) == (method, "explicit")
+        and (b.card.kind, b.card.guarantee) == ("upper", "expectation")
+        and b.card.quantity != "item gradients"
+    )
+
+
+def compared(scenario: Scenario, reading: Reading) -> tuple[str, ...]:
+    """Return the private methods of a scenario that have something to be compared by a reading."""
+    private = [m for m in scenario.methods if method_card(m).privacy != "none"]
+    return tuple(m for m in private if reading == "measured" or bounds_of(m, reading, scenario))
+
+
+def bounds_contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
+    """Return the contest of the methods' bounds: of each method the smallest that holds."""
+    methods = compared(scenario, reading)
+    chosen = [bounds_of(m, reading, scenario) for m in methods]
+    base = replace(scenario, axis=None, grid=())
+    shape = (len(methods), len(plane.y), len(plane.x))
+    values, holds = np.full(shape, np.inf), np.zeros(shape, dtype=bool)
+    known: dict[tuple[float, float], Setting] = {}
+    for i, y in enumerate(plane.y):
+        for j, x in enumerate(plane.x):
+            setting = setting_at(base, {plane.y_axis: y, plane.x_axis: x}, known)
+            for k, bounds in enumerate(chosen):
+                found = [(bool(b.failures(setting)), b.value(setting)) for b in bounds]
+                fails, values[k, i, j] = min(f for f in found if not math.isnan(f[1]))
+                holds[k, i, j] = not fails
+    ties = np.zeros(shape[1:], dtype=bool)
+    return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties)
+
+
+def point_at(scenario: Scenario, plane: Plane, row: int, column: int) -> Scenario:
+    """Return the single point of a cell, with enough trials to compare methods."""
+    found: dict[str, Any] = {
+        axis: int(value) if axis in INTEGERS else float(value)
+        for axis, value in ((plane.x_axis, plane.x[column]), (plane.y_axis, plane.y[row]))
+    }
+    methods = compared(scenario, "measured")
+    return replace(scenario, axis=None, grid=(), trials=TRIALS, methods=methods, **found)
+
+
+def contest_cells(
+    scenario: Scenario, plane: Plane, first: tuple[int, int] = (0, 0)
+) -> tuple[tuple[int, int], ...]:
+    """Return the cells (row, column) from coarse to fine, from the one at `first` outwards."""
+
+    def rank(cell: tuple[int, int]) -> tuple[int, int]:
+        rows, columns = abs(cell[0] - first[0]), abs(cell[1] - first[1])
+        coarse = next(s for s in (4, 2, 1) if rows % s == 0 and columns % s == 0)
+        return -coarse, rows + columns
+
+    every = [(i, j) for i in range(len(plane.y)) for j in range(len(plane.x))]
+    return tuple(sorted(every, key=rank))
+
+
+def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[Cell, ...]:
+    """Return the runs of a cell: trial by trial every method on the same records."""
+    point = point_at(scenario, plane, row, column)
+    return tuple(
+        Cell(point=canonical(point), method=method, x=None, trial=trial)
+        for trial in range(TRIALS)
+        for method in point.methods
+    )
+
+
+def measured_contest(
+    scenario: Scenario, plane: Plane, outcomes: dict[tuple[int, int], list[Outcome]]
+) -> Contest:
+    """Return the contest of mean measured errors in the cells that have run.
+
+    The winner is tied with another method if the 95 % interval of their paired differences, trial
+    by trial on the same records, holds 0.
+    """
+    methods = compared(scenario, "measured")
+    shape = (len(methods), len(plane.y), len(plane.x))
+    values = np.full(shape, np.nan)
+    holds, ties = np.zeros(shape, dtype=bool), np.zeros(shape[1:], dtype=bool)
+    for (i, j), found in outcomes.items():
+        errors = np.array([[o.error for o in found if o.method == m] for m in methods])
+        runs = np.isfinite(errors).all(axis=1)
+        values[:, i, j] = np.where(runs, errors.mean(axis=1), np.inf)
+        holds[:, i, j] = runs
+        ties[i, j] = is_tied(errors[runs])
+    return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties)
+
+
+def is_tied(errors: Vector) -> bool:
+    """Whether the interval of the best method's paired difference to another one holds 0.
+
+    Parameters
+    ----------
+    errors : array of shape (methods, trials)
+    """
+    if len(errors) < 2:
+        return False
+    best = int(smallest_index(errors.mean(axis=1)))
+    gaps = np.delete(errors, best, axis=0) - errors[best]
+    trials = errors.shape[1]
+    half = student.ppf((1 + LEVEL) / 2, trials - 1) * gaps.std(axis=1, ddof=1) / math.sqrt(trials)
+    return bool((gaps.mean(axis=1) <= half).any())
+
+
+def measured_plane(scenario: Scenario, plane: Plane, limits: Limits) -> Plane:
+    """Return the plane without the largest x that would take too long to measure."""
+    while len(plane.x) > 1 and not _measurable(scenario, plane, limits):
+        plane = replace(plane, x=plane.x[:-1])
+    return plane
+
+
+def _measurable(scenario: Scenario, plane: Plane, limits: Limits) -> bool:
+    last = len(plane.y) - 1
+    points = [point_at(scenario, plane, last, j) for j in range(len(plane.x))]
+    if any(refusal(point, limits) for point in points):
+        return False
+    seconds = sum(cost(point, exact=False).seconds for point in points) / machine_speed()
+    return seconds * len(plane.y) <= MEASURED_SECONDS
+
+
+def contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
+    """Return a whole contest at once, by any reading."""
+    if reading != "measured":
+        return bounds_contest(scenario, plane, reading)
+    outcomes = {
+        (i, j): [run_cell(cell) for cell in cells_at(scenario, plane, i, j)]
+        for i, j in contest_cells(scenario, plane)
+    }
+    return measured_contest(scenario, plane, outcomes)

@@ -1,0 +1,140 @@
+"""Who wins: a failing theorem is never crowned, and what runs do not tell apart is tied."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.contest import (
+    READINGS,
+    TRIALS,
+    Reading,
+    bounds_contest,
+    bounds_of,
+    cells_at,
+    compared,
+    contest,
+    contest_cells,
+    is_tied,
+    measured_contest,
+    measured_plane,
+    point_at,
+)
+from dpsco_core.explain.regimes import Plane, axis_values
+from dpsco_core.runs.study import run_cell
+from dpsco_core.scenario import Scenario
+
+METHODS = ("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.adaptive")
+POINT = Scenario(methods=METHODS, p=2.0, n=1000, d=5)
+RISKS = Scenario(problem="quadratic", methods=("sco.clipped", "sco.cwme", "sco.smoothed"), p=2.0)
+
+
+def plane(columns: int = 5, rows: int = 4) -> Plane:
+    return Plane(
+        x_axis="n",
+        y_axis="epsilon",
+        x=axis_values("n", 100, 100_000, columns),
+        y=axis_values("epsilon", 0.05, 5, rows),
+    )
+
+
+@pytest.mark.parametrize("scenario", [POINT, RISKS], ids=["mean", "risk"])
+@pytest.mark.parametrize("reading", ["rates", "proven"])
+def test_the_winner_is_the_smallest_bound_whose_conditions_all_hold(
+    scenario: Scenario, reading: Reading
+) -> None:
+    found = bounds_contest(scenario, plane(), reading)
+    for i, epsilon in enumerate(found.plane.y):
+        for j, n in enumerate(found.plane.x):
+            setting = replace(scenario, n=int(n), epsilon=float(epsilon)).setting
+            values = {
+                m: min(
+                    (b.value(setting) for b in bounds if not b.failures(setting)), default=np.inf
+                )
+                for m in found.methods
+                for bounds in [bounds_of(m, reading, scenario)]
+            }
+            best = min(values, key=lambda m: values[m])
+            k = int(found.smallest[i, j])
+            if values[best] == np.inf:
+                assert k == -1
+            else:
+                assert found.methods[k] == best
+                assert found.values[k, i, j] == pytest.approx(values[best])
+    assert not found.ties.any() and found.known.all()
+    if (
+        scenario is RISKS and reading == "rates"
+    ):  # a theorem fails somewhere although its value is the smallest
+        value = found.values.argmin(axis=0)
+        assert (value != found.smallest).any()
+
+
+def test_a_method_stands_for_its_own_rate_or_its_proven_mean_errors() -> None:
+    for method in compared(POINT, "rates"):
+        assert [b.card.slug for b in bounds_of(method, "rates", POINT)] == [
+            method_card(method).rate
+        ]
+    for method in compared(POINT, "proven"):
+        cards = [b.card for b in bounds_of(method, "proven", POINT)]
+        assert {(c.constant, c.guarantee, c.kind) for c in cards} == {
+            ("explicit", "expectation", "upper")
+        }
+    assert "mean.sample" not in compared(POINT, "measured")
+    assert bound(method_card("sco.clipped").rate) not in bounds_of("sco.clipped", "rates", POINT)
+
+
+def test_measured_cells_run_every_method_on_the_same_records_five_times() -> None:
+    small = replace(POINT, methods=("mean.clipped", "mean.cwme-cdp"))
+    cells = cells_at(small, plane(), 2, 1)
+    assert len(cells) == 2 * TRIALS and TRIALS >= 5
+    assert {c.point for c in cells} == {cells[0].point}
+    at = point_at(small, plane(), 2, 1)
+    assert (at.n, at.epsilon) == (int(plane().x[1]), plane().y[2])
+    outcomes = [run_cell(c) for c in cells]
+    found = measured_contest(small, plane(), {(2, 1): outcomes})
+    errors = np.array([[o.error for o in outcomes if o.method == m] for m in small.methods])
+    assert found.values[:, 2, 1] == pytest.approx(errors.mean(axis=1))
+    assert found.ties[2, 1] == is_tied(errors)
+    assert found.known.sum() == 1 and found.smallest[2, 1] == errors.mean(axis=1).argmin()
+    assert found.share(int(found.smallest[2, 1])) == 1.0
+
+
+def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
+    base = np.array([1.0, 5.0, 9.0, 2.0, 7.0])
+    steps = np.array([0.9, 1.0, 1.1, 1.0, 1.0])
+    assert not is_tied(np.stack([base, base + steps]))  # paired: far from 0 in every trial
+    assert is_tied(np.stack([base, base + 10 * (steps - 1.0)]))
+    assert is_tied(np.stack([base + 50, base, base + 10 * (steps - 1.0)]))
+    assert not is_tied(base[None]) and not is_tied(np.empty((0, 5)))
+
+
+def test_cells_come_from_coarse_to_fine_from_the_chosen_one_outwards() -> None:
+    order = contest_cells(POINT, plane(9, 7), first=(3, 5))
+    assert order[0] == (3, 5) and len(set(order)) == 63
+    coarse = [c for c in order if (c[0] - 3) % 4 == 0 and (c[1] - 5) % 4 == 0]
+    assert list(order[: len(coarse)]) == coarse
+
+
+def test_the_measured_plane_is_cut_where_it_would_take_too_long() -> None:
+    wide = replace(plane(9, 7), x=axis_values("n", 100, 1_000_000, 9))
+    cut = measured_plane(replace(POINT, d=200), wide, DASHBOARD)
+    assert 1 < len(cut.x) < len(wide.x) and (cut.x == wide.x[: len(cut.x)]).all()
+    assert len(measured_plane(POINT, plane(3, 2), DASHBOARD).x) == 3
+
+
+def test_every_reading_gives_a_whole_contest_and_none_holds_under_a_budget_of_no_method() -> None:
+    small = replace(POINT, methods=("mean.clipped", "mean.cwme-cdp"))
+    for reading in READINGS:
+        assert contest(small, plane(2, 2), reading).known.all()
+    pure = bounds_contest(replace(small, delta=0.0), plane(), "rates")
+    assert (pure.smallest == -1).all()
+
+
+def test_an_axis_goes_through_the_value_that_is_asked_for() -> None:
+    values = axis_values("n", 100, 1_000_000, 9, through=12_345)
+    assert 12_345 in values and len(values) == 9 and (np.diff(values) > 0).all()
+    assert (axis_values("n", 100, 1000, 5, through=5e6) == axis_values("n", 100, 1000, 5)).all()
