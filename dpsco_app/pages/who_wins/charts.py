@@ -31,7 +31,7 @@ TERM_COLOURS = (
     ("#e5a9ad", "#85424a"),
     ("#9ed3d6", "#2b6c70"),
 )
-LEAST_SHARE = 0.03  # of the map, for a region to get its name
+LEAST_SHARE = 0.05  # of the map, for a region to get its name
 NEAR_EDGE = 0.2  # of the width: a name that would leave the map ends at its edge
 NO_BOUND, TIED = "no theorem holds", "tied"
 
