@@ -13,8 +13,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import beta
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
@@ -75,14 +75,18 @@ def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
     0.741134
     """
     k = np.asarray(hits, dtype=float)
-    found: Vector = np.where(k > 0, beta.ppf(level, np.maximum(k, 1), runs - k + 1), 0.0)
+    found: Vector = np.where(
+        k > 0, scipy.stats.beta.ppf(level, np.maximum(k, 1), runs - k + 1), 0.0
+    )
     return found
 
 
 def proportion_high(hits: Counts | int, runs: int, level: float) -> Vector:
     """Upper confidence limit of a probability; see `proportion_low`."""
     k = np.asarray(hits, dtype=float)
-    found: Vector = np.where(k < runs, beta.isf(level, k + 1, np.maximum(runs - k, 1)), 1.0)
+    found: Vector = np.where(
+        k < runs, scipy.stats.beta.isf(level, k + 1, np.maximum(runs - k, 1)), 1.0
+    )
     return found
 
 

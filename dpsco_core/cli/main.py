@@ -10,8 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from dpsco_core import __version__, extend
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
@@ -50,6 +49,9 @@ from dpsco_core.runs.executors import run_study
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DESCRIPTION = (
     "Differentially private mean estimation and stochastic convex optimization on heavy-tailed "

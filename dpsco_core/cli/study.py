@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import INTEGERS, NUMBERS, shorten
@@ -29,6 +27,9 @@ from dpsco_core.runs.memory import require_memory
 from dpsco_core.runs.store import Store
 from dpsco_core.runs.study import Outcome, study
 from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NOT_OF_CELLS = ("methods", "grid", "trials")  # whose cells have a method, an x and a trial
 LARGEST_FILE = 1_000_000  # bytes of a TOML file
@@ -219,6 +220,8 @@ def stored_frame(store: Store) -> pd.DataFrame:
     The columns are the number of the study, those of `frame` with the standard error of the error,
     and the fields of a scenario that its cells share; the swept one has the value of the cell.
     """
+    import pandas as pd
+
     studies = enumerate(store.scenarios())
     tables = [_study_frame(number, known, store.outcomes(known)) for number, known in studies]
     full = [table for table in tables if len(table)]

@@ -14,10 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
@@ -33,6 +32,9 @@ from dpsco_core.privacy.mechanisms import laplace_noise_scale
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Experiment = Literal["tails", "neighbours", "radius"]
 EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius")
@@ -95,6 +97,8 @@ def series_table(rows: Iterable[LessonRow]) -> pd.DataFrame:
 
     Sorted by series, as they first come, and x; does not depend on the order of the parts.
     """
+    import pandas as pd
+
     found = pd.DataFrame(
         [(r.series, r.x, r.trial, r.value) for r in rows],
         columns=["series", "x", "trial", "value"],

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
@@ -123,6 +123,7 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
     low = max(0, math.floor(mean - 10 * std - 80))
     high = min(trials, math.ceil(mean + 10 * std + 80))
     clones = np.arange(low, high + 1, dtype=np.int64)
+    binom = scipy.stats.binom
     weights = binom.pmf(clones, trials, q)
     # i_c = floor((c+1) B/(A+B)) + 1, from A/(A+B): B/(A+B) rounds to 1 at large epsilon.
     start = clones + 2 - np.ceil((clones + 1) * (first / (first + second)))

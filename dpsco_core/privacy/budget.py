@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+import scipy  # its `stats` come when they are first used: a third of a second
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import erfcx, expit, ndtr
-from scipy.stats import binom
 
 from dpsco_core.base.errors import require
 
@@ -312,7 +312,9 @@ def repeated_pure_epsilon(epsilon: float, releases: int, delta: float) -> float:
         last = min(releases, math.ceil(max(first, releases * likely) + spread))
         answers = np.arange(first, last + 1, dtype=np.float64)
         losses = (2 * answers - releases) * epsilon
-        found = binom.pmf(answers, releases, likely) @ -np.expm1(np.minimum(at - losses, 0))
+        found = scipy.stats.binom.pmf(answers, releases, likely) @ -np.expm1(
+            np.minimum(at - losses, 0)
+        )
         return float(found) <= delta * (1 - BINOMIAL_ACCURACY)
 
     if meets(0.0):

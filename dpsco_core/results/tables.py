@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from scipy.stats import t as student
+import scipy
 
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.privacy.budget import ZCDP, Budget, PureDP
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
+
+if TYPE_CHECKING:  # a third of a second, which no command waits for without need
+    import pandas as pd
 
 QUANTILES = (0.1, 0.25, 0.75, 0.9)
 COLUMNS = ("method", "name", "x", "trial", "error", "seconds", "spent", "not_applicable")
@@ -23,6 +26,8 @@ def frame(outcomes: Iterable[Outcome]) -> pd.DataFrame:
 
     Columns: method (slug), name, x, trial, error, seconds, spent (text), not_applicable.
     """
+    import pandas as pd
+
     rows = [
         (
             o.method,
@@ -46,6 +51,8 @@ def summary(cells: pd.DataFrame) -> pd.DataFrame:
     the cells. A method that does not apply has NaN everywhere and its reason. Quantiles are over
     the trials: the spread, not an interval of the median.
     """
+    import pandas as pd
+
     rows = []
     ordered = cells.sort_values("trial", kind="stable")
     for (method, x), group in ordered.groupby(["method", "x"], sort=False, dropna=False):
@@ -100,6 +107,8 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     includes what a straight line misses. ``predicted`` is the slope of the method's rate over the
     same points; ``bound`` names it. Methods with fewer than three points are left out.
     """
+    import pandas as pd
+
     rows = []
     table = summary(cells)
     if scenario.axis not in POWER_AXES:
@@ -149,7 +158,7 @@ def fit_slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     rest = b - b.mean() - slope * centred
     freedom = len(x) - 2
     error = math.sqrt(float(rest @ rest) / freedom / total)
-    width = float(student.ppf(0.975, freedom)) * error
+    width = float(scipy.stats.t.ppf(0.975, freedom)) * error
     return slope, slope - width, slope + width
 
 

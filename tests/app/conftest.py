@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 
 from dpsco_app.pages.explore import page as explore
 from dpsco_app.parts import folding
 from dpsco_app.shell.arrival import arrive
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_sought_once() -> Iterator[None]:
+    """Read what every installed package says of itself once, not for every AppTest."""
+    scan = cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 @pytest.fixture(autouse=True)

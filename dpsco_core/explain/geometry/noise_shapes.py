@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import chi2
 
 from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.boundaries import CURVE_POINTS
@@ -101,7 +101,7 @@ def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
     return Cloud(
         noise=noise,
         draws=_draws(mechanism, count, seed),
-        contour_scale=mechanism.noise_scale * math.sqrt(float(chi2.ppf(HELD, d))),
+        contour_scale=mechanism.noise_scale * math.sqrt(float(scipy.stats.chi2.ppf(HELD, d))),
         exponent=exponent,
         scale=mechanism.noise_scale,
     )
