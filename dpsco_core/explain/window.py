@@ -10,8 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import BoundCard, Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import Bound
@@ -33,6 +36,14 @@ _BINDING: Mapping[Notion, tuple[Privacy, ...]] = {
     "approx": ("none", "approx"),
 }
 
+SPANS = {
+    "n": (100.0, 1e6),
+    "d": (1.0, 1000.0),
+    "epsilon": (0.05, 20.0),
+    "rho": (1e-3, 10.0),
+    "p": (2.0, 20.0),
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
@@ -43,25 +54,40 @@ class Window:
     notion : {"pure", "zcdp", "approx"}
     upper, lower : Bound or None
         The best of either kind; None where none is proven.
-    ratio : float
-        Upper over lower; infinite where one of them is missing.
+    ceiling, floor : float
+        Their values: infinite and 0 where they are missing.
     uppers, lowers : mapping of str to float
         Every bound that holds, best first: its value over the best lower one, and over the best
         upper one.
     shares : mapping of str to float
         By what share the best upper bound would fall without each of its terms.
-    widest : str
-        The term with the largest share; empty without an upper bound.
     """
 
     notion: Notion
     upper: Bound | None
     lower: Bound | None
-    ratio: float
+    ceiling: float
+    floor: float
     uppers: Mapping[str, float]
     lowers: Mapping[str, float]
     shares: Mapping[str, float]
-    widest: str
+
+    @property
+    def ratio(self) -> float:
+        """Ceiling over floor; infinite where one of them is missing."""
+        return self.ceiling / self.floor if self.floor > 0 else math.inf
+
+    @property
+    def widest(self) -> str:
+        """The term with the largest share; empty without an upper bound."""
+        return max(self.shares, key=lambda name: self.shares[name], default="")
+
+
+def notions_of(point: Scenario) -> tuple[Notion, ...]:
+    """Return the notions of which the budget says something, the weakest first."""
+    if point.rho is not None:
+        return ("zcdp",)
+    return ("approx", "zcdp") if point.delta else ("pure",)
 
 
 def window(point: Scenario, notion: Notion = "approx") -> Window:
@@ -82,8 +108,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     >>> found.upper.card.slug, found.lower.card.slug, round(found.ratio, 2), found.widest
     ('upper.mean.cwme-cdp-expected', 'lower.mean.rate-distortion-cdp', 2.12, 'privacy noise')
     """
-    own: Notion = "zcdp" if point.rho is not None else "approx" if point.delta else "pure"
-    allowed = {"pure": ("pure",), "zcdp": ("zcdp",), "approx": ("approx", "zcdp")}[own]
+    allowed = notions_of(point)
     require(notion in allowed, "notion", " or ".join(allowed) + f" at {point.budget}", notion)
     if notion == "zcdp":
         point = replace(point, epsilon=None, delta=None, rho=point.setting.rho)
@@ -108,17 +133,83 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     lowers = sorted(values["lower"].items(), key=lambda item: -item[1])
     least = uppers[0][1] if uppers else math.inf
     most = lowers[0][1] if lowers else 0.0
-    shares = _shares(uppers[0][0], where) if uppers else {}
     return Window(
         notion=notion,
         upper=uppers[0][0] if uppers else None,
         lower=lowers[0][0] if lowers else None,
-        ratio=least / most if most > 0 else math.inf,
+        ceiling=least,
+        floor=most,
         uppers={b.card.slug: v / most if most > 0 else math.inf for b, v in uppers},
         lowers={b.card.slug: v / least for b, v in lowers},
-        shares=shares,
-        widest=max(shares, key=lambda name: shares[name], default=""),
+        shares=_shares(uppers[0][0], where) if uppers else {},
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """What is proven on a mean at one point, for each notion that its budget speaks of.
+
+    `start`: R, the largest error of the answer 0, which sees no data.
+    """
+
+    point: Scenario
+    windows: Mapping[Notion, Window]
+    start: float
+
+    def ratio(self, notion: Notion) -> float:
+        """Return upper over lower, the answer 0 being among the upper bounds."""
+        found = self.windows[notion]
+        return min(found.ceiling, self.start) / found.floor if found.floor > 0 else math.inf
+
+
+def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:
+    """Return what is proven at a point of mean estimation, for some notions or for all."""
+    require(point.problem == "mean", "problem", "mean", point.problem)
+    # Nothing is known of the law, so that the quickest one will do.
+    point = replace(point, distribution="gaussian", offset=0.0, axis=None, grid=(), methods=())
+    return Standing(
+        point=point,
+        windows={notion: window(point, notion) for notion in notions or notions_of(point)},
+        start=point.setting.constants.mean_gradient_bound,
+    )
+
+
+def strength(point: Scenario) -> str:
+    """Return the field that says how much the budget allows."""
+    return "epsilon" if point.rho is None else "rho"
+
+
+def grid(point: Scenario, field: str, count: int) -> Vector:
+    """Return values of a field over its span, equally apart in the log, the point's own included.
+
+    n and d are whole; `count` is the number of the others.
+    """
+    values = np.geomspace(*SPANS[field], count)
+    if field in ("n", "d"):
+        values = np.round(values)
+    return np.unique(np.append(values, float(getattr(point, field))))
+
+
+def swept(point: Scenario, field: str, values: Vector) -> tuple[Standing, ...]:
+    """Return what is proven at other values of a field."""
+    return tuple(standing(_moved(point, {field: v})) for v in values)
+
+
+def widths(point: Scenario, notion: Notion, x: tuple[str, Vector], y: tuple[str, Vector]) -> Vector:
+    """Return upper over lower on a grid of two fields, shape (len of y, len of x)."""
+
+    def ratio(across: float, up: float) -> float:
+        moved = _moved(point, {x[0]: across, y[0]: up})
+        return standing(moved, (notion,)).ratio(notion)
+
+    return np.array([[ratio(across, up) for across in x[1]] for up in y[1]])
+
+
+def _moved(point: Scenario, values: Mapping[str, float]) -> Scenario:
+    changes: dict[str, Any] = {
+        field: int(v) if field in ("n", "d") else float(v) for field, v in values.items()
+    }
+    return replace(point, distribution="gaussian", axis=None, grid=(), methods=(), **changes)
 
 
 def of_class(setting: Setting) -> Setting:

@@ -15,7 +15,11 @@ from tests.browser.responsive import (
 )
 
 QUICK = "/lower-bounds?trials=5"
-FIGURES = ("lower_curve", "lower_ladder", "lower_trade", "lower_run")
+VIEWS = {
+    QUICK: ("lower_sweep", "lower_ranks", "lower_map"),
+    QUICK + "&part=build": ("lower_curve", "lower_ladder"),
+    QUICK + "&part=prove&hard=tracing": ("lower_scores", "lower_caught"),
+}
 
 
 def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
@@ -23,31 +27,45 @@ def test_a_scene_changes_the_address_and_a_run_stays_above_its_line(
 ) -> None:
     page.goto(dashboard + QUICK)
     ready(page, seconds=60)
+    box = figure(page, "lower_sweep").bounding_box()
+    viewport = page.viewport_size
+    assert box and viewport and box["y"] + box["height"] <= viewport["height"]
+    page.get_by_text("Build", exact=True).click()
     said = page.locator(".st-key-lower_said")
     expect(said).to_contain_text("Privacy bites", timeout=30_000)
     page.get_by_role("button", name="Statistics bites").click()
     page.wait_for_url(lambda url: "rho=2" in url, timeout=20_000)
     expect(said).to_contain_text("Statistics bites")
     ready(page, seconds=60)
-    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("Prove", exact=True).click()
+    slider = page.get_by_role("slider", name="Spike probability of the proof")
+    slider.press("ArrowRight")
+    page.wait_for_url(lambda url: "shift=1.4" in url, timeout=20_000)
+    page.get_by_text("Run", exact=True).click()
+    page.locator(".st-key-lower_run_row").get_by_role("button", name="Run").click()
     expect(page.get_by_text("Finished: 20 runs.")).to_be_visible(timeout=60_000)
     expect(page.locator(".st-key-lower_run_said")).to_contain_text("× its floor")
     title = figure(page, "lower_run").locator(".gtitle")
     expect(title).to_contain_text(re.compile("Every private mean error lies above its floor"))
-    slider = page.get_by_role("slider", name="Spike probability of the proof")
-    slider.press("ArrowRight")
-    page.wait_for_url(lambda url: "shift=1.4" in url, timeout=20_000)
 
 
 @pytest.mark.slow
-def test_a_phone_shows_its_own_figures(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + QUICK, ready, FIGURES)
+@pytest.mark.parametrize("query", list(VIEWS))
+def test_a_phone_shows_its_own_figures(
+    page: Page, dashboard: str, ready: Ready, query: str
+) -> None:
+    expect_to_fit_a_phone(page, dashboard + query, ready, VIEWS[query])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "query", "last"),
-    [("light", QUICK, "lower_run"), ("dark", QUICK + "&mode=free", "lower_information")],
+    [
+        ("light", QUICK, "lower_map"),
+        ("light", QUICK + "&part=prove&hard=tracing", "lower_caught"),
+        ("dark", QUICK + "&part=build&mode=free", "lower_information"),
+        ("dark", QUICK + "&part=run&hard=tracing", "lower_run"),
+    ],
 )
 def test_axe_finds_nothing(
     browser: Browser, dashboard: str, ready: Ready, scheme: str, query: str, last: str

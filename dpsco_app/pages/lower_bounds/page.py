@@ -1,18 +1,29 @@
-"""Lower bounds: build Fano's inequality, and run the algorithms on its hard instance."""
+"""Lower bounds: how wide the window is; build a bound, prove it, and run the algorithms on it."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
+from dpsco_app.pages.lower_bounds.gap import draw_standing, gap_part
+from dpsco_app.pages.lower_bounds.proof import builder_steps
 from dpsco_app.pages.lower_bounds.run import run_part
 from dpsco_app.pages.lower_bounds.sections import (
+    choose_hard,
     choose_packing,
+    draw_steps,
     free_part,
     instance_part,
     instance_proof,
 )
-from dpsco_app.pages.lower_bounds.state import MODES, SCENES, STATE, View
-from dpsco_app.pages.lower_bounds.words import HOW_TO_READ, INTRODUCTION, MODE_NAMES
+from dpsco_app.pages.lower_bounds.state import MODES, PARTS, SCENES, STATE, View
+from dpsco_app.pages.lower_bounds.words import (
+    HOW_TO_READ,
+    INTRODUCTION,
+    MODE_NAMES,
+    PART_NAMES,
+)
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
@@ -39,11 +50,44 @@ def page() -> None:
     if found is None:
         return
     view, scenario = found
-    st.markdown(INTRODUCTION)
-    draw_scenes(STATE, SCENES)
+    draw_standing(scenario)
     draw_apart(STATE, scenario)
     st.segmented_control(
-        "Build the bound for",
+        "View",
+        PARTS,
+        format_func=lambda key: PART_NAMES[key],
+        key=STATE.key("part"),
+        required=True,
+        label_visibility="collapsed",
+    )
+    foot = partial(_foot, view, scenario)
+    match view.part:
+        case "gap":
+            gap_part(view, scenario)
+        case "build":
+            _head(view)
+            free_part(view) if view.mode == "free" else instance_part(view.instance, view)
+        case "prove":
+            _head(view)
+            if view.mode == "free":
+                draw_steps(builder_steps(view.builder))
+            else:
+                instance_proof(view.instance, view)
+        case "run":
+            choose_hard("Instance")
+            measured = st.container()  # what runs comes last, so that all the rest is there
+            foot()
+            with measured:
+                run_part(view.instance, view)
+            return
+    foot()
+
+
+def _head(view: View) -> None:
+    st.markdown(INTRODUCTION)
+    draw_scenes(STATE, SCENES)
+    st.segmented_control(
+        "The bound for",
         MODES,
         format_func=lambda key: MODE_NAMES[key],
         key=STATE.key("mode"),
@@ -51,16 +95,6 @@ def page() -> None:
     )
     if view.mode == "free":
         choose_packing()
-        free_part(view)
-        _foot(view, scenario)
-        return
-    at = view.instance
-    instance_part(at, view)
-    instance_proof(at, view)
-    measured = st.container()  # what runs comes last, so that all the rest is there meanwhile
-    _foot(view, scenario)
-    with measured:
-        run_part(at, view)
 
 
 def _foot(view: View, scenario: Scenario) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dpsco_app.pages.lower_bounds.words import brief
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
+from dpsco_core.explain.tracing import TracingProof
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,6 +208,72 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
             unit="wrong signs, at least",
         ),
         _bound("$2q^{1-1/p}\\sqrt d$ times that share.", at.bound),
+    )
+
+
+def tracing_steps(at: TracingProof, budget: str, *, gaussian: bool) -> tuple[ProofStep, ...]:
+    """Return the proof by tracing: why accuracy lets a spy succeed, and privacy does not."""
+    half = at.bound / 2
+    if gaussian:
+        why = (
+            "ρ-zCDP: the output's law with your record and its law with another one are at a "
+            "divergence of at most ρ. A test whose score spreads by at most one standard deviation "
+            "can then gain no more than about $\\sqrt\\rho$ on average."
+        )
+    else:
+        why = (
+            "Replace the record by its *anti-copy*: signs of the same law, as opposite to yours as "
+            "the biases allow. No event becomes more than $e^\\varepsilon$ times as likely, plus "
+            "δ, so the score cannot be much larger with your record than with its opposite."
+        )
+    return (
+        ProofStep(
+            name="Hidden biases",
+            why="Each of d coordinates has a hidden bias $\\Theta_j$, drawn from a Beta law. With "
+            f"probability q = {brief(at.q)} a record is a spike: signs with these biases, times "
+            "$q^{-1/p}$; otherwise it is 0. The mean is $q^{1-1/p}\\,\\Theta$.",
+            number=brief(at.spikes),
+            unit="spikes on average, nq",
+        ),
+        ProofStep(
+            name="The spy's test",
+            why="She knows the biases and sees the output, so she knows the direction f in which "
+            "it errs. The score of a record is how far its signs lean that way: "
+            "$Z=\\sum_jf_jw_j\\frac{s_j-\\Theta_j}{1-\\Theta_j^2}$, $w_j=r^2-\\Theta_j^2$. "
+            "A record that was not used scores 0 on average.",
+            number=brief(at.bounds.leakage.spread**2),
+            unit="standard deviation of such a score, at most",
+        ),
+        ProofStep(
+            name="Why accuracy makes it succeed",
+            why="An estimate that is good for *every* Θ moves with Θ, and it learns of Θ from the "
+            "records only. Integration by parts turns this into a sum: the scores of the records "
+            "in use add up to at least $\\frac G\\alpha-u\\alpha$, where α is the error "
+            "divided by $q^{1-1/p}$. The smaller the error, the more there is to find. If the "
+            f"error were {brief(half)}, half of the bound below, they would add up to:",
+            number=brief(at.needed(half)),
+            unit="the scores of all records",
+        ),
+        ProofStep(
+            name="Privacy, record by record",
+            why=why,
+            number=brief(at.kappa),
+            unit=f"κ: a record's mean score, at most, at {budget}",
+        ),
+        ProofStep(
+            name="All records together",
+            why="There are nq spikes on average, and each adds at most κ.",
+            number=brief(at.allowed),
+            unit="the scores of all records, at most",
+        ),
+        ProofStep(
+            name="The bound",
+            why="So $\\frac G\\alpha-u\\alpha\\le nq\\kappa$, which is "
+            "$\\alpha\\ge\\frac{2G}{x+\\sqrt{x^2+4uG}}$ with $x=nq\\kappa$. Times "
+            "$q^{1-1/p}$:",
+            number=brief(at.bound),
+            unit="least expected error",
+        ),
     )
 
 

@@ -28,7 +28,6 @@ GRID = (500, 1000, 2000, 5000, 10_000)
 
 def run_part(at: MeanInstance, view: View) -> None:
     """Draw the methods' choice, Run and Cancel, and what was measured."""
-    st.header("Run the algorithms on this very instance")
     st.markdown(ABOUT_RUN)
     scenario, problem = _checked(at.scenario)
     result = _result(scenario)
@@ -54,7 +53,7 @@ def run_part(at: MeanInstance, view: View) -> None:
     elif result.outcomes:
         status.markdown(f"Stopped at {result.finished:,} of {result.cells:,} runs: Run goes on.")
     rows = measured(at, result.outcomes)
-    trivial = at.proof(at.own_probability).mean_norm
+    trivial = at.answer_zero
     for row in rows:
         if row.refused:
             st.info(f"{method_card(row.method).name} cannot run here: {row.refused}")

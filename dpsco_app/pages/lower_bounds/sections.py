@@ -10,8 +10,10 @@ import streamlit as st
 
 from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
-from dpsco_app.pages.lower_bounds.proof import ProofStep, builder_steps, steps_of
+from dpsco_app.pages.lower_bounds.gap_words import ABOUT_TRACING, WHOM_NAMES
+from dpsco_app.pages.lower_bounds.proof import ProofStep, steps_of, tracing_steps
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure
+from dpsco_app.pages.lower_bounds.spy import spy_part
 from dpsco_app.pages.lower_bounds.state import (
     BITS_OPTIONS,
     KL_OPTIONS,
@@ -19,6 +21,7 @@ from dpsco_app.pages.lower_bounds.state import (
     SHIFT_OPTIONS,
     STATE,
     TV_OPTIONS,
+    WHOM,
     View,
 )
 from dpsco_app.pages.lower_bounds.words import (
@@ -29,6 +32,7 @@ from dpsco_app.pages.lower_bounds.words import (
     HARD_NAMES,
     LOOK_AT_CURVE,
     LOOK_AT_LADDER,
+    brief,
     curve_title,
     free_sentence,
     free_title,
@@ -40,10 +44,11 @@ from dpsco_app.pages.lower_bounds.words import (
     pure_sentence,
 )
 from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.options import budget_text as budget_of
 from dpsco_app.parts.page import slider
 from dpsco_core.explain.fano.builder import PackingProof
 from dpsco_core.explain.fano.instance import (
-    HARDS,
+    PROOFS,
     FanoCurve,
     Floors,
     MeanInstance,
@@ -53,6 +58,7 @@ from dpsco_core.explain.fano.instance import (
     ladder,
     literal_probability,
 )
+from dpsco_core.explain.tracing import tracing_proof
 from dpsco_core.scenario import Scenario
 
 
@@ -111,7 +117,7 @@ def choose_packing() -> None:
 
 def form_of(view: View) -> str:
     """Return the slug of the bound that the proof is about."""
-    head = "hypercube" if view.hard == "hypercube" else "fano"
+    head = "fano" if view.hard == "spike" else "hypercube"
     return f"{head}-{'pure' if view.notion == 'pure' else 'cdp'}"
 
 
@@ -119,7 +125,7 @@ def proof_probability(at: MeanInstance, view: View) -> float:
     """Return the spike probability of the proof: the best one times the shift, within R."""
     drawn, _, _ = numbers(at)
     best = next(c for c in drawn if c.slug == form_of(view)).best_q
-    return min(at.largest(at.hard), best * view.shift)
+    return min(at.largest("spike" if view.hard == "spike" else "hypercube"), best * view.shift)
 
 
 def instance_part(at: MeanInstance, view: View) -> None:
@@ -153,20 +159,22 @@ def instance_part(at: MeanInstance, view: View) -> None:
     st.markdown(literal_sentence(literal.factor, printed))
 
 
+def choose_hard(label: str) -> None:
+    """Draw the choice of the proof, which is that of the instance that is run."""
+    st.segmented_control(
+        label,
+        PROOFS,
+        format_func=lambda key: HARD_NAMES[key],
+        key=STATE.key("hard"),
+        required=True,
+    )
+
+
 def instance_proof(at: MeanInstance, view: View) -> None:
     """Draw the proof on the mean problem, step by step."""
-    st.header("Why it holds, step by step")
-    st.markdown(ABOUT_PROOF)
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    left, right = st.columns([1, 1], vertical_alignment="bottom")
     with left:
-        st.segmented_control(
-            "Proof and instance",
-            HARDS,
-            format_func=lambda key: HARD_NAMES[key],
-            key=STATE.key("hard"),
-            required=True,
-            help="Also the instance that is run below.",
-        )
+        choose_hard("Proof and instance")
     with right:
         slider(
             STATE,
@@ -175,6 +183,10 @@ def instance_proof(at: MeanInstance, view: View) -> None:
             SHIFT_OPTIONS,
             help="At 1 the bound is largest. Move it to see why.",
         )
+    if view.hard == "tracing":
+        _traced_proof(at, view)
+        return
+    st.markdown(ABOUT_PROOF)
     pure = view.notion == "pure"
     proof = at.proof(proof_probability(at, view))
     draw_steps(steps_of(proof, pure=pure))
@@ -188,6 +200,21 @@ def instance_proof(at: MeanInstance, view: View) -> None:
             lambda look: trade_figure(curve.q, ceiling, curve.values, proof.q, look),
             table=lambda: tables.trade_table(curve.q, ceiling, curve.values),
         )
+
+
+def _traced_proof(at: MeanInstance, view: View) -> None:
+    """Draw the proof by tracing, and the spy at work on the instance."""
+    if view.notion == "approx":
+        st.segmented_control(
+            "Binds", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
+        )
+    st.markdown(ABOUT_TRACING)
+    setting = replace(at.setting, spike_probability=None)
+    gaussian = view.about == "zcdp"
+    proof = tracing_proof(setting, "zcdp" if gaussian else "approx", view.shift)
+    budget = f"ρ = {brief(setting.rho)}" if gaussian else budget_of(setting.budget)
+    draw_steps(tracing_steps(proof, budget, gaussian=gaussian))
+    spy_part(at, view)
 
 
 def draw_steps(steps: Sequence[ProofStep]) -> None:
@@ -225,5 +252,3 @@ def free_part(view: View) -> None:
         bar=False,
         table=lambda: tables.information_table(at),
     )
-    st.header("Why it holds, step by step")
-    draw_steps(builder_steps(at))

@@ -12,14 +12,19 @@ from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.limits import DASHBOARD, EPSILON_MIN, P_MAX, RHO_MIN, SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
+from dpsco_core.catalogue import methods_for
 from dpsco_core.explain.fano.builder import LARGEST_BITS, Builder
-from dpsco_core.explain.fano.instance import HARDS, MeanInstance, mean_instance
-from dpsco_core.explain.fano.measured import PRIVATE_METHODS, SAMPLE
+from dpsco_core.explain.fano.instance import PROOFS, MeanInstance, mean_instance
+from dpsco_core.explain.window import Notion, notions_of
 from dpsco_core.scenario import Scenario
 
+PARTS = ("gap", "build", "prove", "run")
 MODES = ("instance", "free")
-NOTIONS = ("zcdp", "approx", "pure")
-METHODS = (SAMPLE, *PRIVATE_METHODS)
+SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
+PLANES = ("d", "strength", "p")  # of a map, against n
+WHOM = ("every", "gaussian")
+NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
+METHODS = methods_for(MEAN)
 SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
 BITS_OPTIONS = (1, 2, 5, 10, 25, 50, 100, 200, 500, 1000)
 
@@ -35,6 +40,13 @@ class View:
 
     Parameters
     ----------
+    part : str
+        Which of the page's views, one of `PARTS`.
+    over, plane : str
+        What the window is swept over, and what its map has against n.
+    whom : str
+        Under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
+        algorithm, or those that add Gaussian noise.
     mode : str
         ``"instance"``: the hard mean problem; ``"free"``: a packing of one's own.
     n : int
@@ -48,7 +60,7 @@ class View:
     radius : float
         R, of the mean problem.
     hard : str
-        Whose proof is shown and which instance is run: ``"hypercube"`` or ``"spike"``.
+        Whose proof is shown and which instance is run, one of `PROOFS`.
     shift : float
         The spike probability of the proof, in units of the best one.
     bits, separation, tv, kl : float
@@ -58,11 +70,15 @@ class View:
     trials, seed : int
     """
 
+    part: str = "gap"
+    over: str = "n"
+    plane: str = "d"
+    whom: str = "every"
     mode: str = "instance"
     n: int = 10_000
     d: int = 200
     p: float = 4.0
-    notion: str = "zcdp"
+    notion: Notion = "zcdp"
     rho: float = 0.01
     epsilon: float = 1.0
     delta: float = 1e-6
@@ -79,6 +95,10 @@ class View:
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
+        one_of("part", self.part, PARTS)
+        one_of("over", self.over, SWEEPS)
+        one_of("plane", self.plane, PLANES)
+        one_of("whom", self.whom, WHOM)
         one_of("mode", self.mode, MODES)
         whole("n", self.n, 1, DASHBOARD.n)
         whole("d", self.d, 1, DASHBOARD.d)
@@ -88,7 +108,7 @@ class View:
         real("epsilon", self.epsilon, EPSILON_MIN, 20)
         real("delta", self.delta, SMALLEST_DELTA, 0.5)
         real("radius", self.radius, 1e-3, 1e4)
-        one_of("hard", self.hard, HARDS)
+        one_of("hard", self.hard, PROOFS)
         real("shift", self.shift, 1e-3, 1e3)
         real("bits", self.bits, 1, LARGEST_BITS)
         real("separation", self.separation, 1e-6, 1e6)
@@ -108,6 +128,11 @@ class View:
         named = dict.fromkeys(slug for slug in self.methods.split(",") if slug)
         known = [slug for slug in METHODS if slug in named]
         return (*known, *(slug for slug in named if slug not in METHODS))
+
+    @property
+    def about(self) -> Notion:
+        """The notion whose window is mapped and whose proof by tracing is shown."""
+        return "zcdp" if self.notion == "approx" and self.whom == "gaussian" else self.notion
 
     @property
     def builder(self) -> Builder:
@@ -159,13 +184,13 @@ def fill(view: View, scenario: Scenario) -> View:
     that implies the concentrated one.
     """
     rho = scenario.budget.to_zcdp().rho
-    notion = "approx" if scenario.delta else "pure"
+    notion = notions_of(scenario)[0]
     return replace(
         view,
         n=scenario.n,
         d=scenario.d,
         p=scenario.p,
-        notion=notion if scenario.rho is None else "zcdp",
+        notion=notion,
         rho=rho,
         epsilon=math.sqrt(2 * rho) if scenario.epsilon is None else scenario.epsilon,
         delta=scenario.delta or view.delta,
@@ -196,8 +221,8 @@ STATE = PageState(
     ),
 )
 
-_MEAN: dict[str, Any] = {"mode": "instance", "hard": "hypercube", "shift": 1.0}
-_PACKING: dict[str, Any] = {"mode": "free", "bits": 25.0, "separation": 1.0}
+_MEAN: dict[str, Any] = {"part": "build", "mode": "instance", "hard": "hypercube", "shift": 1.0}
+_PACKING: dict[str, Any] = {"part": "build", "mode": "free", "bits": 25.0, "separation": 1.0}
 
 
 def _at(rho: float, **changes: Any) -> dict[str, Any]:
@@ -257,7 +282,8 @@ SCENES = (
     Scene(
         name="The paper's example",
         look_for="33 million words, 1 apart, that differ in one record of a thousand (TV 0.001) "
-        "and that one such record tells apart (KL ∞): at ρ = ½ every algorithm errs by 0.451.",
+        "and that one such record tells apart (KL ∞): at ρ = ½ every algorithm has an error of at "
+        "least 0.451.",
         changes=_PACKING | {"tv": 1e-3, "kl": math.inf},
         scenario=_at(0.5, n=1000),
     ),

@@ -8,12 +8,80 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from dpsco_app.pages.lower_bounds.gap_words import BOUND_LINE, LINE_NAMES, NO_DATA, ranked
 from dpsco_app.pages.lower_bounds.proof import ProofStep
 from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, CURVE_NAMES, RUNG_NAMES, SOURCE_NAMES
+from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve, Rung
 from dpsco_core.explain.fano.measured import Measured
+from dpsco_core.explain.tracing import Spied, most_caught
+from dpsco_core.explain.window import Standing
+from dpsco_core.privacy.budget import Budget
+
+
+def sweep_table(values: Vector, found: Sequence[Standing], field: str) -> pd.DataFrame:
+    """Return the best bounds over a field, a value and a notion a row."""
+    return pd.DataFrame(
+        [
+            {
+                field: value,
+                "For": LINE_NAMES[notion],
+                "Floor": w.floor,
+                BOUND_LINE: w.ceiling,
+                NO_DATA: s.start,
+                "Upper over lower": s.ratio(notion),
+            }
+            for value, s in zip(values, found, strict=True)
+            for notion, w in s.windows.items()
+        ]
+    )
+
+
+def ranks_table(here: Standing) -> pd.DataFrame:
+    """Return the bounds that hold, one a row."""
+    return pd.DataFrame(
+        [
+            {"Bound": r.name, "Kind": "upper" if r.upper else "lower", "Error": r.value}
+            | {"Distance": r.about}
+            for r in ranked(here)
+        ]
+    )
+
+
+def map_table(x: Vector, y: Vector, ratios: Vector, field: str) -> pd.DataFrame:
+    """Return the map, a cell a row."""
+    return pd.DataFrame(
+        [
+            {"n": a, field: b, "Upper over lower": ratios[i, j]}
+            for i, b in enumerate(y)
+            for j, a in enumerate(x)
+        ]
+    )
+
+
+def scores_table(found: Sequence[Spied]) -> pd.DataFrame:
+    """Return the spy's scores, a record a row."""
+    return pd.DataFrame(
+        [
+            {"Method": method_card(s.method).name, "Used": used, "Score": score}
+            for s in found
+            for used, scores in (("yes", s.used), ("no", s.fresh))
+            for score in scores
+        ]
+    )
+
+
+def caught_table(found: Sequence[Spied], budget: Budget) -> pd.DataFrame:
+    """Return the rates of the spy's test, a threshold a row."""
+    parts = []
+    for one in found:
+        false, true = one.rates()
+        rates = {"False positives": false, "True positives": true}
+        allowed = {"Privacy allows": most_caught(budget, false)}
+        parts.append(pd.DataFrame({"Method": method_card(one.method).name} | rates | allowed))
+    return pd.concat(parts, ignore_index=True)
 
 
 def curve_table(drawn: Sequence[FanoCurve]) -> pd.DataFrame:

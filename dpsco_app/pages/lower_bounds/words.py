@@ -10,13 +10,18 @@ from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder, PackingProof, SignProof
 from dpsco_core.explain.fano.instance import FanoCurve, Floors, MeanInstance, Rung
-from dpsco_core.explain.fano.measured import SAMPLE, Measured
+from dpsco_core.explain.fano.measured import Measured
 
 VOID = 1e-12  # a bound below this says nothing
 
+PART_NAMES = {"gap": "The window", "build": "Build", "prove": "Prove", "run": "Run"}
 MODE_NAMES = {"instance": "The hard mean problem", "free": "A packing of your own"}
 NOTION_NAMES = {"zcdp": "zCDP", "approx": "(ε, δ)", "pure": "pure ε"}
-HARD_NAMES = {"hypercube": "All sign patterns", "spike": "The paper's packing"}
+HARD_NAMES = {
+    "hypercube": "All sign patterns",
+    "spike": "The paper's packing",
+    "tracing": "Tracing",
+}
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
 CURVE_NAMES = {
     "hypercube-cdp": "Hypercube, zCDP",
@@ -53,7 +58,7 @@ ABOUT_CURVE = (
     "Hidden is a pattern that few records show: with **spike probability q** a record is a spike "
     "of size $q^{-1/p}$ along the pattern, otherwise it is 0. Rarer spikes are harder to see under "
     "privacy, but move the mean by less: somewhere between lies the best q. Larger is better: a "
-    "lower bound is a promise that every algorithm errs by at least this much."
+    "lower bound is a promise that every algorithm has an error of at least this."
 )
 ABOUT_LADDER = (
     "All of these are proven, for the same class. They differ in the constants: the paper proves "
@@ -100,6 +105,8 @@ HOW_TO_READ = r"""
   releases within it may: ρ is theirs.
 - **Sampling alone** is the best two-coin bound on every algorithm, private or not, for means within
   R (bounded signs, N2 in the library). Normal data with an unrestricted mean give more (N1).
+- **The window**: the best proven upper bound divided by the floor, for one class: coordinates with
+  a p-th moment of at most 1, means of norm at most R. Upper bounds may use no more than that.
 - The bounds: Kamath, Liu and Zhang (2022), Theorem 1.4 and Lemma 6.3, with explicit constants; the
   hypercube is a sharper variant of Lemma 6.3 with the same ingredients.
 """
@@ -143,7 +150,7 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
         "zcdp": "every zCDP algorithm",
         "approx": "every algorithm within that ρ",
     }[view.notion]
-    first = f"{where} {who} errs by at least **{brief(own)}** on some law."
+    first = f"{where} {who} has an error of at least **{brief(own)}** on some law."
     if own > found.sampling:
         times = ratio_text(own / found.sampling)
         second = (
@@ -225,11 +232,11 @@ def free_sentence(at: Builder) -> str:
         return f"**Nothing is proven**: {told} Both terms tell enough to find the word."
     if at.bites == "privacy":
         return (
-            f"Every ρ-zCDP algorithm errs by at least **{brief(at.bound)}**. **Privacy bites**: "
-            f"{told}"
+            f"Every ρ-zCDP algorithm has an error of at least **{brief(at.bound)}**. "
+            f"**Privacy bites**: {told}"
         )
     return (
-        f"Every algorithm, private or not, errs by at least **{brief(at.bound)}**. "
+        f"Every algorithm, private or not, has an error of at least **{brief(at.bound)}**. "
         f"**Statistics bites**: {told}"
     )
 
@@ -286,7 +293,7 @@ def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
     """Return the takeaway of the measured errors."""
     private = [r for r in rows if r.errors and r.floor > 0]
     if not private:
-        return f"The floor on this instance, and what the answer 0 errs by (q = {_own(at)})"
+        return f"The floor on this instance, and the error of always answering 0 (q = {_own(at)})"
     low = [r for r in private if not r.above]
     if low:
         names = ", ".join(method_card(r.method).name for r in low)
@@ -301,7 +308,7 @@ def run_title(rows: Sequence[Measured], at: MeanInstance) -> str:
 def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
     """Say what was measured, beside the answer that looks at no data."""
     if not any(r.errors for r in rows):
-        return f"Answering 0 without a look at the data errs by {brief(trivial)} here. Press Run."
+        return f"Always answering 0 has an error of {brief(trivial)} here. Press Run."
     parts = []
     for row in rows:
         if not row.errors:
@@ -311,15 +318,15 @@ def run_sentence(rows: Sequence[Measured], trivial: float) -> str:
             parts.append(
                 f"{name} {brief(row.mean)} ({ratio_text(row.mean / row.floor)} × its floor)"
             )
-        elif row.method == SAMPLE:
+        elif method_card(row.method).privacy == "none":
             parts.append(f"{name}, without privacy, {brief(row.mean)}")
         else:
             parts.append(f"{name} {brief(row.mean)}")
     private = [r for r in rows if r.errors and r.floor > 0]
     beaten = [r for r in private if r.mean > trivial]
-    tail = f" Answering 0, without a look at the data, errs by {brief(trivial)}"
+    tail = f" Always answering 0 has an error of {brief(trivial)}"
     if private and len(beaten) == len(private):
-        tail += ", less than every private method: on the hardest instance looking does not pay"
+        tail += ", less than every private method: here, using the data does not pay"
     elif beaten:
         tail += ", less than some of them"
     return "Mean errors: " + ", ".join(parts) + "." + tail + "."

@@ -189,13 +189,17 @@ class TracingBounds:
     def _power(self) -> float:
         return spike_exponent(self.moment_order)
 
+    def median_gain(self, u: Floats) -> Floats:
+        """Return G of T1; 0 where it has none."""
+        return _median_gain(u, self.d, self.leakage.spread)
+
     def _second_moment(self, u: Floats) -> Floats:
         r"""Return :math:`S_2=E\|\Theta\|^2`."""
         return np.asarray(self.d * self.leakage.spread**2 / (1 + u))
 
     def l2_at(self, q: Floats, u: Floats) -> Floats:
         """Return T1, a bound on the mean l2 error; 0 for d = 1."""
-        gain = _median_gain(u, self.d, self.leakage.spread)
+        gain = self.median_gain(u)
         x = self.n * q * self.leakage.kappa(self.d)
         return np.asarray(q**self._power * _root(u, x, gain))
 
@@ -223,7 +227,7 @@ class TracingBounds:
         x = self.n * q
         seen = [x * e + _squashed(x * c) for c, e in self._linear_pairs(u)]
         seen.append(x * self.leakage.kappa(self.d) / (u * norm))
-        gain = _median_gain(u, self.d, self.leakage.spread)
+        gain = self.median_gain(u)
         ratio = np.minimum(1.0, _root(u, x * self.leakage.kappa(self.d), gain) / norm)
         seen.append(np.sqrt((1 - ratio) * (1 + ratio)))
         return np.asarray(np.stack([q**self._power * norm * (most - y) for y in seen]))
@@ -247,7 +251,7 @@ class TracingBounds:
         :math:`\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or at the cap.
         """
         a = self._power
-        gain = _median_gain(u, self.d, self.leakage.spread)
+        gain = self.median_gain(u)
         x = np.sqrt(4 * u * gain) * a / math.sqrt((1 - a) * (1 + a))
         q = self._capped(x, self.leakage.kappa(self.d), largest)
         return _best(self.l2_at, (q,), u)
@@ -291,7 +295,7 @@ class TracingBounds:
             found.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
         kappa = self.leakage.kappa(self.d)
         found.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
-        gain = _median_gain(u, self.d, self.leakage.spread)
+        gain = self.median_gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
             alpha = _root(u, x, gain)

@@ -16,20 +16,23 @@ from numpy.typing import NDArray
 
 from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
+from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.instances import hypercube, spikes
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.builder import PackingProof, SignProof
+from dpsco_core.explain.tracing import tracing_law
 from dpsco_core.privacy.budget import PureDP
 from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 
-Hard = Literal["hypercube", "spike"]
+Hard = Literal["hypercube", "spike"]  # of Fano's proofs
 Class = Literal["zcdp", "pure"]
 Source = Literal["paper", "optimised", "hypercube"]
 HARDS: tuple[Hard, ...] = ("hypercube", "spike")
+PROOFS = (*HARDS, "tracing")
 CURVE_POINTS = 65
 CURVE_SPAN = (1 / 30, 30.0)  # times the smallest and the largest best probability
 
@@ -51,18 +54,15 @@ class MeanInstance:
     def __post_init__(self) -> None:
         chosen = self.scenario
         require(chosen.problem == "mean", "problem", "mean", chosen.problem)
-        require(chosen.distribution in HARDS, "distribution", "spike or hypercube", "other")
+        one_of("distribution", chosen.distribution, PROOFS)
+        traced = chosen.distribution == "tracing"
+        require(not traced or chosen.d >= 2, "d", "at least 2", chosen.d)
         require(chosen.axis is None, "axis", "left out", chosen.axis)
 
     @property
     def setting(self) -> Setting:
         """What bounds may know."""
         return self.scenario.setting
-
-    @property
-    def hard(self) -> Hard:
-        """Which hard instance it is."""
-        return "spike" if self.scenario.distribution == "spike" else "hypercube"
 
     @property
     def rho(self) -> float:
@@ -92,8 +92,16 @@ class MeanInstance:
         assert found is not None
         return found
 
+    @property
+    def answer_zero(self) -> float:
+        """Error of the answer 0 on the instance; by tracing its root mean square."""
+        if self.scenario.distribution == "tracing":
+            law = tracing_law(self.scenario)
+            return law.mean_norm / math.sqrt(1 + law.shape)
+        return self.proof(self.own_probability).mean_norm
+
     def proof(self, q: float) -> PackingProof | SignProof:
-        """Return the proof's numbers at q: of the code, or of the signs."""
+        """Return the numbers of Fano's proof at q: of the code, or of the signs."""
         s = self.scenario
         proof = PackingProof if s.distribution == "spike" else SignProof
         return proof(n=s.n, d=s.d, order=s.p, q=q, rho=self.rho, epsilon=self.epsilon)

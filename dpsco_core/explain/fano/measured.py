@@ -12,15 +12,6 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.explain.fano.instance import MeanInstance, largest_floor
 from dpsco_core.runs.study import Outcome
 
-PRIVATE_METHODS = (
-    "mean.clipped",
-    "mean.cwme-cdp",
-    "mean.iterative",
-    "mean.smoothed",
-    "mean.cwme-pure",
-)
-SAMPLE = "mean.sample"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.lower_bounds import tables
+from dpsco_app.pages.lower_bounds import gap, tables
 from dpsco_app.pages.lower_bounds.charts import curve_figure, free_figure, free_grid, trade_figure
+from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
+from dpsco_app.pages.lower_bounds.gap_words import standing_sentence
 from dpsco_app.pages.lower_bounds.proof import builder_steps, steps_of
 from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_figure, run_figure
 from dpsco_app.pages.lower_bounds.run import RESULT
@@ -34,12 +36,15 @@ from dpsco_app.pages.lower_bounds.words import (
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
-from dpsco_core.catalogue import method_card
+from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.fano.instance import curves, floors, ladder
 from dpsco_core.explain.fano.measured import Measured, measured, own_floor
+from dpsco_core.explain.window import grid, of_class, standing, swept, widths
 from dpsco_core.runs.study import study
+from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_one_run import named, open_at, values
+from tests.app.places.test_privacy import alts
 
 QUICK = {"trials": "5", "methods": "mean.sample,mean.clipped", "d": "200", "p": "4"}
 SHOWN = {
@@ -206,8 +211,9 @@ def test_what_was_measured_is_held_against_its_floor() -> None:
 
 
 def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
-    page = open_lower()
+    page = open_lower(part="build")
     assert "**Privacy bites**" in said(page)
+    page = open_lower(part="run")
     assert "Press Run" in texts(page)
     press(page, "Run")
     assert "Finished: 10 runs." in texts(page)
@@ -215,12 +221,12 @@ def test_the_page_runs_its_instance_and_goes_stale_with_it() -> None:
     assert "× its floor" in texts(page)
     page.select_slider(key=controls.PREFIX + "rho").set_value(2)
     checked(page.run())
-    assert "**Statistics bites**" in said(page) and "Press Run" in texts(page)
+    assert "Press Run" in texts(page)
     assert page.query_params["rho"] == "2"
 
 
 def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
-    page = open_lower()
+    page = open_lower(part="prove")
     mine = there = page.session_state[visit.MINE]
     wanted = DEFAULT
     for scene in SCENES[2:7:2]:
@@ -237,16 +243,18 @@ def test_every_scene_leads_to_its_view_and_its_address_back() -> None:
 
 
 def test_the_free_page_shows_both_terms_and_the_shift_moves_the_proof() -> None:
-    page = open_lower(mode="free", bits="25", tv="0.001", kl="inf", n="1000", rho="0.5")
+    page = open_lower(
+        part="build", mode="free", bits="25", tv="0.001", kl="inf", n="1000", rho="0.5"
+    )
     assert "**0.451**" in said(page) and "∞ nats" in said(page)
-    page = open_lower(rho="0.5", hard="spike", shift="10")
+    page = open_lower(part="prove", rho="0.5", hard="spike", shift="10")
     steps = [m.value for m in page.container(key="lower_steps").markdown]
     assert any("**27.1**  \nrecords differ on average" in text for text in steps)
     assert steps[-1] == "**0**  \nleast expected error"  # the output may tell 374 nats of 17
 
 
 def test_what_the_page_does_not_allow_is_said() -> None:
-    page = open_lower(n="1000000", d="200")
+    page = open_lower(part="run", n="1000000", d="200")
     assert "not run here" in texts(page)
     (run,) = [b for b in page.button if b.label == "Run"]
     assert run.disabled
@@ -258,11 +266,77 @@ def test_what_the_page_does_not_allow_is_said() -> None:
 
 
 def test_a_pure_budget_refuses_gaussian_methods_in_words() -> None:
-    query = QUICK | {"delta": "0", "methods": "mean.clipped,mean.cwme-pure"}
+    query = QUICK | {"part": "run", "delta": "0", "methods": "mean.clipped,mean.cwme-pure"}
     page = open_at("lower_bounds", **query)
     press(page, "Run")
     assert "Simple clipping cannot run here" in texts(page)
     assert "Coordinate-wise, Laplace" in page.container(key="lower_run_said").markdown[0].value
+
+
+# -- the window, and the proof by tracing --------------------------------------------------------
+
+WINDOW = {"p": "2", "n": "10000", "d": "20"}
+
+
+def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> None:
+    page = open_at("lower_bounds", **WINDOW)
+    (sentence,) = [m.value for m in page.container(key="lower_standing").markdown]
+    here = standing(Scenario(p=2.0, diameter=4.0))
+    windows = here.windows
+    for number in (windows["approx"].floor, windows["zcdp"].floor, windows["zcdp"].ceiling):
+        assert f"**{brief(number)}**" in sentence
+    assert (
+        "**5.4 times** and **2.1 times** these floors" in sentence and "error of **2**" in sentence
+    )
+    assert "**Privacy noise** makes the window wide" in texts(page)
+    page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="gaussian")
+    assert "from ε = 0.05 to 20" in alts(page)[0]
+    assert "The window is 2.1 times wide at your scenario" in alts(page)[2]
+
+
+def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
+    point = gap.bare(Scenario(p=2.0, diameter=4.0))
+    here, sizes = standing(point), grid(point, "d", 4)
+    found = swept(point, "d", sizes)
+    for look in (Look(), Look(dark=True, compact=True)):
+        made = json.loads(sweep_figure(sizes, found, here, "d", look).to_json())
+        drawn = named(made, "Worst case, Gaussian noise")
+        assert values(drawn) == pytest.approx([s.windows["zcdp"].floor for s in found])
+        rows = json.loads(ranks_figure(here, look).to_json())
+        best = named(rows, "CDP rate distortion")
+        assert best["x"] == [here.windows["zcdp"].floor] and best["marker"]["symbol"] == "diamond"
+    assert len(tables.sweep_table(sizes, found, "d")) == 2 * len(sizes)
+    assert list(tables.ranks_table(here)["Error"]) == sorted(
+        tables.ranks_table(here)["Error"], reverse=True
+    )
+    n = grid(point, "n", 3)
+    ratios = widths(point, "zcdp", ("n", n), ("d", sizes))
+    assert ratios[list(sizes).index(20), list(n).index(10_000)] == here.ratio("zcdp")
+    cells = json.loads(map_figure(n, sizes, ratios, point, "d", Look()).to_json())["data"][0]
+    assert cells["text"][0][0] == brief(float(f"{ratios[0, 0]:.2g}"))
+    assert len(tables.map_table(n, sizes, ratios, "d")) == ratios.size
+    hopeless = standing(replace(point, n=100, d=500))
+    assert "No method is proven to do better than the answer 0" in standing_sentence(hopeless)
+
+
+@pytest.mark.parametrize("whom", ["every", "gaussian"])
+def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(whom: str) -> None:
+    page = open_at("lower_bounds", **WINDOW, part="prove", hard="tracing", whom=whom)
+    steps = [m.value for m in page.container(key="lower_steps").markdown]
+    row = bound("lower.mean.approx-tracing" if whom == "every" else "lower.mean.tracing-cdp")
+    value = row.value(of_class(Scenario(p=2.0, diameter=4.0).setting))
+    assert steps[-1].startswith(f"**{brief(value)}**")
+    assert "Can a spy tell whether your record was used?" in texts(page)
+    said = page.container(key="lower_spy_said").markdown[0].value
+    assert "from sample mean" in said and "allows at most 14 %" in said
+    assert "Sample mean lets the spy do better" in alts(page)[1]
+
+
+def test_the_spy_of_too_many_records_and_of_one_coordinate_is_refused() -> None:
+    page = open_at("lower_bounds", n="1000000", d="20", part="prove", hard="tracing")
+    assert "She is put to work where" in texts(page)
+    page = open_at("lower_bounds", d="1", part="prove", hard="tracing")
+    assert "d must be at least 2" in texts(page)
 
 
 def test_signs_are_read_off_by_rounding_at_random_as_a_threshold_gives_half() -> None:

@@ -1,0 +1,122 @@
+"""How far the best proven upper bound is from the floors: the page's first view."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from dpsco_app.pages.lower_bounds import tables
+from dpsco_app.pages.lower_bounds.gap_charts import map_figure, ranks_figure, sweep_figure
+from dpsco_app.pages.lower_bounds.gap_words import (
+    ABOUT_MAP,
+    WHOM_NAMES,
+    axis_name,
+    map_title,
+    ranks_title,
+    shares_sentence,
+    standing_sentence,
+    sweep_title,
+)
+from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
+from dpsco_app.parts.figures import responsive
+from dpsco_core.base.arrays import Vector
+from dpsco_core.explain.window import (
+    Notion,
+    Standing,
+    grid,
+    standing,
+    strength,
+    swept,
+    widths,
+)
+from dpsco_core.scenario import Scenario
+
+SWEPT, ACROSS, UP = 25, 10, 9  # values of a sweep, and of a map
+
+
+def bare(scenario: Scenario) -> Scenario:
+    """Return the single point of mean estimation that is meant, whatever the law and the study."""
+    return replace(
+        scenario,
+        problem="mean",
+        distribution="gaussian",
+        offset=0.0,
+        methods=(),
+        axis=None,
+        grid=(),
+        trials=1,
+        seed=0,
+    )
+
+
+@st.cache_resource(max_entries=200, show_spinner=False, hash_funcs={Scenario: repr})
+def _standing(point: Scenario) -> Standing:
+    return standing(point)
+
+
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
+def _swept(point: Scenario, field: str) -> tuple[Vector, tuple[Standing, ...]]:
+    values = grid(point, field, SWEPT)
+    return values, swept(point, field, values)
+
+
+@st.cache_resource(max_entries=100, show_spinner=False, hash_funcs={Scenario: repr})
+def _widths(point: Scenario, notion: Notion, field: str) -> tuple[Vector, Vector, Vector]:
+    x, y = grid(point, "n", ACROSS), grid(point, field, UP)
+    return x, y, widths(point, notion, ("n", x), (field, y))
+
+
+def draw_standing(scenario: Scenario) -> None:
+    """Say in one sentence what is proven at the scenario."""
+    with st.container(key="lower_standing"):
+        st.markdown(standing_sentence(_standing(bare(scenario))))
+
+
+def gap_part(view: View, scenario: Scenario) -> None:
+    """Draw the window over a field, each bound's share of it, and its map."""
+    point = bare(scenario)
+    here = _standing(point)
+    fields = {"strength": strength(point)}
+
+    def name(key: str) -> str:
+        return axis_name(fields.get(key, key))
+
+    st.segmented_control("Over", SWEEPS, format_func=name, key=STATE.key("over"), required=True)
+    field = fields.get(view.over, view.over)
+    values, found = _swept(point, field)
+    responsive(
+        "lower_sweep",
+        sweep_title(found, field),
+        lambda look: sweep_figure(values, found, here, field, look),
+        table=lambda: tables.sweep_table(values, found, field),
+    )
+    st.markdown(shares_sentence(here))
+    responsive(
+        "lower_ranks",
+        ranks_title(here),
+        lambda look: ranks_figure(here, look),
+        bar=False,
+        table=lambda: tables.ranks_table(here),
+    )
+    st.header("Where the window is narrow")
+    st.markdown(ABOUT_MAP)
+    left, right = st.columns(2)
+    with left:
+        st.segmented_control(
+            "n against", PLANES, format_func=name, key=STATE.key("plane"), required=True
+        )
+    if len(here.windows) > 1:
+        with right:
+            st.segmented_control(
+                "For", WHOM, format_func=WHOM_NAMES.get, key=STATE.key("whom"), required=True
+            )
+    up = fields.get(view.plane, view.plane)
+    x, y, ratios = _widths(point, view.about, up)
+    responsive(
+        "lower_map",
+        map_title(ratios, here.ratio(view.about)),
+        lambda look: map_figure(x, y, np.minimum(ratios, 999.0), point, up, look),
+        table=lambda: tables.map_table(x, y, ratios, up),
+    )

@@ -1,0 +1,198 @@
+"""The words of the window between proven bounds, and of the spy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dpsco_app.pages.lower_bounds.words import VOID, brief, ratio_text
+from dpsco_app.parts.bound_traces import WORST
+from dpsco_app.parts.charts import AXIS_TITLES
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.options import budget_text as budget_of
+from dpsco_core.base.arrays import Vector
+from dpsco_core.catalogue import bound, method_card
+from dpsco_core.explain.tracing import Spied, most_caught
+from dpsco_core.explain.window import Notion, Standing
+from dpsco_core.privacy.budget import Budget
+
+# The floors by notion, under the names that Explore gives their lines.
+LINE_NAMES: dict[Notion, str] = dict(zip(("approx", "zcdp", "pure"), WORST.values(), strict=True))
+WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "gaussian": "Gaussian noise"}
+SYMBOLS = SYMBOL | {"rho": "ρ"}
+BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
+ABOUT_MAP = (
+    "In each cell: the best proven upper bound, or the error of always answering 0 where that is "
+    "smaller, divided by the floor. Near 1, theory leaves nothing open; the frame is your scenario."
+)
+ABOUT_TRACING = (
+    "Can a spy tell whether your record was used? An accurate estimate must follow the records, "
+    "so it agrees a little with each record that made it. Privacy limits that agreement record by "
+    "record: there cannot be enough of it for the accuracy. This proof binds every (ε, δ) "
+    "algorithm, whatever noise it adds."
+)
+ABOUT_SPY = (
+    "She scores spikes that were among the data, and fresh ones that were not, on data of the "
+    "proof's instance. Left: the scores. Right: how many records in use she finds at every rate of "
+    "false alarms. No test of a private output can rise above the dashed line; the step from a "
+    "fresh record to one in use is what the proof adds up."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranked:
+    """One proven bound that holds: its name and value, and how far it is from the best ones."""
+
+    name: str
+    value: float
+    upper: bool
+    best: bool
+    about: str
+
+
+def axis_name(field: str) -> str:
+    """Return the name of an axis."""
+    return "Privacy budget ρ (zCDP)" if field == "rho" else AXIS_TITLES[field]
+
+
+def standing_sentence(here: Standing) -> str:
+    """Return the floors, the best proven upper bound, the answer without data, and their ratios."""
+    windows = list(here.windows.values())
+    who = {
+        "approx": "every (ε, δ) algorithm has a worst-case error of at least",
+        "zcdp": "every algorithm that adds Gaussian noise one of at least",
+        "pure": "every ε-DP algorithm has a worst-case error of at least",
+    }
+    if len(windows) == 1:
+        who["zcdp"] = "every ρ-zCDP algorithm has a worst-case error of at least"
+    floors = ", and ".join(f"{who[w.notion]} **{brief(w.floor)}**" for w in windows)
+    s, last = here.point, windows[-1]
+    text = f"At n = {s.n:,}, d = {s.d:,} and p = {number_text(s.p)}, {floors}. "
+    zero = f"Always answering 0 can have an error of **{brief(here.start)}**"
+    if last.upper is None or last.ceiling >= here.start:
+        return text + f"No method is proven to do better than the answer 0, {brief(here.start)}."
+    name = method_card(last.upper.card.method).name
+    ratios = " and ".join(f"**{ratio_text(here.ratio(w.notion))} times**" for w in windows)
+    which = "the floor" if len(windows) == 1 else "these floors"
+    return (
+        f"{text}{name} is proven to stay below **{brief(last.ceiling)}**, {ratios} {which}. "
+        f"{zero}, {ratio_text(here.start / last.ceiling)} times that bound."
+    )
+
+
+def shares_sentence(here: Standing) -> str:
+    """Return which term makes the window wide."""
+    window = list(here.windows.values())[-1]
+    if window.upper is None:
+        return "No upper bound is proven here."
+    parts = ", ".join(
+        f"{100 * share:.0f} % without its {name}"
+        for name, share in sorted(window.shares.items(), key=lambda item: -item[1])
+    )
+    return (
+        f"**{window.widest.capitalize()}** makes the window wide: the best proven upper bound, "
+        f"{window.upper.card.name}, would be smaller by {parts}."
+    )
+
+
+def sweep_title(found: Sequence[Standing], field: str) -> str:
+    """Return how the window changes over a field."""
+    notion = list(found[0].windows)[-1]
+    ratios = [s.ratio(notion) for s in found]
+    ends = [number_text(float(f"{getattr(s.point, field):.3g}")) for s in (found[0], found[-1])]
+    who = LINE_NAMES[notion].split(", ")[1]
+    return (
+        f"The window ({who}) is {ratio_text(min(ratios))} to {ratio_text(max(ratios))} times wide "
+        f"from {SYMBOLS[field]} = {ends[0]} to {ends[1]}"
+    )
+
+
+def ranked(here: Standing) -> list[Ranked]:
+    """Return the bounds that hold, the largest first; a floor once, for the weakest notion."""
+    window = list(here.windows.values())[-1]
+    rows = [
+        Ranked(
+            name=bound(slug).card.name,
+            value=ratio * window.floor,
+            upper=True,
+            best=bound(slug) is window.upper,
+            about=f"{ratio_text(ratio)} times the highest floor",
+        )
+        for slug, ratio in window.uppers.items()
+        if ratio * window.floor < here.start
+    ]
+    rows.append(
+        Ranked(
+            name=NO_DATA,
+            value=here.start,
+            upper=True,
+            best=False,
+            about="the norm that the mean may have",
+        )
+    )
+    lowers = {slug: share for w in here.windows.values() for slug, share in w.lowers.items()}
+    best = [w.lower for w in here.windows.values()]
+    rows += [
+        Ranked(
+            name=bound(slug).card.name,
+            value=share * window.ceiling,
+            upper=False,
+            best=bound(slug) in best,
+            about=f"{100 * share:.2g} % of the best upper bound",
+        )
+        for slug, share in lowers.items()
+        if share * window.ceiling > VOID
+    ]
+    return sorted(rows, key=lambda row: -row.value)
+
+
+def ranks_title(here: Standing) -> str:
+    """Return what the list of bounds shows."""
+    rows = ranked(here)
+    lowers = sum(not row.upper for row in rows)
+    return f"{len(rows) - lowers - 1} proven upper bounds help here, above {lowers} lower ones"
+
+
+def map_title(ratios: Vector, here: float) -> str:
+    """Return how wide the window is at the scenario, and over the map."""
+    ends = f"{ratio_text(float(ratios.min()))} to {ratio_text(float(ratios.max()))}"
+    return f"The window is {ratio_text(here)} times wide at your scenario, {ends} times on the map"
+
+
+# -- the spy ------------------------------------------------------------------------------------
+
+
+def spy_sentence(found: Sequence[Spied], budget: Budget) -> str:
+    """Return how many records in use the spy finds, and how many she may find at most."""
+    most = float(most_caught(budget, np.array([0.05]))[0])
+    parts = ", ".join(
+        f"**{100 * s.caught:.0f} %** from {method_card(s.method).name.lower()}" for s in found
+    )
+    return (
+        f"With false alarms for 5 % of the records that were not used, she finds {parts} "
+        f"of those that were. Privacy at {budget_of(budget)} allows at most {100 * most:.0f} %."
+    )
+
+
+def scores_title(found: Sequence[Spied]) -> str:
+    """Return how far the scores of records in use are from those of others."""
+    parts = [
+        f"{(s.used.mean() - s.fresh.mean()) / s.fresh.std():.2f}".replace("-", "−") for s in found
+    ]
+    names = [method_card(s.method).name.lower() for s in found]
+    both = ", ".join(f"{p} ({n})" for p, n in zip(parts, names, strict=True))
+    return f"Records in use score higher by standard deviations of {both}"
+
+
+def caught_title(found: Sequence[Spied], budget: Budget) -> str:
+    """Return whose curve lies above what privacy allows."""
+    above = []
+    for one in found:
+        false, true = one.rates()
+        if float((true - most_caught(budget, false)).max()) > 0.05:
+            above.append(method_card(one.method).name)
+    if not above:
+        return "No output lets the spy do better than privacy allows"
+    return f"{', '.join(above)} lets the spy do better than privacy allows"

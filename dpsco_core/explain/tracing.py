@@ -1,0 +1,222 @@
+r"""The proof by tracing, number by number, and the spy of whom it speaks, at work.
+
+Can a spy tell whether your record was used? She knows the hidden biases, sees the output, and asks
+of a record how well its signs agree with the direction in which the output errs. See
+theory/approx-lower-bounds.md, 1 to 3.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import InvalidInput, NotApplicable, require
+from dpsco_core.bounds.instances.spikes import mean_scale
+from dpsco_core.bounds.instances.tracing import TracingBounds, largest_tracing_probability
+from dpsco_core.bounds.mean.tracing import Notion, leakage_at
+from dpsco_core.catalogue import make_method
+from dpsco_core.data.tracing import Tracing
+from dpsco_core.methods.base import released
+from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.privacy.ledger import Ledger
+from dpsco_core.problems import MeanEstimation, Setting
+from dpsco_core.runs.study import stream
+from dpsco_core.scenario import Scenario
+
+ELEMENTS = 4_000_000  # of one data set, up to which the spy is put to work
+_WORK = 24_000_000  # elements in all
+_PER_TRIAL = 60  # records that are scored in one data set
+
+
+@dataclass(frozen=True, kw_only=True)
+class TracingProof:
+    r"""The numbers of the proof of (T1), at one spike probability.
+
+    Parameters
+    ----------
+    bounds : TracingBounds
+    q : float
+        Spike probability.
+    shape : float
+        u, of the prior of the biases.
+    """
+
+    bounds: TracingBounds
+    q: float
+    shape: float
+
+    @property
+    def spikes(self) -> float:
+        """How many records are spikes, on average."""
+        return self.bounds.n * self.q
+
+    @property
+    def scale(self) -> float:
+        r""":math:`q^{1-1/p}`: the mean is that times the biases."""
+        return mean_scale(self.q, self.bounds.moment_order)
+
+    @property
+    def mean_norm(self) -> float:
+        """Root mean square of the norm of the mean: what the answer 0 errs by."""
+        spread, d = self.bounds.leakage.spread, self.bounds.d
+        return self.scale * spread * math.sqrt(d / (1 + self.shape))
+
+    @property
+    def kappa(self) -> float:
+        """The most that the mean score of a record in use can be."""
+        return self.bounds.leakage.kappa(self.bounds.d)
+
+    @property
+    def allowed(self) -> float:
+        """The most that the scores of all records add up to: their number times kappa."""
+        return self.spikes * self.kappa
+
+    @property
+    def bound(self) -> float:
+        """The bound at this q and u."""
+        return self.bounds.at("l2", self.q, self.shape)
+
+    def needed(self, error: float) -> float:
+        r"""Return what the scores add up to at least, :math:`G/\alpha-u\alpha`, at an error > 0."""
+        alpha = error / self.scale
+        gain = float(self.bounds.median_gain(np.array([self.shape]))[0])
+        return gain / alpha - self.shape * alpha
+
+
+def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> TracingProof:
+    """Return the proof at the best prior, its spike probability times `shift` within R.
+
+    Raises
+    ------
+    InvalidInput
+        In dimension 1, and if the budget says nothing of the notion.
+    """
+    require(setting.d >= 2, "d", "at least 2", setting.d)
+    leakage = leakage_at(setting, notion)
+    if leakage is None:
+        raise InvalidInput(f"notion must be zcdp under a zCDP budget, got notion={notion}.")
+    d, order = setting.d, setting.moment_order
+    bounds = TracingBounds(n=setting.n, d=d, moment_order=order, leakage=leakage)
+    largest = largest_tracing_probability(
+        d, order, setting.constants.mean_gradient_bound, leakage.spread
+    )
+    q, shape = bounds.best_l2(largest)
+    return TracingProof(bounds=bounds, q=min(largest, q * shift), shape=shape)
+
+
+# -- the spy at work ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Spied:
+    """The spy's scores on the outputs of one method.
+
+    Parameters
+    ----------
+    method : str
+    used, fresh : array
+        Scores of records that were among the data, and of others of the same law.
+    refused : str
+        Why the method cannot run, or "".
+    """
+
+    method: str
+    used: Vector
+    fresh: Vector
+    refused: str
+
+    def rates(self) -> tuple[Vector, Vector]:
+        """Return false and true positive rates over all thresholds, both rising from 0 to 1."""
+        thresholds = np.unique(np.concatenate([self.used, self.fresh]))[::-1]
+        found = [
+            np.searchsorted(np.sort(-scores), -thresholds, side="right") / max(1, len(scores))
+            for scores in (self.fresh, self.used)
+        ]
+        return np.append(0.0, found[0]), np.append(0.0, found[1])
+
+    @property
+    def caught(self) -> float:
+        """How many of the records in use are told, where 5 % of the others are suspected too."""
+        false, true = self.rates()
+        return float(np.interp(0.05, false, true)) if len(self.used) else math.nan
+
+
+def tracing_law(point: Scenario) -> Tracing:
+    """Return the law of a point of mean estimation on the instance `tracing`."""
+    problem = point.instance.problem
+    law = problem.distribution if isinstance(problem, MeanEstimation) else None
+    if isinstance(law, Tracing):
+        return law
+    raise InvalidInput(f"distribution must be tracing, got distribution={point.distribution}.")
+
+
+def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
+    """Run methods on the instance `tracing`, and the spy on what they release.
+
+    Raises
+    ------
+    InvalidInput
+        If the point is another problem, or larger than `ELEMENTS`.
+    """
+    tracing_law(point)
+    size = point.n * point.d
+    require(size <= ELEMENTS, "n times d", f"at most {ELEMENTS:,}", size)
+    trials = int(np.clip(_WORK / size, 3, 200))
+    return tuple(_spied(point, method, trials) for method in methods)
+
+
+def _spied(point: Scenario, slug: str, trials: int) -> Spied:
+    method = make_method(slug, point.calibration, point.tuning)
+    none = np.empty(0)
+    try:
+        plan = method.plan(point.setting)
+    except NotApplicable as refusal:
+        return Spied(method=slug, used=none, fresh=none, refused=str(refusal))
+    used, fresh = [], []
+    for trial in range(trials):
+        rng = stream(point.seed, "spy", trial)
+        hidden = point.instance.problem
+        assert isinstance(hidden, MeanEstimation)
+        problem = hidden.draw(rng)
+        rows = problem.sample(point.n, rng)
+        noise = stream(point.seed, f"spy noise {slug}", trial)
+        output = released(method, rows, plan, Ledger(point.budget), noise).value
+        law = problem.distribution
+        assert isinstance(law, Tracing)
+        signs = np.sign(rows.x)
+        spikes = signs[signs[:, 0] != 0][:_PER_TRIAL]
+        biases = law.mean / mean_scale(law.spike_probability, law.moment_order)
+        others = np.where(rng.random(spikes.shape) < (1 + biases) / 2, 1.0, -1.0)
+        away = output - law.mean
+        weight = (
+            (law.spread**2 - biases**2) / (1 - biases**2) / max(float(np.linalg.norm(away)), 1e-300)
+        )
+        used.append((spikes - biases) @ (weight * away))
+        fresh.append((others - biases) @ (weight * away))
+    return Spied(method=slug, used=np.concatenate(used), fresh=np.concatenate(fresh), refused="")
+
+
+def most_caught(budget: Budget, false: Vector) -> Vector:
+    r"""Return the largest true positive rate that privacy allows at false positive rates.
+
+    Under (epsilon, delta): :math:`\min(e^\varepsilon x+\delta,\,1-e^{-\varepsilon}(1-\delta-x))`.
+    Under zCDP that of one Gaussian release, :math:`\Phi(\Phi^{-1}(x)+\sqrt{2\rho})`.
+
+    Examples
+    --------
+    >>> most_caught(PureDP(epsilon=1.0), np.array([0.0, 0.05, 1.0])).round(4).tolist()
+    [0.0, 0.1359, 1.0]
+    """
+    match budget:
+        case ZCDP(rho=rho):
+            found = norm.cdf(norm.ppf(false) + math.sqrt(2 * rho))
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
+            delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
+            grown = np.exp(min(epsilon, 700.0)) * false + delta
+            found = np.minimum(grown, 1 - np.exp(-epsilon) * (1 - delta - false))
+    return np.asarray(np.clip(found, 0.0, 1.0))
