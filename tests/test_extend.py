@@ -9,6 +9,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ from dataclasses import dataclass
 from dpsco_core.catalogue import method_class
 from dpsco_core.methods.base import Release
 Clipped = method_class("mean.clipped")
+"""
+# Several commands in one process, which imports once: [status, output, errors] of each.
+COMMANDS = """
+import contextlib, io, json, sys
+from dpsco_core.cli.main import main
+told = []
+for command in json.loads(sys.argv[1]):
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        contextlib.redirect_stderr(io.StringIO()) as err,
+    ):
+        status = main(command)
+    told.append((status, out.getvalue(), err.getvalue()))
+print(json.dumps(told))
 """
 DASHBOARD = """
 import sys
@@ -63,11 +78,18 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def dpsco(folder: Path, *arguments: str) -> str:
-    """Return what the command line prints; it must succeed."""
-    done = run(folder, "-m", "dpsco_core.cli.main", *arguments)
+def told(folder: Path, *commands: Sequence[str]) -> list[tuple[int, str, str]]:
+    """Return status, output and errors of each command, all in one process of their own."""
+    done = run(folder, "-c", COMMANDS, json.dumps(commands))
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return [(status, out, err) for status, out, err in json.loads(done.stdout)]
+
+
+def dpsco(folder: Path, *commands: Sequence[str]) -> list[str]:
+    """Return what each command prints; it must succeed."""
+    done = told(folder, *commands)
+    assert all(status == 0 for status, _, _ in done), done
+    return [out for _, out, _ in done]
 
 
 @pytest.fixture
@@ -83,23 +105,28 @@ def test_each_file_of_the_page_is_short() -> None:
 
 
 def test_the_command_line_lists_runs_and_bounds_what_files_add(folder: Path) -> None:
-    listed = json.loads(dpsco(folder, "catalogue", "--json", *WITH))
+    asked = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json")
+    *printed, about = dpsco(
+        folder,
+        ("catalogue", "--json", *WITH),
+        ("run", *asked, "--workers=1"),
+        ("run", *asked, "--workers=2"),
+        ("bounds", "--delta=0", "--json"),
+        ("about", METHOD),
+    )
+    listed, one, two, pure = map(json.loads, printed)
     slugs = {kind: [row["slug"] for row in rows] for kind, rows in listed.items()}
     assert slugs["methods"] == [*METHOD_SLUGS, METHOD]
     assert slugs["bounds"] == [*BOUND_SLUGS, BOUND]
     assert slugs["distributions"] == [*DISTRIBUTION_SLUGS, LAW]
-    asked = ("--method", METHOD, "--distribution", LAW, "--n=500", "--trials=4", "--json", *WITH)
-    one = json.loads(dpsco(folder, "run", *asked, "--workers=1"))
-    two = json.loads(dpsco(folder, "run", *asked, "--workers=2"))
     (row,) = one["results"]
     assert row["method"] == METHOD and 0 < row["median_error"] < 2
     assert row["spent"] == {"kind": "approx", "epsilon": 1.0, "delta": 1e-6}
     assert row["mean_error"] == two["results"][0]["mean_error"]  # workers have the files too
     assert BOUND in {b["slug"] for b in one["bounds"]}
-    pure = json.loads(dpsco(folder, "bounds", "--delta=0", "--json", *WITH))
     (bound,) = (b for b in pure["bounds"] if b["slug"] == BOUND)
     assert bound["failures"] == ["Gaussian noise cannot give pure DP."]
-    assert "Recentred clipping" in dpsco(folder, "about", METHOD, *WITH)
+    assert "Recentred clipping" in about
 
 
 def install(folder: Path, entry: str) -> None:
@@ -113,10 +140,10 @@ def install(folder: Path, entry: str) -> None:
 
 def test_an_installed_package_adds_a_method_by_its_entry_point(folder: Path) -> None:
     install(folder, "my_package")
-    listed = json.loads(dpsco(folder, "catalogue", "--json"))
-    assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
     asked = ("run", "--method", METHOD, "--n=500", "--trials=2", "--workers=2", "--json")
-    (row,) = json.loads(dpsco(folder, *asked))["results"]
+    listed, ran = map(json.loads, dpsco(folder, ("catalogue", "--json"), asked))
+    assert [row["slug"] for row in listed["methods"]] == [*METHOD_SLUGS, METHOD]
+    (row,) = ran["results"]
     assert row["method"] == METHOD and 0 < row["mean_error"] < 2  # workers have it too
 
 
@@ -128,10 +155,10 @@ def test_a_package_that_cannot_be_loaded_is_named(folder: Path) -> None:
 
 def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
     """At a false-alarm rate of 1e-6."""
-    asked = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", WITH[0])
-    honest = json.loads(dpsco(folder, *asked, "--trials=8000"))
+    asked = ("audit", "--method", METHOD, "--confidence=0.999999", "--json", "--trials=8000")
+    done = dpsco(folder, (*asked, WITH[0]), (*asked, "--fault=half-noise"))
+    honest, broken = map(json.loads, done)
     assert honest["claimed_epsilon"] == 1 and honest["caught_at"] is None
-    broken = json.loads(dpsco(folder, *asked, "--trials=8000", "--fault=half-noise"))
     assert broken["caught_at"] is not None
 
 
@@ -253,39 +280,46 @@ def test_a_file_that_is_not_there_ends_every_command_with_status_2(
     assert done.returncode == 2 and "with must be" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("steps", "sentence"),
-    [
-        (
-            "value = ledger.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
-            "        return Release(value=value, ledger=ledger)",
-            "stays within its budget",
-        ),
-        ("return Release(value=value, ledger=ledger)", "releases through the ledger"),
-        (
-            "from dpsco_core.privacy import ZCDP, Ledger\n"
-            "        other = Ledger(ZCDP(rho=99.0))\n"
-            "        value = other.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
-            "        return Release(value=value, ledger=other)",
-            "releases through the ledger",
-        ),
-    ],
-    ids=["spends too much", "adds no noise", "has a ledger of its own"],
-)
-def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(
-    folder: Path, steps: str, sentence: str
-) -> None:
+UNCOVERED = {
+    "spends too much": (
+        "value = ledger.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+        "        return Release(value=value, ledger=ledger)",
+        "stays within its budget",
+    ),
+    "adds no noise": (
+        "return Release(value=value, ledger=ledger)",
+        "releases through the ledger",
+    ),
+    "has a ledger of its own": (
+        "from dpsco_core.privacy import ZCDP, Ledger\n"
+        "        other = Ledger(ZCDP(rho=99.0))\n"
+        "        value = other.gaussian(value, l2_sensitivity=0.1, rho=99.0, rng=rng)\n"
+        "        return Release(value=value, ledger=other)",
+        "releases through the ledger",
+    ),
+}
+
+
+def test_a_run_that_its_ledger_does_not_cover_ends_with_status_2(folder: Path) -> None:
     good = BLOCKS["my_mean.py"]
     start = good.index("        centre")
     end = good.index("\n\n\nMETHODS")
-    bad = f"{good[:start]}        value = np.zeros(rows.d)\n        {steps}{good[end:]}"
-    (folder / "my_mean.py").write_text(bad, encoding="utf-8")
-    for command in (["run", "--n=100", "--trials=1"], ["audit", "--trials=100"]):
-        asked = [*command, "--method", METHOD, "--with=my_mean.py"]
-        done = run(folder, "-m", "dpsco_core.cli.main", *asked)
-        assert done.returncode == 2, done.stdout + done.stderr
-        said = done.stderr.strip()
-        assert said.startswith("dpsco: method must be one that " + sentence), said
+    commands, sentences = [], []
+    for fault, (steps, sentence) in UNCOVERED.items():
+        slug = f"mean.{fault.replace(' ', '-')}"
+        bad = f"{good[:start]}        value = np.zeros(rows.d)\n        {steps}{good[end:]}"
+        (folder / f"{slug}.py").write_text(bad.replace(METHOD, slug), encoding="utf-8")
+        asked = ("--method", slug)
+        commands += [
+            ("run", "--n=100", "--trials=1", *asked, f"--with={slug}.py"),
+            ("audit", "--trials=100", *asked),
+        ]
+        sentences += [sentence] * 2
+    done = told(folder, *commands)
+    for command, sentence, (status, out, err) in zip(commands, sentences, done, strict=True):
+        assert (status, out) == (2, ""), command
+        said = err.strip()
+        assert said.startswith("dpsco: method must be one that " + sentence), (command, said)
         assert "\n" not in said
 
 
