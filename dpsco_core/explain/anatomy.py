@@ -235,7 +235,7 @@ def private_radii(point: Scenario) -> Vector:
     """Return the radii with which runs of `sco.adaptive` end, on the records of the first trial.
 
     As many runs as take `LOOKING_SECONDS`, at most `LOOKING_RUNS`; none if fewer than eight would,
-    or where the method refuses.
+    or where the method refuses or does not look.
     """
     slug = AdaptiveDescent.card.slug
     seconds = machine_speed() * release_seconds(point, slug)
@@ -244,6 +244,8 @@ def private_radii(point: Scenario) -> Vector:
         return np.empty(0)
     method = AdaptiveDescent(calibration=point.calibration, tuning=point.tuning)
     plan, (_, sample) = method.plan(point.setting), draw_problem(point)
+    if not plan.looks:
+        return np.empty(0)
     label = f"anatomy looks {canonical(point).to_query()}"
     releases = (
         released(method, sample, plan, Ledger(point.budget), stream(point.seed, label, run))

@@ -50,7 +50,7 @@ FOUR_STEPS = Descent(steps=4, step_size=0.1)
 SIX_STEPS = Descent(steps=6, step_size=0.1)  # the fewest with all looks
 FIELDS: dict[str, dict[str, Any]] = {
     "mean.adaptive": {"mode": "single"},
-    "sco.adaptive": {"descent": SIX_STEPS},
+    "sco.adaptive": {"descent": SIX_STEPS, "looks": True},
     "mean.iterative": {"groups": 4},
     "mean.cwme-cdp": {"blocks": 2},
     "mean.cwme-pure": {"blocks": 2},

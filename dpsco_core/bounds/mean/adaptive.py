@@ -18,9 +18,9 @@ from dpsco_core.methods.mean.adaptive import (
     GUARDED_FROM,
     AdaptiveClipping,
     AdaptivePlan,
-    crowd,
     finds_radius,
 )
+from dpsco_core.methods.mean.ladder import likely_crowd
 from dpsco_core.problems.base import Setting
 
 
@@ -100,7 +100,7 @@ def _expected_terms(setting: Setting) -> Terms:
         return {"sampling": scale * math.sqrt(d / n), "clipping bias": math.inf, "noise": math.inf}
     plan = _single(setting)
     top, p = plan.top_radius / scale, setting.moment_order
-    far = min(1.0, (2 * plan.target + crowd(plan)) / n + math.pow(reach / top, p))
+    far = min(1.0, (2 * plan.target + likely_crowd(n, plan.epsilon)) / n + math.pow(reach / top, p))
     noise = 2.11 * math.sqrt(2 * d / plan.release_rho) / n
     return {
         "sampling": scale * math.sqrt(d / n),

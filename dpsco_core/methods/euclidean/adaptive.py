@@ -25,19 +25,34 @@ from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, LOGISTIC, MOMENTS
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, typical_norm
+from dpsco_core.methods.euclidean.tuning import (
+    Descent,
+    practical_clipping,
+    practical_descent,
+    typical_norm,
+)
 from dpsco_core.methods.mean.base import check_level, clipped_mean
-from dpsco_core.methods.mean.ladder import ladder, norm_counts, radius_choice
+from dpsco_core.methods.mean.ladder import (
+    ENOUGH,
+    clipped_sums,
+    ladder,
+    likely_crowd,
+    norm_counts,
+    radius_choice,
+    wider_is_better,
+)
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
 from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.privacy.selection import choice_epsilon, selection_rho
+from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.protocol import Sample
 
-LOOKS = 3
-LOOK_SHARE = 0.05  # of rho, for all looks together
+LOOKS = 2
+LOOK_SHARE = 0.03  # of rho, for all looks together
+TEST_SHARE = 0.02
+LOOSE = 1.5  # times the radius that is found: the certified norm is too large, and not to be kept
 TOP_FACTOR = 32.0  # of the certified norm of a gradient: the ladder begins there
 
 
@@ -55,20 +70,27 @@ class AdaptiveDescentPlan(Plan):
         k: about so many gradients are to be longer than the radius.
     capped : bool
         Whether k was cut to n/2: too few records.
-    rho, steps_rho : float
-        Of everything, and of all steps together.
+    blind_radius : float
+        What the setting alone recommends.
+    looks : int
+        0 if there are too few records to look at.
+    rho, steps_rho, test_rho : float
+        Of everything, of all steps together, and of the test.
     descent : Descent or None
         Steps, step size and averaging; None: they follow from the radius of the first look.
     expected : Descent
-        What they would be at the certified norm of a gradient, for predictions of the work.
+        What they would be at the blind radius, for predictions of the work.
     """
 
     top_radius: float
     epsilon: float
     target: float
     capped: bool
+    blind_radius: float
+    looks: int
     rho: float
     steps_rho: float
+    test_rho: float
     descent: Descent | None
     expected: Descent
 
@@ -85,8 +107,12 @@ class AdaptiveDescentPlan(Plan):
         """The ladder, falling."""
         return ladder(self.top_radius, self.setting.n)
 
+    def untested(self, found: float) -> float:
+        """Return the radius after a look alone: the blind one, unless that is much too large."""
+        return found if found * LOOSE < self.blind_radius else self.blind_radius
+
     def descent_at(self, radius: float) -> Descent:
-        """Return the descent for the radius of the first look."""
+        """Return the descent for a radius."""
         return _chosen_descent(self.setting, radius, self.steps_rho, self.descent)
 
 
@@ -95,11 +121,13 @@ class AdaptiveDescent(Method):
     r"""Projected gradient descent on means of clipped gradients, the clip radius chosen privately.
 
     A look is an exponential mechanism on a ladder of public radii: it chooses the one that about k
-    of the n gradients are longer than. The first look is at the start; the number T of steps, their
-    size and the average follow from its radius. There are two more, before steps
-    :math:`\lfloor T/8\rfloor` and :math:`\lfloor T/3\rfloor`, where T has them; all three are
-    charged. The T steps are those of `ClippedDescent`, at an equal share each of what the looks
-    leave of rho, whatever the radius is (theory/adaptive-methods.md, 3).
+    of the n gradients are longer than. The first look is at the start. Where it finds much less
+    than the radius that the setting recommends, that is the radius; the number T of steps, their
+    size and the average follow from it. Another look is before step :math:`\lfloor T/3\rfloor`.
+    What it finds beyond the recommended radius is taken if a private test says that clipping there
+    would move the mean gradient by more than the noise saved. The T steps are those of
+    `ClippedDescent`, at an equal share each of what looks and test leave of rho, whatever the
+    radius is (theory/adaptive-methods.md, 3).
 
     Parameters
     ----------
@@ -108,6 +136,8 @@ class AdaptiveDescent(Method):
         data. If None 32 times the certified norm of a gradient, at most the Lipschitz constant.
     descent : Descent, optional
         Steps, step size and averaging. If None they follow from the first look.
+    looks : bool, optional
+        If None it looks where there are records enough; without looks it is `ClippedDescent`.
     calibration : {"tight", "paper"}
         Under an (epsilon, delta) budget: fixed pairs for the looks with the exact Gaussian curve,
         or Bun and Steinke's conversion.
@@ -118,6 +148,7 @@ class AdaptiveDescent(Method):
 
     radius: float | None = None
     descent: Descent | None = None
+    looks: bool | None = None
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
@@ -132,23 +163,25 @@ class AdaptiveDescent(Method):
         "radius that it clips them to; averages, and adds Gaussian noise at every step.",
         privacy="zcdp",
         problems=SCO_PROBLEMS,
-        caveat="No bound on its error is proven. Where gradients are longest at the start, the "
-        "first look chooses too large a radius, and with one step there is no other look.",
+        caveat="No bound on its error is proven. With too few records for a look it is clipped "
+        "gradients.",
     )
     story: ClassVar[Story] = Story(
         what="Gradient descent that chooses its clip radius from the gradients, privately: it "
-        "looks at their lengths at the start and twice on the way. A look costs less than two "
-        "hundredths of the budget. It pays where the certified scale of the gradients is "
-        "loose, or misleads because they are skewed.",
+        "looks at their lengths at the start and after a third of the steps, and tests whether a "
+        "larger radius than the setting recommends is worth its noise. It pays where the certified "
+        "scale of the gradients is loose, or misleads because they are skewed.",
         steps=(
             r"Count $N(R_j)$, the gradients longer than each $R_j=R_{top}e^{-0.1j}$, at the start; "
             r"$R_{top}$ is 32 times the certified norm.",
             r"Draw $j$ with probability proportional to "
             r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
-            r"Take T, the step size and the average from the radius $R_j$.",
-            r"Look again before steps $\lfloor T/8\rfloor$ and $\lfloor T/3\rfloor$, where there "
-            r"are such; T stays.",
-            r"At step t clip each gradient to the last radius R and release "
+            r"Start with the radius $R_0$ that the setting recommends, or with $R_j$ where "
+            r"$1.5R_j<R_0$. T, the step size and the average follow from it.",
+            r"Look again before step $\lfloor T/3\rfloor$. If $R_j>R_0$, test with a noisy norm "
+            r"whether clipping at $R_0$ and at $R_j$ moves the mean gradient apart by more than "
+            r"the noise does; then $R_j$ is the radius from there on.",
+            r"At step t clip each gradient to the radius R and release "
             r"$\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$, $\sigma=\frac{2R}n\sqrt{\frac T{2\rho'}}$.",
             f"Step: {DESCENT}.",
             AVERAGE,
@@ -157,36 +190,46 @@ class AdaptiveDescent(Method):
         privacy=Proof(
             sensitivity=r"At a point that is private already, a replaced record changes each count "
             r"$N(R_j)$ by at most 1, so every score by at most 1; and the mean of gradients "
-            r"clipped to a radius that is private already by at most $\Delta_2=2R/n$.",
+            r"clipped to a radius that is private already by at most $\Delta_2=2R/n$, a difference "
+            r"of two such means by at most $2(R_j-R_0)/n$.",
             mechanism=r"A look is an exponential mechanism: $\varepsilon_1$-DP, "
             r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
             r"$\Delta_2/\sqrt{2\rho'/T}$ makes a step $\rho'/T$-zCDP, whatever R is.",
-            composition=r"Three looks have $0.05\rho$ together and T steps $\rho'=0.95\rho$; T "
-            r"follows from the first look alone, before any step. Under $(\varepsilon,\delta)$ "
-            r"looks run after steps, so each counts as its dominating pair, which composes in any "
-            r"order: 0.98 of what Gaussian noise alone may spend.",
+            composition=r"Two looks have $0.03\rho$ together, the test $0.02\rho$ and T steps "
+            r"$\rho'=0.95\rho$; T follows from the first look alone, before any step. Under "
+            r"$(\varepsilon,\delta)$ a look runs after steps, so each counts as its dominating "
+            r"pair, which composes in any order: 0.99 of what Gaussian noise alone may spend.",
         ),
         smooth="the risk, for its theorem",
         order=r"O(Tnd)",
-        cost="T passes, and one for every look.",
+        cost="T passes, one for every look, and one for the test.",
         when="When the moment bound of the gradients is loose, or they are skewed. Otherwise it "
         "does about as well as clipped gradients with a radius from the setting.",
         pitfalls=(
             "The certified norm must not be estimated from the same records.",
-            "Gradients are longest at the start: with few steps the radius stays too large.",
-            "With one step the other two looks are not taken, and charged all the same.",
+            "With one step there is no second look, and it is charged all the same.",
+            "With too few records for a look it takes none, and is clipped gradients.",
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.clipped", "sco.adaptive")},
     )
     colour: ClassVar[str] = "moss"
     symbol: ClassVar[str] = "bowtie"
-    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "top_radius"))
+    stage: ClassVar[Stage] = Stage(records=128, free_steps=True, clip=("radius", "top_radius"))
 
     def plan(self, setting: Setting) -> AdaptiveDescentPlan:
         """Return the parameters at `setting`; raises `NotApplicable` where it cannot run."""
         refuse_pure(setting)
-        rho = looks_rho(setting, self.calibration)
-        steps_rho = (1 - LOOK_SHARE) * rho
+        if self.looks is False:
+            return self._plan(setting, looks=0)
+        plan = self._plan(setting, looks=LOOKS)
+        missed = 2 * plan.target + likely_crowd(setting.n, plan.epsilon)
+        enough = self.looks or self.tuning == "theory" or missed <= ENOUGH * setting.n
+        return plan if enough else self._plan(setting, looks=0)
+
+    def _plan(self, setting: Setting, looks: int) -> AdaptiveDescentPlan:
+        rho = looks_rho(setting, self.calibration, looks)
+        test_rho = TEST_SHARE * rho if looks else 0.0
+        steps_rho = (1 - LOOK_SHARE - TEST_SHARE) * rho if looks else rho
         epsilon = choice_epsilon(LOOK_SHARE * rho, LOOKS)
         theory = self.tuning == "theory"
         if self.radius is not None:
@@ -195,10 +238,11 @@ class AdaptiveDescent(Method):
             top = theorem_radius(setting, rho, "tight")
         else:
             top = min(TOP_FACTOR * typical_norm(setting), setting.constants.lipschitz)
+        unit = 2 * setting.d / (steps_rho * setting.n**2)
+        blind = top if theory else min(top, practical_clipping(setting, unit, growing=True).radius)
         descent = self.descent
         if descent is None and theory:
             descent = theorem_descent(setting, steps_rho, top, "tight")
-        typical = top if descent is not None else min(top, typical_norm(setting))
         wanted = 1.5 * setting.d * math.sqrt(2 / rho) + 4 / epsilon
         plan = AdaptiveDescentPlan(
             setting=setting,
@@ -206,10 +250,13 @@ class AdaptiveDescent(Method):
             epsilon=epsilon,
             target=min(wanted, setting.n / 2),
             capped=wanted > setting.n / 2,
+            blind_radius=blind,
+            looks=looks,
             rho=rho,
             steps_rho=steps_rho,
+            test_rho=test_rho,
             descent=descent,
-            expected=_chosen_descent(setting, typical, steps_rho, descent),
+            expected=_chosen_descent(setting, blind, steps_rho, descent),
         )
         for name, level in (("radius", top), ("least radius", plan.radii[-1])):
             check_level(name, float(level))
@@ -220,45 +267,67 @@ class AdaptiveDescent(Method):
     ) -> Release:
         """Run the algorithm of theory/adaptive-methods.md, 3."""
         check_sample(sample, plan.setting)
-        radii = plan.radii
-        chosen: list[float] = []
+        radii, found, n = plan.radii, [plan.blind_radius], plan.setting.n
 
         def look(w: Vector) -> None:
             counts = norm_counts(sample.gradients(w), radii)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
-            place = ledger.select(choice, rng=rng, label=f"radius, look {len(chosen) + 1}")
-            chosen.append(float(radii[place]))
+            place = ledger.select(choice, rng=rng, label=f"radius, look {len(found)}")
+            found.append(float(radii[place]))
 
-        look(sample.constraint.centre)
-        descent = plan.descent_at(chosen[0])
+        def tested(w: Vector) -> float:
+            both = plan.blind_radius, found[-1]
+            if both[1] <= both[0]:
+                # What a run has spent must not depend on what its looks have found.
+                unit, rho = np.zeros(1), plan.test_rho
+                ledger.gaussian(unit, l2_sensitivity=1.0, rho=rho, rng=rng, label="no test")
+                return plan.untested(both[1])
+            _, better = wider_is_better(
+                clipped_sums(sample.gradients(w), both) / n,
+                both,
+                n=n,
+                rhos=(plan.test_rho, plan.steps_rho),
+                between=plan.target,
+                ledger=ledger,
+                rng=rng,
+            )
+            return both[int(better)]
+
+        if plan.looks:
+            look(sample.constraint.centre)
+        used = [plan.untested(found[-1])]
+        descent = plan.descent_at(used[0])
         rho_step = plan.steps_rho / descent.steps
-        places = look_places(descent.steps)
+        place = second_look(descent.steps)
 
         def oracle(w: Vector, t: int) -> Vector:
-            if t in places:
-                look(w)
+            if plan.looks and t == place:
+                if place:
+                    look(w)
+                used.append(tested(w))
             return ledger.gaussian(
-                clipped_mean(sample.gradients(w), chosen[-1]),
-                l2_sensitivity=2 * chosen[-1] / plan.setting.n,
+                clipped_mean(sample.gradients(w), used[-1]),
+                l2_sensitivity=2 * used[-1] / n,
                 rho=rho_step,
                 rng=rng,
                 label="mean of clipped gradients",
             )
 
-        found = descend(sample.constraint, descent, oracle)
-        # What a run has spent must not depend on what its looks have found.
-        for _ in range(LOOKS - len(chosen)):
-            ledger.select(_no_look(plan.epsilon), rng=rng, label="a look that no step was left for")
+        result = descend(sample.constraint, descent, oracle)
+        for _ in range(plan.looks + 1 - len(found)):  # there was one step, and is the same charge
+            ledger.select(_no_look(plan.epsilon), rng=rng, label="no look")
         return Release(
-            value=found.value,
+            value=result.value,
             ledger=ledger,
             # What is private, and public numbers: a count of norms is neither.
             diagnostics={
-                "clip_radius": chosen[-1],
-                "first_radius": chosen[0],
+                "clip_radius": used[-1],
+                "first_radius": used[0],
+                "found_radius": found[-1],
+                "blind_radius": plan.blind_radius,
                 "top_radius": plan.top_radius,
-                "looks": float(len(chosen)),
-                "noise_std": 2 * chosen[-1] / plan.setting.n / math.sqrt(2 * rho_step),
+                "looks": float(len(found) - 1),
+                "noise_std": 2 * used[-1] / n / math.sqrt(2 * rho_step),
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),
                 "steps": float(descent.steps),
@@ -266,13 +335,13 @@ class AdaptiveDescent(Method):
                 "averaged": float(descent.steps if descent.queried else descent.averaged),
                 "rho_step": rho_step,
             },
-            iterates=found.path.points,
-            iterate_steps=found.path.steps,
+            iterates=result.path.points,
+            iterate_steps=result.path.steps,
         )
 
 
-def looks_rho(setting: Setting, calibration: Calibration) -> float:
-    """Return the rho of the looks and the steps together: the later looks run after some steps.
+def looks_rho(setting: Setting, calibration: Calibration, looks: int) -> float:
+    """Return the rho of the looks, the test and the steps together: a look runs after some steps.
 
     So that under an (epsilon, delta) budget only the rule for any order holds.
     """
@@ -280,18 +349,19 @@ def looks_rho(setting: Setting, calibration: Calibration) -> float:
     assert not isinstance(budget, PureDP)
     if calibration == "paper" and isinstance(budget, ApproxDP):
         return zcdp_rho(budget.epsilon, budget.delta, "paper")
-    return selection_rho(budget, ((LOOK_SHARE, LOOKS),), choices_first=False)
+    shares: Shares = ((LOOK_SHARE, looks),) if looks else ()
+    return selection_rho(budget, shares, choices_first=False)
 
 
-def look_places(steps: int) -> frozenset[int]:
-    """Return before which steps, from 0, there is another look; the first one is apart.
+def second_look(steps: int) -> int:
+    """Return before which step, from 0, the second look and the test are; 0: one step, no look.
 
     Examples
     --------
-    >>> [sorted(look_places(steps)) for steps in (1, 2, 6, 24)]
-    [[], [1], [1, 2], [3, 8]]
+    >>> [second_look(steps) for steps in (1, 2, 6, 24)]
+    [0, 1, 2, 8]
     """
-    return frozenset(t for t in (max(1, steps // 8), steps // 3) if 1 <= t < steps)
+    return max(1, steps // 3) if steps > 1 else 0
 
 
 def _no_look(epsilon: float) -> ExponentialChoice:

@@ -26,11 +26,14 @@ from dpsco_core.methods.mean.base import check_level, check_rows, into_ball
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
+    ENOUGH,
     clipped_sums,
     ladder,
+    likely_crowd,
     norm_counts,
     radius_choice,
     room_for_norms,
+    wider_is_better,
 )
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
@@ -44,7 +47,6 @@ Mode = Literal["single", "guarded", "blind"]
 
 GUARDED_FROM = 16  # dimensions
 CENTRE_SHARE = 0.05
-ENOUGH = 0.85  # of the records: a look that may miss its k by more would find nothing
 GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 
 
@@ -256,7 +258,15 @@ class AdaptiveClipping(Method):
             rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
         if wide > narrow:  # step 5
             means = clipped_sums(rows, (narrow, wide), centre, kept) / n
-            difference, fired = _guard(plan, means, narrow, wide, ledger, rng)
+            difference, fired = wider_is_better(
+                means,
+                (narrow, wide),
+                n=n,
+                rhos=(plan.test_rho, plan.release_rho),
+                between=plan.wide_target + (plan.target - plan.wide_target) / 3,
+                ledger=ledger,
+                rng=rng,
+            )
             average = means[int(fired)]
         else:
             average = clipped_sums(rows, (narrow,), centre, kept)[0] / n
@@ -326,15 +336,10 @@ def finds_radius(plan: AdaptivePlan) -> bool:
     In single mode that is where the error bound says something (theory/adaptive-methods.md, 1.3),
     in guarded mode where the like of it for the second choice does.
     """
-    missed = 2 * plan.target + crowd(plan)
+    missed = 2 * plan.target + likely_crowd(plan.setting.n, plan.epsilon)
     if plan.mode == "guarded":
         missed = 4 / 3 * plan.wide_target + 2 / plan.epsilon * (math.log(len(plan.radii)) + 3)
     return missed <= ENOUGH * plan.setting.n
-
-
-def crowd(plan: AdaptivePlan) -> float:
-    r"""Return :math:`\bar\Delta`: by how many the choice of single mode misses k, in the mean."""
-    return 2 / plan.epsilon * (2 * math.log(plan.setting.n) + 2.71)
 
 
 def theory_top(setting: Setting, rho: float) -> float:
@@ -352,33 +357,6 @@ def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) ->
     r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
     scores = -np.maximum(counts - target, (target - counts) / 3)
     return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
-
-
-def _guard(
-    plan: AdaptivePlan,
-    means: Vector,
-    narrow: float,
-    wide: float,
-    ledger: Ledger,
-    rng: np.random.Generator,
-) -> tuple[float, bool]:
-    """Return q, and whether what lies between the radii carries more of the mean than noise costs.
-
-    `means` are those of the records at both radii, shape (2, d).
-    """
-    n, d, gap = plan.setting.n, plan.setting.d, wide - narrow
-    noisy = ledger.gaussian(
-        np.array([float(np.linalg.norm(means[1] - means[0]))]),
-        l2_sensitivity=2 * gap / n,
-        rho=plan.test_rho,
-        rng=rng,
-        label="what lies between the radii",
-    )
-    found = max(0.0, float(noisy[0]))
-    # In units of gap/n: squares of radii may be beyond the doubles.
-    between = plan.wide_target + (plan.target - plan.wide_target) / 3
-    excess = (found / (gap / n)) ** 2 - 2 / plan.test_rho - 2 * between
-    return found, excess > 2 * d / plan.release_rho * ((wide + narrow) / gap)
 
 
 def _scaled_bound(setting: Setting) -> tuple[float, float]:

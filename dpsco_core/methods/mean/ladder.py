@@ -17,10 +17,17 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import DenseRows, Factors, Rows, row_norms
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, clip_scaled, clip_to_ball
 from dpsco_core.privacy.choices import ExponentialChoice
+from dpsco_core.privacy.ledger import Ledger
 
+ENOUGH = 0.85  # of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # of the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
 FEW = 1 / 8  # of the rows of a block: so many are cheaper to copy than to multiply all again
+
+
+def likely_crowd(n: int, epsilon: float) -> float:
+    r"""Return :math:`\bar\Delta`: by how many a choice among n norms misses k, in the mean."""
+    return 2 / epsilon * (2 * math.log(n) + 2.71)
 
 
 def ladder(top: float, n: int) -> Vector:
@@ -174,6 +181,44 @@ def _add_projected(totals: Vector, base: Vector, norms: Vector, levels: Vector) 
     every[far] = near[0]
     totals += every @ base
     totals += (ball_weights(norms[far], levels) - near) @ base[far]
+
+
+def wider_is_better(
+    means: Vector,
+    radii: tuple[float, float],
+    *,
+    n: int,
+    rhos: tuple[float, float],
+    between: float,
+    ledger: Ledger,
+    rng: np.random.Generator,
+) -> tuple[float, bool]:
+    """Return q, and whether what lies between two radii carries more of the mean than noise costs.
+
+    The guard of theory/adaptive-methods.md, 1.1.
+
+    Parameters
+    ----------
+    means : array of shape (2, d)
+        Of n rows, projected on the ball of either radius, the smaller one first.
+    rhos : (float, float)
+        Of the test, and of the release for which the radius is.
+    between : float
+        How many rows are expected to lie between the radii.
+    """
+    narrow, wide = radii
+    gap = wide - narrow
+    noisy = ledger.gaussian(
+        np.array([float(np.linalg.norm(means[1] - means[0]))]),
+        l2_sensitivity=2 * gap / n,
+        rho=rhos[0],
+        rng=rng,
+        label="what lies between the radii",
+    )
+    found = max(0.0, float(noisy[0]))
+    # In units of gap/n: squares of radii may be beyond the doubles.
+    excess = (found / (gap / n)) ** 2 - 2 / rhos[0] - 2 * between
+    return found, excess > 2 * means.shape[1] / rhos[1] * ((wide + narrow) / gap)
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:

@@ -270,10 +270,12 @@ def test_gradients_that_are_all_zero_are_drawn_all_the_same() -> None:
 
 
 def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() -> None:
-    choices = private_radii(POINT)
-    parts = error_parts(POINT, trials=1)
-    ladder = AdaptiveDescent().plan(POINT.setting).radii
-    assert len(choices) == 40 and set(choices) <= set(ladder) and len(set(choices)) > 1
+    point = replace(POINT, n=5000, distribution="log-normal")
+    choices = private_radii(point)
+    parts = error_parts(point, trials=1)
+    plan = AdaptiveDescent().plan(point.setting)
+    allowed = {plan.blind_radius, *plan.radii}
+    assert len(choices) == 40 and set(choices) <= allowed and len(set(choices)) > 1
     plain = parts_figure(parts, parts.chosen, Look())
     figure = add_choices(parts_figure(parts, parts.chosen, Look()), choices, parts, Look())
     ticks, setting, best = figure.data[-3:]
@@ -286,3 +288,4 @@ def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() ->
     none = np.empty(0)
     assert add_choices(plain, none, parts, Look()) is plain and not choices_sentence(none, parts)
     assert len(private_radii(replace(POINT, delta=0.0))) == 0  # it refuses pure budgets
+    assert len(private_radii(POINT)) == 0  # and does not look at so few records

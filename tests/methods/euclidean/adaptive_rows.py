@@ -1,7 +1,7 @@
 """Settings at which descent with private radii is compared with data-blind ones.
 
-`TUNED` are those that the number of looks was chosen on; `FRESH` were fixed before anything was
-measured there.
+`TUNED` are those that looks and test were chosen on; `FRESH` were fixed before anything was
+measured there, and `LATER` before the test was measured, which had been added since.
 """
 
 from __future__ import annotations
@@ -41,6 +41,22 @@ FRESH: tuple[Row, ...] = (
     ("quadratic", "log-normal", 8000, 60, 1.0),
     ("absolute", "student-t", 10_000, 20, 0.5),
     ("geometric-median", "log-normal", 10_000, 10, 0.2),
+)
+LATER: tuple[Row, ...] = (
+    ("logistic", "gaussian", 10_000, 20, 0.2),
+    ("logistic", "skewed-pareto", 5000, 10, 1.0),
+    ("logistic", "student-t", 50_000, 30, 0.05),
+    ("logistic", "log-normal", 20_000, 20, 0.5),
+    ("huber", "pareto", 10_000, 10, 0.5),
+    ("huber", "log-normal", 20_000, 30, 0.2),
+    ("huber", "student-t", 5000, 40, 1.0),
+    ("least-squares", "log-normal", 20_000, 20, 0.2),
+    ("least-squares", "student-t", 5000, 5, 2.0),
+    ("quadratic", "skewed-pareto", 10_000, 50, 0.2),
+    ("quadratic", "student-t", 20_000, 10, 0.05),
+    ("quadratic", "log-normal", 3000, 20, 1.0),
+    ("absolute", "log-normal", 10_000, 10, 0.2),
+    ("linear", "spike", 5000, 20, 0.5),
 )
 
 

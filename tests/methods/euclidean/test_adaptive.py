@@ -18,7 +18,11 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.methods.euclidean import AdaptiveDescent, ClippedDescent
-from dpsco_core.methods.euclidean.adaptive import LOOK_SHARE, LOOKS, look_places
+from dpsco_core.methods.euclidean.adaptive import (
+    LOOK_SHARE,
+    LOOKS,
+    TEST_SHARE,
+)
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
 from dpsco_core.methods.mean.base import clipped_mean
@@ -28,7 +32,7 @@ from dpsco_core.privacy.selection import selection_epsilon, selection_rho
 from dpsco_core.problems.links import LogisticLink, SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.scenario import Scenario
-from tests.methods.euclidean.adaptive_rows import FRESH, TUNED, Row, scenario
+from tests.methods.euclidean.adaptive_rows import FRESH, LATER, TUNED, Row, scenario
 
 CONCENTRATED = {"rho": 0.5, "epsilon": None, "delta": None}
 AT = Scenario(problem="logistic", methods=("sco.adaptive",), n=2000, d=5)
@@ -71,15 +75,7 @@ def test_no_record_moves_a_score_or_a_clipped_mean_by_more_than_is_claimed(link:
     assert largest == 1.0
 
 
-@pytest.mark.parametrize(
-    ("steps", "places"), [(1, []), (2, [1]), (5, [1]), (6, [1, 2]), (24, [3, 8]), (268, [33, 89])]
-)
-def test_looks_are_where_the_page_says(steps: int, places: list[int]) -> None:
-    assert sorted(look_places(steps)) == places
-    assert len(look_places(steps)) <= LOOKS - 1
-
-
-@pytest.mark.parametrize(("descent", "looks"), [(ONE_STEP, 1), (MANY, 3)])
+@pytest.mark.parametrize(("descent", "looks"), [(ONE_STEP, 1), (MANY, 2)])
 def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_radius(
     descent: Descent, looks: int
 ) -> None:
@@ -90,14 +86,19 @@ def test_the_ledger_has_every_look_and_the_steps_spend_their_share_whatever_the_
     assert kinds[0] == "exponential"
     assert kinds.count("exponential") == LOOKS
     assert result.diagnostics["looks"] == looks
-    assert kinds.count("gaussian") == descent.steps
-    steps = [e for e in entries if e.mechanism == "gaussian"]
-    assert math.fsum(e.rho for e in steps) == pytest.approx((1 - LOOK_SHARE) * 0.5, rel=1e-12)
-    assert len({e.rho for e in steps}) == 1
+    assert kinds.count("gaussian") == descent.steps + 1  # and a test, or none
+    steps = [e for e in entries if e.label == "mean of clipped gradients"]
+    share = 1 - LOOK_SHARE - TEST_SHARE
+    assert math.fsum(e.rho for e in steps) == pytest.approx(share * 0.5, rel=1e-12)
+    assert len(steps) == descent.steps and len({e.rho for e in steps}) == 1
+    (test,) = (e for e in entries if e.mechanism == "gaussian" and e not in steps)
+    assert test.rho == pytest.approx(TEST_SHARE * 0.5, rel=1e-12)
     chosen = [e.epsilon**2 / 8 for e in entries if e.mechanism == "exponential"]
     assert math.fsum(chosen) == pytest.approx(LOOK_SHARE * 0.5, rel=1e-12)
     radii = {e.sensitivity * at.n / 2 for e in steps}
-    assert radii <= set(AdaptiveDescent().plan(at.setting).radii.tolist())
+    plan = AdaptiveDescent().plan(at.setting)
+    allowed = np.array([plan.blind_radius, *plan.radii])
+    assert all(np.isclose(allowed, radius, rtol=1e-12).any() for radius in radii)
     assert result.ledger.spent().rho == pytest.approx(0.5, rel=1e-12)
 
 
@@ -109,11 +110,12 @@ def test_under_epsilon_and_delta_looks_after_steps_are_accounted_by_fixed_pairs(
     """The recursion would allow more, and is not proven where a look runs after a step."""
     at = replace(AT, epsilon=budget[0], delta=budget[1])
     approximate = ApproxDP(epsilon=budget[0], delta=budget[1])
-    rho = AdaptiveDescent().plan(at.setting).rho
+    method = AdaptiveDescent(descent=descent, looks=True)
+    rho = method.plan(at.setting).rho
     shares = ((LOOK_SHARE, LOOKS),)
     assert rho == selection_rho(approximate, shares, choices_first=False)
-    assert 0.97 < rho / gaussian_rho(*budget) < 0.99
-    result = ran(at, AdaptiveDescent(descent=descent))
+    assert 0.98 < rho / gaussian_rho(*budget) < 1
+    result = ran(at, method)
     spent = result.ledger.spent()
     assert spent.epsilon == pytest.approx(budget[0], rel=1e-9)
     entries = result.ledger.entries
@@ -136,13 +138,46 @@ def test_steps_follow_from_the_first_look_alone() -> None:
 
 
 def test_the_plan_does_not_know_the_data_and_the_target_is_capped_at_half_the_records() -> None:
-    few = AdaptiveDescent().plan(replace(AT, n=20).setting)
-    assert few.capped and few.target == 10
+    few = AdaptiveDescent(looks=True).plan(replace(AT, n=20).setting)
+    assert few.capped and few.target == 10 and few.looks == LOOKS
     many = AdaptiveDescent().plan(AT.setting)
     assert not many.capped
     assert many.target == pytest.approx(1.5 * 5 * math.sqrt(2 / many.rho) + 4 / many.epsilon)
     bounded = replace(AT.setting, constants=replace(AT.setting.constants, lipschitz=0.5))
     assert AdaptiveDescent().plan(bounded).top_radius == 0.5
+
+
+@pytest.mark.parametrize("budget", [{}, CONCENTRATED])
+def test_with_too_few_records_for_a_look_it_is_clipped_descent(budget: dict[str, Any]) -> None:
+    at = replace(AT, n=200, d=5) if not budget else replace(AT, n=60, d=5, **budget)
+    assert AdaptiveDescent().plan(at.setting).looks == 0
+    blind, adaptive = (ran(at, m) for m in (ClippedDescent(), AdaptiveDescent()))
+    np.testing.assert_allclose(blind.value, adaptive.value, rtol=1e-9)
+    assert {e.mechanism for e in adaptive.ledger.entries} == {"gaussian"}
+    assert AdaptiveDescent(looks=False).plan(AT.setting).looks == 0
+
+
+def test_a_wider_radius_is_taken_only_if_the_test_says_so() -> None:
+    """All that the test sees is a noisy number: with it fixed, so is the radius."""
+    at = replace(AT, n=20_000, d=20, distribution="skewed-pareto", **CONCENTRATED)
+    sample = at.instance.problem.sample(at.n, np.random.default_rng(1))
+    plan = AdaptiveDescent().plan(at.setting)
+    honest = Ledger.gaussian
+    for answer, wider in ((1e6, True), (0.0, False)):
+
+        def fixed(self: Ledger, value: Any, answer: float = answer, **more: Any) -> Any:
+            noisy = honest(self, value, **more)
+            return np.full(1, answer) if "between" in more["label"] else noisy
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Ledger, "gaussian", fixed)
+            found = AdaptiveDescent().release(
+                sample, plan, Ledger(at.setting.budget), np.random.default_rng(0)
+            )
+        seen = found.diagnostics
+        assert seen["found_radius"] > seen["blind_radius"] == seen["first_radius"]
+        expected = seen["found_radius"] if wider else seen["blind_radius"]
+        assert seen["clip_radius"] == expected
 
 
 def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_touches() -> None:
@@ -163,23 +198,20 @@ def test_a_pure_budget_is_refused() -> None:
     assert isinstance(replace(AT, delta=0.0).budget, PureDP)
 
 
-def test_a_bound_that_is_four_times_too_large_hardly_matters() -> None:
-    """Where it costs the data-blind radius a factor of 2 at least. The same noise for both."""
+def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
+    """Where it costs the data-blind radius half as much again at least."""
     at = replace(AT, n=20_000, d=20, **CONCENTRATED)
     setting, problem = at.setting, at.instance.problem
-    radius = ClippedDescent().plan(setting).diagnostics["clip_radius"]
-    top = AdaptiveDescent().plan(setting).top_radius
-    methods = (
-        ClippedDescent(),
-        ClippedDescent(radius=4 * radius),
-        AdaptiveDescent(),
-        AdaptiveDescent(radius=4 * top),
-    )
-    errors = np.array([[_error(m, setting, problem, t) for m in methods] for t in range(12)])
-    honest, loose, adaptive, wide = np.median(errors, axis=0)
-    assert loose > 1.8 * honest
-    assert adaptive < 1.3 * honest
-    assert wide < 1.3 * honest
+    model = setting.constants.linear_model
+    assert model is not None
+    model = replace(model, feature_norm=4 * model.feature_norm)
+    loose = replace(setting, constants=replace(setting.constants, linear_model=model))
+    runs = [(m, s) for s in (setting, loose) for m in (ClippedDescent(), AdaptiveDescent())]
+    errors = np.array([[_error(m, s, problem, t) for m, s in runs] for t in range(12)])
+    blind, adaptive, misled, unmoved = np.median(errors, axis=0)
+    assert misled > 1.5 * blind
+    assert adaptive < 1.3 * blind
+    assert unmoved < 1.3 * blind
 
 
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
@@ -207,13 +239,13 @@ def test_it_gains_where_the_certified_scale_misleads(row: Row) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [TUNED, FRESH], ids=["tuned", "fresh"])
+@pytest.mark.parametrize("rows", [TUNED, FRESH, LATER], ids=["tuned", "fresh", "later"])
 def test_it_is_never_much_worse_than_the_data_blind_radius(rows: tuple[Row, ...]) -> None:
-    """Medians of 40 data sets a row.
+    """Medians of 40 data sets a row, whose ratio is known to 7 % or so.
 
-    On the tuned rows the median of the ratios was 1.00 and the worst 1.09, on the fresh ones 0.95
-    and 1.30: Huber's loss at rho = 0.02, where a look is coarse.
+    Median and worst of the rows were 1.01 and 1.17, 0.96 and 1.15, 1.02 and 1.13: half of the rows
+    leave nothing to gain, and a twentieth of the budget is spent on looking.
     """
     found = [ratio(row, 40) for row in rows]
-    assert np.median(found) <= 1.1
-    assert max(found) <= 1.6
+    assert np.median(found) <= 1.05
+    assert max(found) <= 1.25
