@@ -176,11 +176,13 @@ def users_script(view: UsersView) -> str:
     """Return the script of Users."""
     level = repr(view.level).replace("=inf", '=float("inf")')
     if view.basis == "measured":
+        budget = f"{view.d}, {view.epsilon!r}, {view.delta!r}, {view.seed}"
         made = (
-            f"jobs = measured_cells({view.d}, {view.epsilon!r}, {view.delta!r}, 1, {view.seed})\n"
-            "found = measured_map(jobs, [run_cell(job).error for job in jobs])\n"
+            "found = measured_contest(MEASURED_PLANE, MEASURED, {\n"
+            f"    at: [run_cell(cell) for cell in measured_cells(at, {budget})]\n"
+            "    for at in contest_cells(MEASURED_PLANE)\n})\n"
         )
-        names = "measured_cells, measured_map"
+        names = "MEASURED, MEASURED_PLANE, measured_cells"
     else:
         loss = view.loss if view.basis == "rates" else "smooth"
         made = (
@@ -189,7 +191,12 @@ def users_script(view: UsersView) -> str:
             "found = list(made)[-1]\n"
         )
         names = "bounds_map"
-    cell = "from dpsco_core import run_cell, study" if "cells" in names else ""
+    cell = ""
+    if view.basis == "measured":
+        cell = (
+            "from dpsco_core import run_cell, study\n"
+            "from dpsco_core.explain.contest import contest_cells, measured_contest"
+        )
     return (
         _head(
             "Users",
@@ -201,7 +208,8 @@ def users_script(view: UsersView) -> str:
         )
         + "# %%\n"
         + made
-        + "rows = [(n, m) for n in found.users for m in found.items]\nmap_ = pd.DataFrame(rows, "
+        + "rows = [(n, m) for n in found.plane.y for m in found.plane.x]\n"
+        + "map_ = pd.DataFrame(rows, "
         + 'columns=["n", "m"])\n'
         + "for k, method in enumerate(found.methods):\n"
         + "    map_[method] = found.values[k].ravel()\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -120,9 +121,7 @@ def point_at(scenario: Scenario, plane: Plane, row: int, column: int) -> Scenari
     return replace(scenario, axis=None, grid=(), trials=TRIALS, methods=methods, **found)
 
 
-def contest_cells(
-    scenario: Scenario, plane: Plane, first: tuple[int, int] = (0, 0)
-) -> tuple[tuple[int, int], ...]:
+def contest_cells(plane: Plane, first: tuple[int, int] = (0, 0)) -> tuple[tuple[int, int], ...]:
     """Return the cells (row, column) from coarse to fine, from the one at `first` outwards."""
 
     def rank(cell: tuple[int, int]) -> tuple[int, int]:
@@ -145,14 +144,13 @@ def cells_at(scenario: Scenario, plane: Plane, row: int, column: int) -> tuple[C
 
 
 def measured_contest(
-    scenario: Scenario, plane: Plane, outcomes: dict[tuple[int, int], list[Outcome]]
+    plane: Plane, methods: tuple[str, ...], outcomes: Mapping[tuple[int, int], Sequence[Outcome]]
 ) -> Contest:
     """Return the contest of mean measured errors in the cells that have run.
 
     The winner is tied with another method if the 95 % interval of their paired differences, trial
     by trial on the same records, holds 0.
     """
-    methods = compared(scenario, "measured")
     shape = (len(methods), len(plane.y), len(plane.x))
     values = np.full(shape, np.nan)
     holds, ties = np.zeros(shape, dtype=bool), np.zeros(shape[1:], dtype=bool)
@@ -203,6 +201,6 @@ def contest(scenario: Scenario, plane: Plane, reading: Reading) -> Contest:
         return bounds_contest(scenario, plane, reading)
     outcomes = {
         (i, j): [run_cell(cell) for cell in cells_at(scenario, plane, i, j)]
-        for i, j in contest_cells(scenario, plane)
+        for i, j in contest_cells(plane)
     }
-    return measured_contest(scenario, plane, outcomes)
+    return measured_contest(plane, compared(scenario, "measured"), outcomes)

@@ -22,7 +22,7 @@ def test_a_deep_link_restores_the_maps(page: Page, dashboard: str, ready: Ready)
     page.goto(dashboard + PLAIN + "&plane=d-epsilon&n=50000")
     ready(page)
     expect(page.get_by_role("radio", name="d and ε")).to_be_checked()
-    for name in ("smallest", "terms"):
+    for name in ("winners", "terms"):
         expect(figure(page, name)).to_contain_text("Dimension d", timeout=20_000)
         expect(figure(page, name)).to_be_visible()
     expect(figure(page, "terms")).to_contain_text("privacy")
@@ -35,11 +35,11 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
 ) -> None:
     page.goto(dashboard + PLAIN)
     ready(page)
-    expect(figure(page, "smallest")).to_be_visible(timeout=20_000)
+    expect(figure(page, "winners")).to_be_visible(timeout=20_000)
     chosen = page.get_by_text("Chosen point:")
     expect(chosen).to_contain_text("n = 10,000, ε = 1")
-    figure(page, "smallest").scroll_into_view_if_needed()
-    box = figure(page, "smallest").locator(".nsewdrag").first.bounding_box()
+    figure(page, "winners").scroll_into_view_if_needed()
+    box = figure(page, "winners").locator(".nsewdrag").first.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
     page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.5 * box["height"])
@@ -59,7 +59,7 @@ def test_a_click_into_a_map_moves_the_point_which_opens_in_explore(
 def test_on_a_phone_the_maps_stand_below_each_other_and_fit(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("smallest", "terms"))
+    expect_to_fit_a_phone(page, dashboard + PLAIN, ready, ("winners", "terms"))
 
 
 @pytest.mark.slow

@@ -95,7 +95,7 @@ def test_measured_cells_run_every_method_on_the_same_records_five_times() -> Non
     at = point_at(small, plane(), 2, 1)
     assert (at.n, at.epsilon) == (int(plane().x[1]), plane().y[2])
     outcomes = [run_cell(c) for c in cells]
-    found = measured_contest(small, plane(), {(2, 1): outcomes})
+    found = measured_contest(plane(), small.methods, {(2, 1): outcomes})
     errors = np.array([[o.error for o in outcomes if o.method == m] for m in small.methods])
     assert found.values[:, 2, 1] == pytest.approx(errors.mean(axis=1))
     assert found.ties[2, 1] == is_tied(errors)
@@ -113,7 +113,7 @@ def test_a_tie_is_an_interval_of_paired_differences_that_holds_zero() -> None:
 
 
 def test_cells_come_from_coarse_to_fine_from_the_chosen_one_outwards() -> None:
-    order = contest_cells(POINT, plane(9, 7), first=(3, 5))
+    order = contest_cells(plane(9, 7), first=(3, 5))
     assert order[0] == (3, 5) and len(set(order)) == 63
     coarse = [c for c in order if (c[0] - 3) % 4 == 0 and (c[1] - 5) % 4 == 0]
     assert list(order[: len(coarse)]) == coarse

@@ -18,6 +18,7 @@ from dpsco_core.bounds.user.phased_sgd import ONE_CHAIN, PHASED_SGD
 from dpsco_core.bounds.user.rates import group_privacy, linear_time, optimal
 from dpsco_core.catalogue import make_method
 from dpsco_core.cli import main as cli
+from dpsco_core.explain.contest import TRIALS
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -42,7 +43,9 @@ from dpsco_core.explain.users.regions import (
     BOUNDED,
     GROUP,
     GROUPS,
+    MEASURED,
     MEASURED_ITEMS,
+    MEASURED_PLANE,
     MEASURED_USERS,
     NON_SMOOTH,
     PROVEN_ITEMS,
@@ -52,7 +55,6 @@ from dpsco_core.explain.users.regions import (
     STRONG,
     bounds_map,
     measured_cells,
-    measured_map,
     unit_setting,
 )
 from dpsco_core.explain.users.regions import FILTERED as ACCELERATED
@@ -218,14 +220,15 @@ def test_the_map_of_proven_bounds_fills_point_by_point() -> None:
     assert (found.smallest[1:] == -1).all()
 
 
-def test_the_measured_map_holds_the_means_of_the_cells() -> None:
-    cells = measured_cells(2, 1.0, 1e-6, 2, 0)
-    assert len(cells) == 2 * len(BOUNDED) * len(MEASURED_USERS) * len(MEASURED_ITEMS)
-    assert len(set(cells)) == len(cells)
-    found = measured_map(cells, [1.0, 3.0, 0.5, 0.5, math.nan, math.nan])
-    assert found.values[:3, 0, 0].tolist()[:2] == [2.0, 0.5]
-    assert not found.holds[2, 0, 0]
-    assert found.smallest[0, 0] == 1 and (found.smallest[0, 1:] == -1).all()
+def test_the_measured_map_runs_every_method_on_the_same_data_at_its_point() -> None:
+    at = (1, 2)
+    cells = measured_cells(at, 2, 1.0, 1e-6, 7)
+    assert len(cells) == TRIALS * len(MEASURED) and len(set(cells)) == len(cells)
+    assert {(c.point.n, c.point.m) for c in cells} == {(MEASURED_USERS[1], MEASURED_ITEMS[2])}
+    assert {c.trial for c in cells} == set(range(TRIALS)) and cells[0].point.seed == 7
+    plane = MEASURED_PLANE
+    assert (plane.y[1], plane.x[2]) == (MEASURED_USERS[1], MEASURED_ITEMS[2])
+    assert set(MEASURED) == set(BOUNDED) - {GROUP}
 
 
 # -- the frontier -------------------------------------------------------------------------------

@@ -5,16 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from dpsco_app.pages.users.sections import frontier_part, gradients_part, law_part, map_part
-from dpsco_app.pages.users.state import (
-    CONDITION_OPTIONS,
-    SCENES,
-    STATE,
-)
+from dpsco_app.pages.users.state import SCENES, STATE
 from dpsco_app.pages.users.words import INTRODUCTION, SYMBOLS
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario, slider
+from dpsco_app.parts.page import draw_apart, draw_scenes, link, opened_with_scenario
 from dpsco_app.parts.scripts import users_script
 from dpsco_app.shell.places import draw_views
 
@@ -35,16 +31,8 @@ def page() -> None:
     st.markdown(INTRODUCTION)
     draw_scenes(STATE, SCENES)
     draw_apart(STATE, scenario)
-    slider(
-        STATE,
-        "Smoothness βR/L",
-        "condition",
-        CONDITION_OPTIONS,
-        width=320,
-        help="Of the losses in bounds and counts; the measured loss has its own.",
-    )
     # What runs something comes last, so that all the rest is there while it runs.
-    maps, law, needs, work = (st.container() for _ in range(4))
+    law, maps, needs, work = (st.container() for _ in range(4))
     with needs:
         frontier_part(view)
     with work:
@@ -55,8 +43,7 @@ def page() -> None:
         with st.container(horizontal=True, key="users_row"):
             draw_page_files("users", lambda: users_script(view))
             link(STATE, view, scenario)
-    first, second = (maps, map_part), (law, law_part)
-    order = (first, second) if view.basis == "rates" else (second, first)
-    for place, draw in order:
-        with place:
-            draw(view)
+    with law:
+        law_part(view)
+    with maps:
+        map_part(view)

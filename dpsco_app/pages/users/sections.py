@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import streamlit as st
 
@@ -13,14 +14,12 @@ from dpsco_app.pages.users.charts import (
     gradients_figure,
     law_figure,
 )
-from dpsco_app.pages.users.map_chart import map_figure
-from dpsco_app.pages.users.state import N_ENDS, OTHERS, STATE, View
+from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, OTHERS, STATE, View
 from dpsco_app.pages.users.words import (
     ABOUT_FRONTIER,
     ABOUT_GRADIENTS,
     ABOUT_LAW,
     ABOUT_MAP,
-    BASIS_NAMES,
     LOOK_AT_FRONTIER,
     LOOK_AT_GRADIENTS,
     LOOK_AT_LAW,
@@ -31,16 +30,17 @@ from dpsco_app.pages.users.words import (
     frontier_sentence,
     frontier_title,
     gradients_title,
-    here_sentence,
     law_title,
-    map_title,
 )
-from dpsco_app.parts import controls
+from dpsco_app.pages.who_wins.drawing import draw_contest
+from dpsco_app.pages.who_wins.words import READING_NAMES, nearest_cell, point_sentence
 from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.page import slider
 from dpsco_app.parts.running import Pace, cached_cell
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import READINGS, Contest, contest_cells, measured_contest
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -59,110 +59,82 @@ from dpsco_core.explain.users.frontier import (
     printed_accelerated_run,
 )
 from dpsco_core.explain.users.regions import (
-    BASES,
     LOSSES,
-    PROVEN_ITEMS,
-    PROVEN_USERS,
-    UserMap,
+    MEASURED,
+    MEASURED_PLANE,
     bounds_map,
     measured_cells,
-    measured_map,
 )
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.runs.study import Outcome, cells
 
 LAW_FROM = 500.0  # the filter's noise is below the set's size from here on
-MAP_TRIALS = 1
 
 
 def map_part(view: View) -> None:
-    """Draw the map of the smallest bound, or of the smallest measured risk."""
-    st.header("Who is best where: the crossover map over m and n")
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    """Draw the map of the smallest bound, or of the smallest measured risk, as it fills in."""
+    st.header("Who is best where: the map over m and n")
+    left, middle, right = st.columns([5, 3, 3], vertical_alignment="bottom")
     with left:
         st.segmented_control(
             "Compare",
-            list(BASES),
-            format_func=lambda key: BASIS_NAMES[key],
+            READINGS,
+            format_func=lambda key: READING_NAMES[key],
             key=STATE.key("basis"),
             required=True,
             help="Proven bounds and measured risks take some seconds the first time.",
         )
-    with right:
+    with middle:
         if view.basis == "rates":
             st.selectbox(
                 "Losses", LOSSES, format_func=lambda key: LOSS_NAMES[key], key=STATE.key("loss")
             )
+    with right:
+        slider(
+            STATE,
+            "Smoothness βR/L",
+            "condition",
+            CONDITION_OPTIONS,
+            help="Of the losses in bounds and counts; the measured loss has its own.",
+        )
     st.markdown(ABOUT_MAP[view.basis])
-    found = _map(view)
-
-    def moved(kind: str) -> None:
-        points = st.session_state[f"users_map_{kind}"].selection.points
-        if points:
-            n, m = points[0]["customdata"]
-            st.session_state[controls.PREFIX + "n"] = int(min(max(n, N_ENDS[0]), N_ENDS[1]))
-            st.session_state[controls.PREFIX + "m"] = int(m)
-
-    responsive(
+    draw_contest(
         "users_map",
-        map_title(found, view),
-        lambda look: map_figure(found, (view.n, view.m), look),
-        bar=False,
-        on_click=moved,
-        table=lambda: tables.map_table(found),
+        _maps(view),
+        view,
+        view.basis,
+        words=lambda found: point_sentence(found, view, view.basis),
+        limits={"n": N_ENDS},
     )
-    st.markdown(here_sentence(found, view))
     st.caption(LOOK_AT_MAP[view.basis] + " A click moves the chosen point, the crossed circle.")
 
 
-def _map(view: View) -> UserMap:
+def _maps(view: View) -> Iterator[Contest]:
     if view.basis == "measured":
         return _measured(view)
     if view.basis == "rates":
-        key = (view.loss, view.d, view.epsilon, view.delta, view.condition)
-        return _rates(*key)
-    place, pace = st.empty(), Pace(0.3)
-    count = len(PROVEN_USERS) * len(PROVEN_ITEMS)
-    made = bounds_map("proven", "smooth", view.d, view.epsilon, view.delta, view.condition)
-    latest: list[UserMap] = []
-    for done, found in enumerate(made):
-        latest = [found]
-        if pace.due():
-            place.progress(min(1.0, done / count), "Evaluating the best schedules, point by point")
-    place.empty()
-    return latest[0]
+        return iter([_rates(view.loss, view.d, view.epsilon, view.delta, view.condition)])
+    return bounds_map("proven", "smooth", view.d, view.epsilon, view.delta, view.condition)
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _rates(loss: str, d: int, epsilon: float, delta: float, condition: float) -> UserMap:
+def _rates(loss: str, d: int, epsilon: float, delta: float, condition: float) -> Contest:
     chosen = next(known for known in LOSSES if known == loss)
     return list(bounds_map("rates", chosen, d, epsilon, delta, condition))[-1]
 
 
-def _measured(view: View) -> UserMap:
-    todo = measured_cells(view.d, view.epsilon, view.delta, MAP_TRIALS, view.seed)
-    place, pace = st.empty(), Pace(0.3)
-    errors: list[float] = []
-    for done, cell in enumerate(todo, start=1):
-        cell.point.validate(DASHBOARD)
-        errors.append(cached_cell(cell).error)
-        if pace.due():
-            place.progress(done / len(todo), f"{done} of {len(todo)} runs")
-    place.empty()
-    return measured_map(todo, errors)
+def _measured(view: View) -> Iterator[Contest]:
+    """Yield the map of measured risks, from the chosen point outwards."""
+    outcomes: dict[tuple[int, int], list[Outcome]] = {}
+    for at in contest_cells(MEASURED_PLANE, nearest_cell(MEASURED_PLANE, view)):
+        todo = measured_cells(at, view.d, view.epsilon, view.delta, view.seed)
+        todo[0].point.validate(DASHBOARD)
+        outcomes[at] = [cached_cell(cell) for cell in todo]
+        yield measured_contest(MEASURED_PLANE, MEASURED, outcomes)
 
 
 def law_part(view: View) -> None:
     """Draw the measured crossover in m and the 1/sqrt(m) law."""
-    st.header("The 1/√m law, and the measured crossover")
-    st.markdown(ABOUT_LAW)
-    st.pills(
-        "Measure also",
-        OTHERS,
-        selection_mode="multi",
-        format_func=lambda slug: method_card(slug).name,
-        key=STATE.key("also"),
-    )
     scenario = crossing_scenario(
         n=view.n,
         d=view.d,
@@ -195,6 +167,15 @@ def law_part(view: View) -> None:
     )
     with st.container(key="users_said"):
         st.markdown(crossing_sentence(found, view))
+    st.pills(
+        "Measure also",
+        OTHERS,
+        selection_mode="multi",
+        format_func=lambda slug: method_card(slug).name,
+        key=STATE.key("also"),
+    )
+    st.header("Why: the 1/√m law")
+    st.markdown(ABOUT_LAW)
     start = min(m for m in curves[0].items if m >= LAW_FROM)
     slopes = {c.method: fitted_slope(c, start) for c in curves}
     responsive(

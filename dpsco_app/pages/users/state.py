@@ -11,8 +11,9 @@ from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.limits import SEED_MAX
 from dpsco_core.base.parsing import one_of, real, whole
 from dpsco_core.catalogue import default_methods, method_card
+from dpsco_core.explain.contest import READINGS
 from dpsco_core.explain.users.crossing import FILTERED, PLAIN
-from dpsco_core.explain.users.regions import BASES, LOSSES
+from dpsco_core.explain.users.regions import LOSSES
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.scenario import Scenario
 
@@ -37,7 +38,7 @@ class View:
     condition : float
         Smoothness in units of L/R.
     basis : str
-        What the map compares: one of `dpsco_core.explain.users.regions.BASES`.
+        What the map compares: one of `dpsco_core.explain.contest.READINGS`.
     loss : str
         Of the rates: one of `dpsco_core.explain.users.regions.LOSSES`.
     also : str
@@ -66,7 +67,7 @@ class View:
         real("epsilon", self.epsilon, *EPSILON_ENDS)
         real("delta", self.delta, *DELTA_ENDS)
         real("condition", self.condition, CONDITION_OPTIONS[0], CONDITION_OPTIONS[-1])
-        one_of("basis", self.basis, BASES)
+        one_of("basis", self.basis, READINGS)
         one_of("loss", self.loss, LOSSES)
         for slug in self.others:
             one_of("also", slug, OTHERS)
@@ -160,9 +161,9 @@ _AT = {"d": 10, "rho": None, "epsilon": 1.0, "delta": 1e-6}
 SCENES = (
     Scene(
         name="Where the filter pays",
-        look_for="n = 10,000 and ε = 1: clipped means do not get better with m, the filtered mean "
-        "does, and they cross near a thousand items per user.",
-        changes={"also": ""},
+        look_for="n = 10,000 and ε = 1: clipped user gradients do not get better with m, filtered "
+        "gradients do, and they cross near a thousand items per user.",
+        changes={"also": "", "basis": "measured"},
         scenario=_AT | {"n": 10_000, "trials": 10},
     ),
     Scene(

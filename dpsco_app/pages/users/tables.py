@@ -7,29 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from dpsco_app.pages.users.words import MAP_NAMES, NEED_NAMES, ROW_NAMES
+from dpsco_app.pages.users.words import NEED_NAMES, ROW_NAMES
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.users.crossing import Errors
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS
-from dpsco_core.explain.users.regions import UserMap
-
-
-def map_table(found: UserMap) -> pd.DataFrame:
-    """Return the map, a point a row."""
-    best = found.smallest
-    rows = []
-    for i, n in enumerate(found.users):
-        for j, m in enumerate(found.items):
-            k = int(best[i, j])
-            row: dict[str, object] = {"n": n, "m": m}
-            row["Smallest"] = MAP_NAMES[found.methods[k]] if k >= 0 else "none"
-            for index, method in enumerate(found.methods):
-                value = float(found.values[index, i, j])
-                row[MAP_NAMES[method]] = value if math.isfinite(value) else None
-                row[f"{MAP_NAMES[method]}, holds"] = bool(found.holds[index, i, j])
-            rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def law_table(curves: Sequence[Errors]) -> pd.DataFrame:

@@ -5,65 +5,47 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from dpsco_app.pages.users.state import View
 from dpsco_app.parts.look import BLUE, BROWN, CYAN, GOLD, MAGENTA, ORANGE, PURPLE
 from dpsco_app.parts.options import number_text
 from dpsco_core.bounds.user.complexity import Curve
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import TRIALS, Reading
 from dpsco_core.explain.users.crossing import FILTERED, PLAIN, Crossing
 from dpsco_core.explain.users.frontier import NEEDS
-from dpsco_core.explain.users.regions import CLIPPED, GROUP, GROUPS, NON_SMOOTH, STRONG, UserMap
-from dpsco_core.explain.users.regions import FILTERED as ACCELERATED
 
 INTRODUCTION = (
-    "Each of **n** users holds **m** items, and privacy hides a **whole user**: two data sets are "
-    "neighbours if one user's m items are replaced by any others. Averages of m items scatter as "
-    "1/√m, so that one user should move the answer less when m is large. A **robust filter** tests "
-    "that all users' averages are close together, leaves out those that are not, and adds noise as "
-    "small as that scatter. Whoever does without it adds noise for the largest average that a user "
-    "could make up. When does the filter pay?"
+    "Each of **n** users holds **m** items, and privacy hides a **whole user**. **Clipped user "
+    "gradients** add noise for the largest average that a user could make up, however many items "
+    "stand behind it. **Filtered gradients** test that the users' averages agree, leave out those "
+    "that do not, and add noise as small as their scatter, 1/√m. When does the filter pay?"
 )
-
-MAP_NAMES = {
-    GROUP: "Group privacy",
-    CLIPPED: "Clipped means",
-    GROUPS: "Filtered SGD (Algorithm 1)",
-    ACCELERATED: "Filtered gradients (Algorithm 3)",
-    STRONG: "Algorithm 3, strongly convex",
-    NON_SMOOTH: "Algorithm 3, smoothed losses",
-}
-BASIS_NAMES = {
-    "rates": "Rates, where they hold",
-    "proven": "Bounds with proven constants",
-    "measured": "Measured risk",
-}
 LOSS_NAMES = {
     "smooth": "smooth",
     "any": "any Lipschitz",
     "strong": "strongly convex and smooth",
 }
-ABOUT_MAP = {
+ABOUT_MAP: dict[Reading, str] = {
     "rates": "The smallest **rate** (constants 1) among the methods whose theorem holds there "
-    "*with every condition*, for L-Lipschitz, β-smooth losses on a set of diameter R. Clipped "
-    "means have the rate of group privacy, and are the same region.",
+    "*with every condition*, for L-Lipschitz, β-smooth losses on a set of diameter R. Clipped user "
+    "gradients have the rate of group privacy, and are the same region.",
     "proven": "The smallest **upper bound with every constant in place**, best schedule for every "
     "method, for L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR.",
-    "measured": "The smallest **excess risk of real runs**: half the squared distance to "
-    "hypercube data in d dimensions, one run a method and point: where two are close, luck "
-    "decides.",
+    "measured": f"The smallest **mean excess risk of {TRIALS} runs** of every method on the same "
+    "data: half the squared distance to hypercube data in d dimensions. Hatched: a tie, the 95 % "
+    "interval of the paired differences holds 0. Group privacy, whose runs take n·m steps, is left "
+    "out.",
 }
-LOOK_AT_MAP = {
+LOOK_AT_MAP: dict[Reading, str] = {
     "rates": "**Look for:** how little of the map the filters' theorems reach. Below some hundred "
-    "thousand users the published constants are out of reach (the third figure). Above, Algorithm "
-    "3's theorem also needs δ < 1/(nm): lower δ, and its region grows to the right. Algorithm 1's "
-    "rate is below that of group privacy from m > n on only.",
-    "proven": "**Look for:** a filter has the smallest proven bound only at very many items a "
+    "thousand users the published constants are out of reach (the third figure). Above, the "
+    "theorem of filtered gradients also needs δ < 1/(nm): lower δ, and its region grows to the "
+    "right. The rate of filtered SGD is below that of group privacy from m > n on only.",
+    "proven": "**Look for:** a filter has the smallest proven bound only at very many items per "
     "user. The constants of the filters' proofs are large; what is measured is far better.",
-    "measured": "**Look for:** three regions. With few items and many users clipped means win; "
-    "from about a thousand items per user on, filtered gradients; with few users, whose gradients "
-    "are too few for that test to pass cheaply, the groups of Algorithm 1.",
+    "measured": "**Look for:** three regions. With few items and many users clipped user gradients "
+    "win; from about a thousand items per user on, filtered gradients; with few users, whose "
+    "gradients are too few for that test to pass cheaply, filtered SGD.",
 }
 
 ABOUT_LAW = (
@@ -74,15 +56,15 @@ ABOUT_LAW = (
     "the same data, at the same (ε, δ), and the bars are two standard errors of the mean."
 )
 LOOK_AT_LAW = (
-    "**Look for:** the clipped means are flat: their noise hides what a user *could* do, however "
-    "many items it has. The filtered mean falls with the slope of the dotted guide, starts far "
-    "above, and crosses. With few items per user its noise drowns the answer."
+    "**Look for:** clipped user gradients are flat: their noise hides what a user *could* do, "
+    "however many items there are. Filtered gradients fall with the slope of the dotted guide, "
+    "start far above, and cross. With few items per user their noise drowns the answer."
 )
 ABOUT_FRONTIER = (
     "An algorithm whose test needs more users than there are cannot run at all. **Printed** "
-    "constants: what the paper's theorems ask for, and the users that Algorithm 1's first phase "
-    "needs to fill its groups C ≈ 100 ln(20nm e^ε/δ)/ε. **Calibrated**: the same algorithms with "
-    "the least noise and the smallest test that the proof allows."
+    "constants: what the paper's theorems ask for, and the users that the first phase of "
+    "filtered SGD needs to fill its groups C ≈ 100 ln(20nm e^ε/δ)/ε. **Calibrated**: the same "
+    "algorithms with the least noise and the smallest test that the proof allows."
 )
 LOOK_AT_FRONTIER = (
     "**Look for:** the gap of two to three powers of ten between the same algorithm printed and "
@@ -96,30 +78,30 @@ ABOUT_GRADIENTS = (
     "(2021) state no count."
 )
 LOOK_AT_GRADIENTS = (
-    "**Look for:** Algorithm 3 has slope 9/8, little above the linear-time methods (slope 1), "
-    "whose risk is not optimal; the earlier optimal methods have 3/2 (smooth) and 3 (any loss). "
-    "Raise βR/L or m, and Bassily and Sun's assumptions fail."
+    "**Look for:** filtered gradients have slope 9/8, little above the linear-time methods (slope "
+    "1), whose risk is not optimal; the earlier optimal methods have 3/2 (smooth) and 3 (any "
+    "loss). Raise βR/L or m, and Bassily and Sun's assumptions fail."
 )
 
 NEED_NAMES = {
-    "theorem-c1": "Theorem C.1 (Algorithm 3), printed",
-    "theorem-b1": "Theorem B.1 (Algorithm 1), printed",
-    "groups-printed": "Algorithm 1 runs as printed",
-    "recommended-c1": "Algorithm 3 calibrated, three phases of 20 steps",
-    "step-calibrated": "Algorithm 3 calibrated, one step",
-    "groups-calibrated": "Algorithm 1 calibrated, one phase",
+    "theorem-c1": "Filtered gradients, printed (Theorem C.1)",
+    "theorem-b1": "Filtered SGD, printed (Theorem B.1)",
+    "groups-printed": "Filtered SGD runs as printed",
+    "recommended-c1": "Filtered gradients calibrated, three phases of 20 steps",
+    "step-calibrated": "Filtered gradients calibrated, one step",
+    "groups-calibrated": "Filtered SGD calibrated, one phase",
 }
 ROW_NAMES = {
     ("bassily-sun-2023", "smooth"): "Bassily and Sun 2023",
     ("asi-liu-2024", "smooth"): "Asi and Liu 2024, smooth",
     ("asi-liu-2024", "non-smooth"): "Asi and Liu 2024, any loss",
-    ("algorithm-3", "smooth"): "Algorithm 3, smooth",
-    ("algorithm-3", "non-smooth"): "Algorithm 3, any loss",
+    ("algorithm-3", "smooth"): "Filtered gradients, smooth",
+    ("algorithm-3", "non-smooth"): "Filtered gradients, any loss",
     ("ghazi-2023", "smooth"): "Ghazi et al. 2023",
     ("ghazi-2023", "non-smooth"): "Ghazi et al. 2023, any loss",
     ("group-privacy", "smooth"): "Group privacy",
     ("bassily-sun-2023-local", "smooth"): "Bassily and Sun 2023, Algorithm 5",
-    ("algorithm-1", "smooth"): "Algorithm 1",
+    ("algorithm-1", "smooth"): "Filtered SGD",
 }
 ROW_COLOURS = {
     "bassily-sun-2023": PURPLE,
@@ -140,8 +122,8 @@ SYMBOLS = r"""
   units of $L/R$.
 - **Excess risk**: $F(w)-\min F$, the expected loss on fresh data above its smallest value.
 - **Group privacy**: phased SGD whose noise hides all $m$ steps of a user: private term
-  $\frac{\sqrt{d\Lambda}}{\varepsilon n}$, flat in $m$. **Clipped means**: users' mean gradients,
-  clipped to $L$, with sensitivity $2L/n$: flat too.
+  $\frac{\sqrt{d\Lambda}}{\varepsilon n}$, flat in $m$. **Clipped user gradients**: users' mean
+  gradients, clipped to $L$, with sensitivity $2L/n$: flat too.
 - **Filtered gradients** (Algorithm 3): users' mean gradients within $\tau\approx3L/\sqrt m$ of each
   other pass a test; private term $\frac{\sqrt{d\Lambda}}{\varepsilon n\sqrt m}$.
 - **Filtered SGD** (Algorithm 1): SGD runs of $C$ groups of users pass the same test; linear time,
@@ -152,54 +134,13 @@ SYMBOLS = r"""
 """
 
 
-def map_title(found: UserMap, view: View) -> str:
-    """Return the takeaway of the map."""
-    best = found.smallest
-    known = known_points(found)
-    if known == 0:
-        return "No value is known yet"
-    shares = {
-        method: float((best == k).sum()) / max(known, 1) for k, method in enumerate(found.methods)
-    }
-    method = max(shares, key=lambda name: shares[name])
-    what = {
-        "rates": "the smallest rate that holds",
-        "proven": "the smallest proven bound",
-        "measured": "the smallest measured risk",
-    }[view.basis]
-    if shares[method] == 0:
-        return "No rate holds with all its conditions anywhere on this map"
-    return f"{MAP_NAMES[method]}: {what} on {100 * shares[method]:.0f} % of the map"
-
-
-def known_points(found: UserMap) -> int:
-    """Return how many points of the map have been looked at."""
-    return int((~np.isnan(found.values)).any(axis=0).sum())
-
-
-def here_sentence(found: UserMap, view: View) -> str:
-    """Say what the nearest point of the map has for every method."""
-    i = min(range(len(found.users)), key=lambda k: abs(math.log(found.users[k] / view.n)))
-    j = min(range(len(found.items)), key=lambda k: abs(math.log(found.items[k] / view.m)))
-    parts = []
-    for k, method in enumerate(found.methods):
-        value = float(found.values[k, i, j])
-        if math.isnan(value):
-            continue
-        text = f"{value:.2g}" if math.isfinite(value) else "none"
-        fails = "" if found.holds[k, i, j] or not math.isfinite(value) else " (a condition fails)"
-        parts.append(f"{MAP_NAMES[method]} **{text}**{fails}")
-    where = f"Nearest point, n = {number_text(found.users[i])}, m = {number_text(found.items[j])}"
-    return f"{where}: " + (", ".join(parts) if parts else "not known yet") + "."
-
-
 def crossing_title(found: Crossing | None) -> str:
     """Return the takeaway of the measured crossover."""
     if found is None:
-        return "The filtered mean stays above the clipped means at every m measured"
+        return "Filtered gradients stay above clipped user gradients at every m measured"
     return (
-        f"From m ≈ {_two(found.items)} items per user on, the filtered mean errs less than "
-        "clipped means"
+        f"From m ≈ {_two(found.items)} items per user on, filtered gradients have a smaller error "
+        "than clipped user gradients"
     )
 
 
@@ -234,8 +175,8 @@ def law_title(slope: float, start: float) -> str:
     """Return the takeaway of the law."""
     said = f"{slope:.2f}".replace("-", "−")
     return (
-        f"The filtered mean's distance falls with slope {said} from m = {number_text(start)} on: "
-        "1/√m is −0.50"
+        f"The error of filtered gradients falls with slope {said} from m = {number_text(start)} "
+        "on: 1/√m is −0.50"
     )
 
 
@@ -256,10 +197,10 @@ def frontier_sentence(
         f"met by **{'; '.join(able)}**." if able else "**none** of these is met."
     )
     if math.isfinite(runs):
-        second = f" Algorithm 3 as printed runs from n = {number_text(runs)} on"
+        second = f" Filtered gradients as printed run from n = {number_text(runs)} on"
     else:
         second = (
-            " Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm) too, and so "
+            " Algorithm 3 as printed runs at **no** n: their theorem needs δ < 1/(nm) too, and so "
             f"n < {number_text(float(f'{most:.3g}'))} here"
         )
     third = (
@@ -276,6 +217,6 @@ def gradients_title(curves: Sequence[Curve]) -> str:
     ratio = ends["asi-liu-2024", "smooth"] / ends["algorithm-3", "smooth"]
     items = curves[0].items[-1]
     return (
-        f"At n·m = {number_text(float(items))}, Algorithm 3 takes {_two(ratio)} times fewer "
+        f"At n·m = {number_text(float(items))}, filtered gradients take {_two(ratio)} times fewer "
         "gradients than Asi and Liu on smooth losses"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import plotly.graph_objects as go
@@ -19,6 +20,15 @@ from dpsco_core.explain.regimes import Plane, Regimes
 from dpsco_core.scenario import Scenario
 
 Indices = NDArray[np.intp]
+
+
+class Chosen(Protocol):
+    """A point that is marked on a map: it has a value for each axis, by the axis's name."""
+
+    @property
+    def n(self) -> int:
+        """Records, or users."""
+
 
 # Terms are few; their colours are those of no method.
 TERM_COLOURS = (
@@ -36,7 +46,7 @@ NEAR_EDGE = 0.2  # of the width: a name that would leave the map ends at its edg
 NO_BOUND, TIED = "no theorem holds", "tied"
 
 
-def winners_figure(found: Contest, point: Scenario, look: Look) -> go.Figure:
+def winners_figure(found: Contest, point: Chosen, look: Look) -> go.Figure:
     """Return the map of which method is best, ties hatched; without a colour where none holds."""
     colours = [translucent(look.colour(colour_of(m)), 0.55) for m in found.methods]
     names = [method_card(m).name for m in found.methods]
@@ -231,8 +241,9 @@ def _frontier(
     )
 
 
-def _finish(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> None:
+def _finish(figure: go.Figure, plane: Plane, point: Chosen, look: Look) -> None:
     """Mark the chosen point, and lay the figure out."""
+    titles = AXIS_TITLES | ({"n": "Users n"} if plane.x_axis == "m" else {})
     for axis, values, update in zip(
         (plane.x_axis, plane.y_axis),
         (plane.x, plane.y),
@@ -241,7 +252,7 @@ def _finish(figure: go.Figure, plane: Plane, point: Scenario, look: Look) -> Non
     ):
         ticks = [t for t in _ticks(axis) if 0.999 * values[0] <= t <= 1.001 * values[-1]]
         update(
-            title_text=AXIS_TITLES[axis] + " (log)",
+            title_text=titles[axis] + " (log)",
             tickvals=_place(np.array(ticks, dtype=float)).tolist(),
             ticktext=[number_text(t) for t in ticks],
             showgrid=False,

@@ -10,7 +10,8 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.pages.who_wins import words
-from dpsco_app.pages.who_wins.charts import terms_figure, winners_figure
+from dpsco_app.pages.who_wins.charts import terms_figure
+from dpsco_app.pages.who_wins.drawing import draw_contest, move_point
 from dpsco_app.pages.who_wins.state import (
     COARSE,
     PLANES,
@@ -23,20 +24,13 @@ from dpsco_app.pages.who_wins.state import (
     plane,
     planes_for,
 )
-from dpsco_app.pages.who_wins.tables import terms_table, winners_table
-from dpsco_app.parts import controls
+from dpsco_app.pages.who_wins.tables import terms_table
 from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.figure_export import draw_files
-from dpsco_app.parts.figures import SHARED_STYLE, figure_place, responsive, show
+from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
-    DRAW_EVERY_SECONDS,
-    HEAD_START_SECONDS,
-    WORK_TO_DRAWING,
-    Pace,
     cached_cell,
     without_data,
 )
@@ -44,7 +38,6 @@ from dpsco_app.parts.scripts import regimes_script
 from dpsco_app.shell.places import draw_views, link_to
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.base.parsing import INTEGERS
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.contest import (
     READINGS,
@@ -57,7 +50,7 @@ from dpsco_core.explain.contest import (
     measured_contest,
     measured_plane,
 )
-from dpsco_core.explain.regimes import Plane, Regimes, regimes
+from dpsco_core.explain.regimes import Regimes, regimes
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import Scenario
 
@@ -141,37 +134,16 @@ def _winners(scenario: Scenario, view: View) -> None:
             "compare measured errors."
         )
         return
-    [(kind, place)] = figure_place("winners_").items()
-    look = Look(dark=st.context.theme.type == "dark", compact=kind == "compact")
-
-    def draw(found: Contest, key: str, on_click: Any = None) -> str:
-        title = words.winner_title(found, scenario, view.reading)
-        titled = replace(look, title=title)
-        show(
-            place,
-            winners_figure(found, scenario, titled),
-            key,
-            title,
-            bar=False,
-            on_click=on_click,
-        )
-        return title
-
     stages = _measured(scenario, view) if view.reading == "measured" else _bounds(point, view)
-    count, found = 0, next(stages)
-    for later in stages:
-        draw(found, f"winners_part_{count}_{kind}")
-        count, found = count + 1, later
-    key = f"winners_{kind}"
-    title = draw(found, key, lambda: _moved(key, found.plane))
-    draw_files(
+    start = without_data(scenario)
+    draw_contest(
         "winners",
-        title,
-        lambda look: winners_figure(found, scenario, look),
-        lambda: winners_table(found),
+        stages,
+        scenario,
+        view.reading,
+        words=lambda found: words.point_sentence(found, scenario, view.reading, start),
     )
-    st.markdown(words.point_sentence(found, scenario, view.reading, without_data(scenario)))
-    st.caption(words.ABOUT[view.reading] + _others(found))
+    st.caption(words.ABOUT[view.reading])
 
 
 def _bounds(point: Scenario, view: View) -> Iterator[Contest]:
@@ -195,35 +167,10 @@ def _measured(scenario: Scenario, view: View) -> Iterator[Contest]:
     whole = plane(view.plane, scenario, SIZES["measured"])
     part = measured_plane(scenario, whole, DASHBOARD)
     outcomes: dict[tuple[int, int], list[Outcome]] = {}
-    status = st.empty()
-    todo = contest_cells(scenario, part, words.cell(part, scenario))
-    pace = Pace(HEAD_START_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING)
-    for done, at in enumerate(todo, start=1):
+    methods = compared(scenario, "measured")
+    for at in contest_cells(part, words.nearest_cell(part, scenario)):
         outcomes[at] = [cached_cell(cell) for cell in cells_at(scenario, part, *at)]
-        if pace.due():
-            status.progress(done / len(todo), f"{done} of {len(todo)} cells")
-            yield measured_contest(scenario, part, outcomes)
-    status.empty()
-    yield measured_contest(scenario, part, outcomes)
-
-
-def _moved(key: str, at: Plane) -> None:
-    """Move the chosen point to a clicked one."""
-    points = st.session_state[key].selection.points
-    if not points:
-        return
-    axes = (at.x_axis, at.y_axis)
-    for axis, value in zip(axes, points[0]["customdata"][:2], strict=True):
-        rounded = float(f"{value:.2g}")
-        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
-
-
-def _others(found: Contest) -> str:
-    """Name what is on the map without a name there, and what is nowhere."""
-    nowhere = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
-    if not nowhere:
-        return ""
-    return f" Nowhere on this map: {', '.join(nowhere)}."
+        yield measured_contest(part, methods, outcomes)
 
 
 # -- the map of the terms -------------------------------------------------------------------
@@ -243,7 +190,7 @@ def _terms(scenario: Scenario, view: View, slug: str) -> None:
     found = Regimes(plane=at, bounds=(bound(slug),), **values)
 
     def moved(kind: str) -> None:
-        _moved(f"terms_{kind}", at)
+        move_point(f"terms_{kind}", at)
 
     responsive(
         "terms",

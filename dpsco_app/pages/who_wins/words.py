@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from dpsco_app.pages.who_wins.charts import value_text
+from dpsco_app.pages.who_wins.charts import LEAST_SHARE as FEW
+from dpsco_app.pages.who_wins.charts import Chosen, value_text
 from dpsco_app.parts.options import SYMBOL, number_text
-from dpsco_app.parts.problem_words import words_for
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.contest import TRIALS, Contest, Reading
 from dpsco_core.explain.regimes import Plane, Regimes
@@ -34,22 +34,22 @@ ABOUT: dict[Reading, str] = {
 }
 
 
-def cell(plane: Plane, point: Scenario) -> tuple[int, int]:
+def nearest_cell(plane: Plane, point: Chosen) -> tuple[int, int]:
     """Return row and column of the map's cell that is nearest to the point, on log scales."""
     x, y = float(getattr(point, plane.x_axis)), float(getattr(point, plane.y_axis))
     row = int(np.abs(np.log(plane.y / y)).argmin())
     return row, int(np.abs(np.log(plane.x / x)).argmin())
 
 
-def where(plane: Plane, point: Scenario) -> str:
+def where(plane: Plane, point: Chosen) -> str:
     """Return the point in words."""
     axes = (plane.x_axis, plane.y_axis)
     return ", ".join(f"{SYMBOL[a]} = {number_text(getattr(point, a))}" for a in axes)
 
 
-def winner_title(found: Contest, point: Scenario, reading: Reading) -> str:
+def winner_title(found: Contest, point: Chosen, reading: Reading) -> str:
     """Return which method is best at the point, and on how much of the map."""
-    row, column = cell(found.plane, point)
+    row, column = nearest_cell(found.plane, point)
     best, here = int(found.smallest[row, column]), where(found.plane, point)
     if not found.known[row, column]:
         return f"Measuring, from {here} outwards"
@@ -63,9 +63,9 @@ def winner_title(found: Contest, point: Scenario, reading: Reading) -> str:
     return f"{name}: {SMALLEST[reading]} at {here}, and {share}"
 
 
-def point_sentence(found: Contest, point: Scenario, reading: Reading, start: float) -> str:
-    """Return what every method has in the cell of the point."""
-    row, column = cell(found.plane, point)
+def point_sentence(found: Contest, point: Chosen, reading: Reading, start: float = math.inf) -> str:
+    """Return what every method has in the cell of the point; `start` is the error without data."""
+    row, column = nearest_cell(found.plane, point)
     parts = [
         f"{method_card(m).name} **{value_text(found.values[k, row, column], holds)}**"
         for k, m in enumerate(found.methods)
@@ -74,14 +74,22 @@ def point_sentence(found: Contest, point: Scenario, reading: Reading, start: flo
     said = f"At {where(found.plane, point)}: {', '.join(parts)}."
     best = np.where(found.holds[:, row, column], found.values[:, row, column], np.inf).min()
     if reading != "rates" and start <= best < math.inf:
-        error = words_for(point.problem).error
-        said += f" An answer that ignores the data has {error} **{start:.2g}**: no worse."
+        said += f" An answer that ignores the data is no worse: **{start:.2g}**."
     return said
+
+
+def rest_sentence(found: Contest) -> str:
+    """Name the methods that are best in too few cells to be named on the map, or in none."""
+    shares = {m: found.share(k) for k, m in enumerate(found.methods)}
+    few = [f"{method_card(m).name} on {100 * s:.0f} %" for m, s in shares.items() if 0 < s < FEW]
+    none = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
+    said = f" Also: {', '.join(few)} of the map." if few else ""
+    return said + (f" Nowhere on this map: {', '.join(none)}." if none else "")
 
 
 def terms_title(found: Regimes, point: Scenario) -> str:
     """Return which term is largest at the point, and in how much of the map."""
-    row, column = cell(found.plane, point)
+    row, column = nearest_cell(found.plane, point)
     largest = int(found.dominant[row, column])
     if largest < 0:
         return f"The bound does not apply at {where(found.plane, point)}"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
-from dpsco_core.base.search import smallest_index
 from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS, bound, method_card
+from dpsco_core.explain.contest import TRIALS, Contest, Reading
+from dpsco_core.explain.regimes import Plane
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems import Setting
 from dpsco_core.runs.study import Cell, canonical
 from dpsco_core.scenario import Scenario
 
 Loss = Literal["smooth", "any", "strong"]
-Basis = Literal["rates", "proven", "measured"]
 LOSSES: tuple[Loss, ...] = ("smooth", "any", "strong")
-BASES: tuple[Basis, ...] = ("rates", "proven", "measured")
 
 GROUP, CLIPPED = "user.group-privacy", "user.clipped-means"
 GROUPS, FILTERED = "user.phased-sgd", "user.accelerated"
@@ -35,40 +34,14 @@ RATES: dict[Loss, tuple[str, ...]] = {
     "strong": (GROUP, GROUPS, FILTERED, STRONG),
 }
 BOUNDED = (GROUP, CLIPPED, GROUPS, FILTERED)
+MEASURED = (CLIPPED, GROUPS, FILTERED)  # a run of group privacy takes n m steps
 LARGEST_STRONG = 2.0  # mu R/L of an L-Lipschitz loss on a set of diameter R
 RATE_USERS = tuple(round(10 ** (k / 3)) for k in range(6, 22))  # 100 to 10^7
 RATE_ITEMS = tuple(round(10 ** (k / 3)) for k in range(19))  # 1 to 10^6
 PROVEN_USERS = (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 PROVEN_ITEMS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
 MEASURED_USERS = (1000, 3000, 10_000, 30_000)
-MEASURED_ITEMS = (1, 10, 100, 1000, 10_000, 100_000, 1_000_000)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class UserMap:
-    """Values of some methods over users and items per user.
-
-    Parameters
-    ----------
-    methods : tuple of str
-    users, items : tuple of int
-        n and m, increasing.
-    values : array of shape (methods, users, items)
-        Bound or measured risk; infinite where there is none, NaN where not known yet.
-    holds : array of shape (methods, users, items)
-        Whether every condition holds, or the method runs.
-    """
-
-    methods: tuple[str, ...]
-    users: tuple[int, ...]
-    items: tuple[int, ...]
-    values: NDArray[np.float64]
-    holds: NDArray[np.bool_]
-
-    @property
-    def smallest(self) -> NDArray[np.intp]:
-        """Which method is best of those that hold, shape (users, items); -1 where none does."""
-        return smallest_index(np.where(self.holds, self.values, np.inf))
+MEASURED_ITEMS = (1, 10, 1000, 10_000, 100_000, 1_000_000)  # none whose items are all drawn
 
 
 @lru_cache(maxsize=1)
@@ -110,7 +83,7 @@ def unit_setting(
     return replace(_base(), n=n, m=m, d=d, budget=budget, constants=constants)
 
 
-def bound_of(method: str, basis: Basis) -> Bound:
+def bound_of(method: str, basis: Reading) -> Bound:
     """Return the bound that stands for a method: its rate, or its proven one."""
     if basis == "rates":
         return bound(method_card(method).rate)
@@ -118,8 +91,8 @@ def bound_of(method: str, basis: Basis) -> Bound:
 
 
 def bounds_map(
-    basis: Basis, loss: Loss, d: int, epsilon: float, delta: float, condition: float
-) -> Iterator[UserMap]:
+    basis: Reading, loss: Loss, d: int, epsilon: float, delta: float, condition: float
+) -> Iterator[Contest]:
     """Yield the map of bounds row by row of n; rows that are not known yet are NaN.
 
     Proven bounds exist for smooth losses, and take about a third of a second a point: they are
@@ -149,58 +122,40 @@ def _map(
     items: tuple[int, ...],
     values: NDArray[np.float64],
     holds: NDArray[np.bool_],
-) -> UserMap:
-    return UserMap(
-        methods=methods, users=users, items=items, values=values.copy(), holds=holds.copy()
+) -> Contest:
+    ties = np.zeros(values.shape[1:], dtype=bool)
+    plane = user_plane(users, items)
+    return Contest(
+        plane=plane, methods=methods, values=values.copy(), holds=holds.copy(), ties=ties
     )
 
 
+def user_plane(users: tuple[int, ...], items: tuple[int, ...]) -> Plane:
+    """Return the plane of users n over items per user m."""
+    return Plane(x_axis="m", y_axis="n", x=np.array(items, float), y=np.array(users, float))
+
+
+MEASURED_PLANE = user_plane(MEASURED_USERS, MEASURED_ITEMS)
+
+
 def measured_cells(
-    d: int, epsilon: float, delta: float, trials: int, seed: int
+    at: tuple[int, int], d: int, epsilon: float, delta: float, seed: int
 ) -> tuple[Cell, ...]:
-    """Return the cells of the measured map: the squared distance to hypercube data."""
-    found = []
-    for n in MEASURED_USERS:
-        for m in MEASURED_ITEMS:
-            point = Scenario(
-                problem="quadratic",
-                distribution="hypercube",
-                methods=BOUNDED,
-                n=n,
-                d=d,
-                m=m,
-                epsilon=epsilon,
-                delta=delta,
-                trials=trials,
-                seed=seed,
-            ).validate()
-            for method in BOUNDED:
-                found += [
-                    Cell(point=canonical(point), method=method, x=None, trial=t)
-                    for t in range(trials)
-                ]
-    return tuple(found)
-
-
-def measured_map(cells: Sequence[Cell], errors: Sequence[float]) -> UserMap:
-    """Return the map of mean measured risks of the first cells, in their order.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        From `measured_cells`.
-    errors : sequence of float
-        Of the cells that have run, NaN where the method does not apply.
-    """
-    shape = (len(BOUNDED), len(MEASURED_USERS), len(MEASURED_ITEMS))
-    total, count = np.zeros(shape), np.zeros(shape)
-    for cell, error in zip(cells, errors, strict=False):
-        at = (
-            BOUNDED.index(cell.method),
-            MEASURED_USERS.index(cell.point.n),
-            MEASURED_ITEMS.index(cell.point.m),
-        )
-        total[at] += error
-        count[at] += 1
-    values = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return _map(BOUNDED, MEASURED_USERS, MEASURED_ITEMS, values, np.isfinite(values))
+    """Return the runs of one point of the measured map: the squared distance to hypercube data."""
+    point = Scenario(
+        problem="quadratic",
+        distribution="hypercube",
+        methods=MEASURED,
+        n=MEASURED_USERS[at[0]],
+        d=d,
+        m=MEASURED_ITEMS[at[1]],
+        epsilon=epsilon,
+        delta=delta,
+        trials=TRIALS,
+        seed=seed,
+    ).validate()
+    return tuple(
+        Cell(point=canonical(point), method=method, x=None, trial=trial)
+        for trial in range(TRIALS)
+        for method in MEASURED
+    )

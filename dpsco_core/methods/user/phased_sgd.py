@@ -142,7 +142,7 @@ class UserPhasedSgd(Method):
     cost: ClassVar[MethodCost] = MethodCost(fixed=1e7, per_row=60, per_element=10)
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.phased-sgd",
-        name="Phased SGD with outlier removal",
+        name="Filtered SGD",
         paper=LOWY_2024,
         statement="Algorithm 1, Theorem 2.1",
         summary="Groups of users run SGD; a test and a filter make sure that their averages agree, "

@@ -20,23 +20,23 @@ from dpsco_app.pages.users.charts import (
     gradients_figure,
     law_figure,
 )
-from dpsco_app.pages.users.map_chart import map_figure
 from dpsco_app.pages.users.state import DEFAULT, OTHERS, SCENES, STATE, View, fill, fit
 from dpsco_app.pages.users.words import (
-    MAP_NAMES,
     NEED_NAMES,
     ROW_COLOURS,
     ROW_NAMES,
     crossing_sentence,
     crossing_title,
     frontier_sentence,
-    map_title,
 )
+from dpsco_app.pages.who_wins.charts import LEAST_SHARE, winners_figure
+from dpsco_app.pages.who_wins.words import rest_sentence, winner_title
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_core.bounds.user.complexity import COMPARISON
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain.contest import TRIALS, measured_contest
 from dpsco_core.explain.users.crossing import (
     FILTERED,
     PLAIN,
@@ -49,12 +49,11 @@ from dpsco_core.explain.users.crossing import (
 from dpsco_core.explain.users.frontier import EPSILONS, NEEDS, complexity_curves, frontier
 from dpsco_core.explain.users.regions import (
     BOUNDED,
+    MEASURED,
     MEASURED_ITEMS,
+    MEASURED_PLANE,
     MEASURED_USERS,
-    RATES,
     bounds_map,
-    measured_cells,
-    measured_map,
 )
 from dpsco_core.runs.study import study
 from tests.app.pages import checked, press, texts
@@ -79,28 +78,24 @@ FALLING, FLAT = made(FILTERED, [2, 0.2, 0.02, 0.002]), made(PLAIN, [0.05] * 4)
 # -- figures ------------------------------------------------------------------------------------
 
 
-def test_the_map_shows_the_smallest_and_what_every_method_has() -> None:
+def test_the_map_shows_the_smallest_and_marks_the_point() -> None:
     (found,) = bounds_map("rates", "smooth", 10, 1.0, 1e-6, 1.0)
-    figure = json.loads(map_figure(found, (10_000, 100), Look()).to_json())
-    heat = named(figure, "map")
-    cells = np.array(map_figure(found, (10_000, 100), Look()).data[0].z)
+    figure = winners_figure(found, DEFAULT, Look())
+    cells = np.array(figure.data[0].z, dtype=float)
     assert np.array_equal(np.where(np.isnan(cells), -1, cells), found.smallest)
-    assert heat["zmax"] == len(found.methods) - 0.5
-    mark = named(figure, "chosen point")
-    assert (values({"y": mark["x"]})[0], values(mark)[0]) == (2, 4)
-    hovers = named(figure, "values")["hovertext"]
-    assert len(hovers) == found.smallest.size
-    assert "a condition fails" in hovers[0] and MAP_NAMES[found.methods[0]] in hovers[0]
-    table = tables.map_table(found)
-    assert len(table) == found.smallest.size
-    share = (table["Smallest"] == MAP_NAMES["user.group-privacy"]).mean()
-    assert f"{100 * share:.0f} %" in map_title(found, DEFAULT)
+    (mark,) = [t for t in figure.data if t.name == "chosen point"]
+    assert (mark.x[0], mark.y[0]) == (2, 4)
+    assert figure.layout.yaxis.title.text.startswith("Users n")
+    share = 100 * found.share(found.methods.index("user.group-privacy"))
+    assert f"{share:.0f} %" in winner_title(found, DEFAULT, "rates")
+    few = [k for k in range(len(found.methods)) if 0 < found.share(k) < LEAST_SHARE]
+    assert few and all(method_card(found.methods[k]).name in rest_sentence(found) for k in few)
 
 
 def test_a_map_of_which_nothing_is_known_says_so() -> None:
-    found = measured_map(measured_cells(2, 1.0, 1e-6, 1, 0), [])
-    assert map_title(found, View(basis="measured")) == "No value is known yet"
-    map_figure(found, (1000, 1), Look(compact=True))
+    found = measured_contest(MEASURED_PLANE, MEASURED, {})
+    assert winner_title(found, DEFAULT, "measured").startswith("Measuring, from m = 100")
+    winners_figure(found, DEFAULT, Look(compact=True))
 
 
 def test_the_crossover_is_drawn_with_its_interval() -> None:
@@ -116,7 +111,7 @@ def test_the_crossover_is_drawn_with_its_interval() -> None:
     without = json.loads(crossing_figure([FLAT, FALLING], None, Look()).to_json())
     assert "shapes" not in without["layout"]
     assert f"{found.items:.2g}" in crossing_title(found)
-    assert "stays above" in crossing_title(None)
+    assert "stay above" in crossing_title(None)
     assert "does not fall below" in crossing_sentence(None, DEFAULT)
 
 
@@ -169,11 +164,6 @@ def test_the_gradients_hold_every_row_of_the_comparison() -> None:
     assert set(tables.gradients_table(curves)["Method"]) == set(ROW_NAMES.values())
 
 
-def test_every_method_of_a_map_has_a_name() -> None:
-    methods = {*BOUNDED, *(m for chosen in RATES.values() for m in chosen)}
-    assert methods == set(MAP_NAMES)
-
-
 # -- the page -----------------------------------------------------------------------------------
 
 
@@ -186,8 +176,9 @@ def test_the_page_draws_all_four_parts_with_their_numbers() -> None:
     text = texts(page)
     assert text.count("Look for:") == 4
     assert len(page.dataframe) == FIGURES
+    assert charts[0].proto.alt.startswith(("From m", "Filtered gradients stay"))  # the answer
     headers = [h.value for h in page.header]
-    assert len(headers) == 4 and "crossover map" in headers[0]
+    assert len(headers) == 4 and "1/√m law" in headers[0]
 
     # The figure, the sentence and the command are those of the core's study.
     scenario = crossing_scenario(n=2000, d=2, trials=2)
@@ -287,7 +278,7 @@ def test_a_slider_moves_the_frontier_and_keeps_the_rest() -> None:
     assert before != after
 
 
-def test_the_measured_map_is_drawn_from_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_measured_map_is_drawn_from_five_runs_a_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     from dpsco_app.pages.users import sections as users_sections
     from dpsco_core.runs.study import Outcome
 
@@ -295,17 +286,21 @@ def test_the_measured_map_is_drawn_from_runs(monkeypatch: pytest.MonkeyPatch) ->
 
     def quick(cell: Any) -> Outcome:
         asked.append(cell)
-        error = float(1 + BOUNDED.index(cell.method))  # the first is best everywhere
+        rank = BOUNDED.index(cell.method)
+        error = 1 + rank + 0.01 * cell.trial  # the first is best everywhere, by far
         return Outcome(
             method=cell.method, x=cell.x, trial=cell.trial, error=error, seconds=0.0, spent=None
         )
 
     monkeypatch.setattr(users_sections, "cached_cell", quick)
-    page = open_users(basis="measured", also="user.group-privacy")
-    cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(BOUNDED) * users_sections.MAP_TRIALS
-    assert len([c for c in asked if c.x is None]) == cells
+    where = {"problem": "geometric-median", "m": "1000"}
+    page = open_users(basis="measured", also="user.group-privacy", **where)
+    cells = len(MEASURED_USERS) * len(MEASURED_ITEMS) * len(MEASURED) * TRIALS
+    of_map = [c for c in asked if c.x is None]
+    assert len(of_map) == cells and (of_map[0].point.m, of_map[0].point.n) == (1000, 3000)
     alternatives = [chart.proto.alt for chart in page.get("plotly_chart")]
-    assert "Group privacy: the smallest measured risk on 100 % of the map" in alternatives
+    title = "Clipped user gradients: smallest measured error at m = 1,000, n = 2,000, and on 100 %"
+    assert any(alt.startswith(title) for alt in alternatives)
 
 
 def test_a_method_that_cannot_run_says_why() -> None:

@@ -22,7 +22,7 @@ from dpsco_app.pages.who_wins.state import (
     plane,
     planes_for,
 )
-from dpsco_app.pages.who_wins.words import cell, terms_title, winner_title
+from dpsco_app.pages.who_wins.words import nearest_cell, terms_title, winner_title
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES
@@ -134,7 +134,7 @@ def test_the_right_map_holds_the_largest_term_of_its_bound() -> None:
     assert {"privacy", "sampling tail"} <= names
     (points,) = [t for t in figure.data if t.name == "values"]
     assert "largest term: " in said(points, 0)
-    row, column = cell(expected.plane, scenario)
+    row, column = nearest_cell(expected.plane, scenario)
     assert expected.terms[expected.dominant[row, column]] in terms_title(expected, scenario)
 
 
@@ -158,7 +158,7 @@ def test_where_simple_clipping_is_optimal_and_the_point_are_marked_and_inside() 
 
 def test_titles_say_who_wins_at_the_point_and_in_how_much_of_the_map() -> None:
     expected = found()
-    best = expected.smallest[cell(expected.plane, BASE)]
+    best = expected.smallest[nearest_cell(expected.plane, BASE)]
     name = method_card(expected.methods[best]).name
     title = winner_title(expected, BASE, "rates")
     assert title.startswith(f"{name}: smallest rate that holds at n = 10,000, ε = 1")

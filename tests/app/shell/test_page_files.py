@@ -135,7 +135,7 @@ def test_the_script_of_users_prints_what_the_page_shows() -> None:
     together = pd.concat(counts)["gradients"].replace(np.inf, np.nan).to_numpy()
     gradients = shown(page, "Gradients")["Gradients"].astype(float).to_numpy()
     assert gradients == pytest.approx(together, nan_ok=True)
-    table, found = shown(page, "Smallest"), tables["map"]
+    table, found = shown(page, "Tied"), tables["map"]
     for k, name in enumerate(c for c in table.columns if c.endswith(", holds")):
         rate = table[name.removesuffix(", holds")].astype(float).to_numpy()
         column = found.iloc[:, 2 + k].replace(np.inf, np.nan).to_numpy()

@@ -93,10 +93,10 @@ class UserAcceleratedNonsmooth(Method):
     )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-nonsmooth",
-        name="Accelerated user-level ERM, smoothed",
+        name="Filtered gradients, smoothed",
         paper=LOWY_2024,
         statement="Theorem 4.1, Algorithms 2 to 4",
-        summary="As accelerated user-level ERM, with every item's gradient taken at a randomly "
+        summary="As filtered gradients, with every item's gradient taken at a randomly "
         "moved point, which makes a loss with kinks smooth.",
         privacy="approx",
         level="user",

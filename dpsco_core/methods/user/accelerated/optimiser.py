@@ -79,7 +79,7 @@ class UserAccelerated(Method):
     )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated",
-        name="Accelerated user-level ERM",
+        name="Filtered gradients",
         paper=LOWY_2024,
         statement="Algorithms 2 to 4, Theorem 3.2",
         summary="Accelerated descent in phases on disjoint users; each step tests that the users' "

@@ -88,10 +88,10 @@ class UserAcceleratedStrong(Method):
     )
     card: ClassVar[MethodCard] = MethodCard(
         slug="user.accelerated-strong",
-        name="Accelerated user-level ERM, strongly convex",
+        name="Filtered gradients, strongly convex",
         paper=LOWY_2024,
         statement="Remark 3.6, Algorithms 2 to 4",
-        summary="Accelerated user-level ERM in stages that trust their start more and more, for "
+        summary="Filtered gradients in stages that trust their start more and more, for "
         "strongly convex losses.",
         privacy="approx",
         level="user",

@@ -1,0 +1,95 @@
+"""A map of winners on a page: it fills in, and a click into it moves the chosen point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from dpsco_app.pages.who_wins.charts import winners_figure
+from dpsco_app.pages.who_wins.tables import winners_table
+from dpsco_app.pages.who_wins.words import Chosen, rest_sentence, winner_title
+from dpsco_app.parts import controls
+from dpsco_app.parts.figure_export import draw_files
+from dpsco_app.parts.figures import figure_place, show
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.running import (
+    DRAW_EVERY_SECONDS,
+    HEAD_START_SECONDS,
+    PAST_TO_PAUSE,
+    WORK_TO_DRAWING,
+    Pace,
+)
+from dpsco_core.base.parsing import INTEGERS
+from dpsco_core.explain.contest import Contest, Reading
+from dpsco_core.explain.regimes import Plane
+
+
+def draw_contest(
+    name: str,
+    stages: Iterator[Contest],
+    point: Chosen,
+    reading: Reading,
+    *,
+    words: Callable[[Contest], str],
+    limits: Mapping[str, tuple[int, int]] | None = None,
+) -> None:
+    """Draw a contest again and again as it fills in, and below the last one its numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the figure, for its keys.
+    stages : iterator of Contest
+        The last one is whole.
+    point : Chosen
+        Marked, and moved by a click.
+    words : callable
+        What is said of the whole contest.
+    limits : mapping, optional
+        Between which values a click moves an axis.
+    """
+    [(kind, place)] = figure_place(f"{name}_").items()
+    look = Look(dark=st.context.theme.type == "dark", compact=kind == "compact")
+    status = st.empty()
+
+    def draw(found: Contest, key: str, on_click: Callable[[], None] | None = None) -> str:
+        title = winner_title(found, point, reading)
+        figure = winners_figure(found, point, replace(look, title=title))
+        show(place, figure, key, title, bar=False, on_click=on_click)
+        return title
+
+    pace = Pace(HEAD_START_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
+    count, found = 0, next(stages)
+    whole = found.known.all()
+    for later in stages:
+        # A coarse map is whole, and drawn at once; of one that grows, now and then.
+        if whole or pace.due():
+            draw(found, f"{name}_part_{count}_{kind}")
+            share = float(found.known.mean())
+            status.progress(share, f"{int(found.known.sum())} of {found.known.size} cells")
+        count, found = count + 1, later
+        whole = False
+    status.empty()
+    key = f"{name}_{kind}"
+    title = draw(found, key, lambda: move_point(key, found.plane, limits))
+    draw_files(
+        name,
+        title,
+        lambda look: winners_figure(found, point, look),
+        lambda: winners_table(found),
+    )
+    st.markdown(words(found) + rest_sentence(found))
+
+
+def move_point(key: str, plane: Plane, limits: Mapping[str, tuple[int, int]] | None = None) -> None:
+    """Move the chosen point to a clicked one."""
+    points = st.session_state[key].selection.points
+    if not points:
+        return
+    axes = (plane.x_axis, plane.y_axis)
+    for axis, value in zip(axes, points[0]["customdata"][:2], strict=True):
+        low, high = (limits or {}).get(axis, (value, value))
+        rounded = float(f"{min(max(value, low), high):.2g}")
+        st.session_state[controls.PREFIX + axis] = int(rounded) if axis in INTEGERS else rounded
