@@ -1,1 +1,1 @@
-"""Accelerated user-level ERM."""
+"""Filtered gradients: accelerated user-level ERM."""

@@ -66,7 +66,7 @@ class SmoothedPhasesPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class UserAcceleratedNonsmooth(Method):
-    r"""Accelerated user-level ERM on losses averaged over a small ball.
+    r"""Filtered gradients on losses averaged over a small ball.
 
     :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
     :math:`L\sqrt d/r`-smooth and at most Lr above f (Lemma D.1, with its sandwich put right). Every
@@ -107,7 +107,7 @@ class UserAcceleratedNonsmooth(Method):
     )
     story: ClassVar[Story] = Story(
         what="Makes a loss with kinks smooth by asking for every item's gradient at a randomly "
-        "moved point, and runs accelerated user-level descent on that. The moves are fresh in "
+        "moved point, and runs filtered gradients on that. The moves are fresh in "
         "every step, one an item, and their error averages out over the items. They do not depend "
         "on the data, so that privacy is that of the accelerated method.",
         steps=(

@@ -59,7 +59,7 @@ MOST_STAGES = 3  # of the practical tuning
 
 @dataclass(frozen=True, kw_only=True)
 class UserAcceleratedStrong(Method):
-    r"""Accelerated user-level ERM in stages, for losses that are strongly convex.
+    r"""Filtered gradients in stages, for losses that are strongly convex.
 
     Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
     :math:`D_j` in the place of R in the choice of :math:`\lambda`:
@@ -100,12 +100,12 @@ class UserAcceleratedStrong(Method):
         caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
     )
     story: ClassVar[Story] = Story(
-        what="Accelerated user-level descent for losses that are strongly convex, in stages. "
+        what="Filtered gradients for losses that are strongly convex, in stages. "
         "Strong convexity says that a good answer is close to the minimiser, so that every stage "
         "may trust its start more than the one before. Each stage has users of its own.",
         steps=(
             r"Choose stages, phases, steps and $\tau$ from the setting: the least modelled risk.",
-            "Run accelerated user-level descent on the users of stage 1.",
+            "Run filtered gradients on the users of stage 1.",
             r"Every further stage starts where the last one ended, with a larger regulariser, for "
             r"$D_{j+1}=\min\{D_j,\sqrt{D_*D_j}\}$ in the place of the diameter (theory).",
             "Return the last point.",
