@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
@@ -67,9 +58,9 @@ class ClippedDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=9e4, per_row=6, per_element=1.1, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=9e4, per_row=6, per_element=1.1, unit="step")
+    card = MethodCard(
         slug="sco.clipped",
         name="Clipped gradients",
         paper=ZHAO_2024,
@@ -82,7 +73,7 @@ class ClippedDescent(Method):
         caveat="The clip radius and the number of steps are chosen from the setting, not the data; "
         "practical ones are a model of accuracy, not a theorem.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent in which every record's gradient is shrunk into a ball before the "
         "average, and every average gets Gaussian noise. Gradients become centred near the "
         "optimum, so a smaller radius does than for the records themselves. In most "
@@ -125,9 +116,9 @@ class ClippedDescent(Method):
         ),
         example=QUADRATIC,
     )
-    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("radius", "radius"))
-    colour: ClassVar[str] = "blue"
-    symbol: ClassVar[str] = "square"
+    stage = Stage(free_steps=True, clip=("radius", "radius"))
+    colour = "blue"
+    symbol = "square"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

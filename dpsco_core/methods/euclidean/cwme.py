@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
@@ -66,9 +57,9 @@ class CoordinatewiseDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.7e5, per_row=9, per_element=1.2, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1.7e5, per_row=9, per_element=1.2, unit="step")
+    card = MethodCard(
         slug="sco.cwme",
         name="Coordinate-wise gradients",
         paper=KAMATH_2022,
@@ -81,7 +72,7 @@ class CoordinatewiseDescent(Method):
         caveat="The theorem's number of blocks grows like 24 d ln n; its literal number of steps "
         "ignores that and is unusable.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent with the clipped median of block averages as its gradient: every "
         "coordinate of every gradient is clipped, averaged in blocks, and the median taken. "
         "Gaussian noise on that median hides a record at every step. In practice there is a single "
@@ -125,9 +116,9 @@ class CoordinatewiseDescent(Method):
         ),
         example=LOGISTIC,
     )
-    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("threshold", "threshold"))
-    colour: ClassVar[str] = "green"
-    symbol: ClassVar[str] = "diamond"
+    stage = Stage(free_steps=True, clip=("threshold", "threshold"))
+    colour = "green"
+    symbol = "diamond"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

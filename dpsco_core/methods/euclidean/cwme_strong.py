@@ -6,22 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.cwme import enough_records
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -70,9 +61,9 @@ class StrongCoordinatewiseDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.2e5, per_row=12, per_element=1.1)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=2.2e5, per_row=12, per_element=1.1)
+    card = MethodCard(
         slug="sco.cwme-strong",
         name="Coordinate-wise, strongly convex",
         paper=KAMATH_2022,
@@ -84,7 +75,7 @@ class StrongCoordinatewiseDescent(Method):
         rate="upper.sco.cwme-strong",
         caveat="Needs a strongly convex and smooth population risk.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent for strongly convex risks in which every step uses a block of "
         "records of its own. A record enters one step only, so every step may spend the whole "
         "budget. The last point is returned, because strong convexity forgets the start.",
@@ -129,9 +120,9 @@ class StrongCoordinatewiseDescent(Method):
         ),
         example=QUADRATIC | {"methods": ("sco.erm", "sco.clipped", "sco.cwme-strong")},
     )
-    stage: ClassVar[Stage] = Stage(problem="quadratic")
-    colour: ClassVar[str] = "lime"
-    symbol: ClassVar[str] = "diamond-open"
+    stage = Stage(problem="quadratic")
+    colour = "lime"
+    symbol = "diamond-open"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import require
-from dpsco_core.methods.base import (
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-)
+from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.euclidean.solver import spectral_descent, staged_subgradients
@@ -43,7 +36,7 @@ class ErmPlan(Plan):
         Of the certified accuracy at the start, the centre of the set.
     """
 
-    halts: ClassVar[bool] = True
+    halts = True
 
     kinked: bool
     relative_accuracy: float
@@ -70,9 +63,9 @@ class Erm(Method):
 
     relative_accuracy: float | None = None
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2e5, per_row=185, per_element=8.7)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2e5, per_row=185, per_element=8.7)
+    card = MethodCard(
         slug="sco.erm",
         name="Empirical risk minimisation",
         paper=FOLKLORE,
@@ -81,7 +74,7 @@ class Erm(Method):
         privacy="none",
         problems=SCO_PROBLEMS,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Minimises the average loss of the records over the set, to an accuracy that is "
         "certified and shown. Smooth losses are minimised by projected gradients with adaptive "
         "step sizes, losses with kinks by averaged subgradients in stages. It is the grey line of "
@@ -101,8 +94,8 @@ class Erm(Method):
         pitfalls=(NO_BOUND,),
         example=LOGISTIC,
     )
-    colour: ClassVar[str] = "grey"
-    symbol: ClassVar[str] = "circle"
+    colour = "grey"
+    symbol = "circle"
 
     def plan(self, setting: Setting) -> ErmPlan:
         kinked = has_kinks(setting.constants)

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.clipped import theorem_descent
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
@@ -74,9 +65,9 @@ class IterativeDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "grouped"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2e7, per_row=30, per_element=1.5, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "grouped"
+    cost = MethodCost(fixed=2e7, per_row=30, per_element=1.5, unit="step")
+    card = MethodCard(
         slug="sco.iterative",
         name="Iterative updating of gradients",
         paper=ZHAO_2024,
@@ -89,7 +80,7 @@ class IterativeDescent(Method):
         caveat="Theorem 7 rests on a lemma without proof, whose bias part looks wrong; its rate is "
         "a claim. Privacy is proven. Splitting costs a factor sqrt(k) in noise.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent whose gradient is a point deep among noisy means of random groups. "
         "At every step the records are split afresh and in secret, every group's clipped mean gets "
         "noise, and a search walks to the middle. It was proposed to remove a logarithm from the "
@@ -136,9 +127,9 @@ class IterativeDescent(Method):
             "trials": 3,
         },
     )
-    stage: ClassVar[Stage] = Stage(records=1, free_steps=True)
-    colour: ClassVar[str] = "purple"
-    symbol: ClassVar[str] = "star"
+    stage = Stage(records=1, free_steps=True)
+    colour = "purple"
+    symbol = "star"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

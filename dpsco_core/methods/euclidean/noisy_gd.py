@@ -4,21 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -91,9 +81,9 @@ class NoisyGradientDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.5e5, per_row=10, per_element=1, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1.5e5, per_row=10, per_element=1, unit="step")
+    card = MethodCard(
         slug="sco.noisy-gd",
         name="Noisy gradient descent",
         paper=BASSILY_2014,
@@ -105,7 +95,7 @@ class NoisyGradientDescent(Method):
         rate="upper.sco.noisy-gd",
         caveat=BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent on all records, with Gaussian noise at every step as large as one "
         "Lipschitz loss could hide behind. Gradients are clipped to the Lipschitz constant, which "
         "changes none of them unless a record breaks it. It is the classical method of private "
@@ -145,9 +135,9 @@ class NoisyGradientDescent(Method):
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.noisy-gd", "sco.clipped")},
     )
-    stage: ClassVar[Stage] = Stage(free_steps=True)
-    colour: ClassVar[str] = "cyan"
-    symbol: ClassVar[str] = "square-open"
+    stage = Stage(free_steps=True)
+    colour = "cyan"
+    symbol = "square-open"
 
     def plan(self, setting: Setting) -> NoisyDescentPlan:
         rho = sco_share(setting, self.calibration)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,15 +11,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.objective_plan import (
@@ -69,9 +60,9 @@ class ObjectivePerturbation(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7)
+    card = MethodCard(
         slug="sco.objective-perturbation",
         name="Objective perturbation",
         paper=SU_2023,
@@ -85,7 +76,7 @@ class ObjectivePerturbation(Method):
         "proof of privacy is known here. The ridge is what the library's shares of the budget "
         "need, which is more than the paper's where the rank is above d/2. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Adds a random linear term and a ridge to the empirical risk, and minimises that. The "
         "randomness is in the question, not in the answer: the exact minimiser is already private. "
         "What a solver leaves open is certified, and hidden by a second, tiny noise.",
@@ -139,9 +130,9 @@ class ObjectivePerturbation(Method):
             "d": 50,
         },
     )
-    stage: ClassVar[Stage] = Stage(problem="quadratic")
-    colour: ClassVar[str] = "brown"
-    symbol: ClassVar[str] = "pentagon"
+    stage = Stage(problem="quadratic")
+    colour = "brown"
+    symbol = "pentagon"
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         return objective_plan(setting, self.calibration, self.tuning, strong=False)
@@ -175,9 +166,9 @@ class ObjectivePerturbationStrong(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=6e4, per_row=11, per_element=1.8)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=6e4, per_row=11, per_element=1.8)
+    card = MethodCard(
         slug="sco.objective-perturbation-strong",
         name="Objective perturbation, strongly convex",
         paper=SU_2023,
@@ -190,7 +181,7 @@ class ObjectivePerturbationStrong(Method):
         "moduli of two norms, which is not private on sets wider than the unit ball, and is "
         "corrected. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Objective perturbation for losses that are strongly convex themselves, so that no "
         "ridge has to be added. For half the squared distance every record has the same Hessian, "
         "and the change of variables costs nothing. What is left is the mean of the records with "
@@ -232,9 +223,9 @@ class ObjectivePerturbationStrong(Method):
             "d": 50,
         },
     )
-    stage: ClassVar[Stage] = Stage(problem="quadratic")
-    colour: ClassVar[str] = "slate"
-    symbol: ClassVar[str] = "pentagon-open"
+    stage = Stage(problem="quadratic")
+    colour = "slate"
+    symbol = "pentagon-open"
 
     def plan(self, setting: Setting) -> ObjectivePlan:
         return objective_plan(setting, self.calibration, self.tuning, strong=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,16 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -106,9 +96,9 @@ class PhasedSgd(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "ordered"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "ordered"
+    cost = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)
+    card = MethodCard(
         slug="sco.phased-sgd",
         name="Phased SGD",
         paper=FELDMAN_2020,
@@ -120,7 +110,7 @@ class PhasedSgd(Method):
         rate="upper.sco.phased-sgd",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="One pass of SGD in phases: each has half the records of the one before and a quarter "
         "of its step size. Nothing is noisy inside a phase; only the average of its points is "
         "released, with noise that hides one record's pull. The next phase starts there, and "
@@ -160,9 +150,9 @@ class PhasedSgd(Method):
         ),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.phased-sgd", "sco.clipped")},
     )
-    stage: ClassVar[Stage] = Stage(records=16)
-    colour: ClassVar[str] = "gold"
-    symbol: ClassVar[str] = "cross"
+    stage = Stage(records=16)
+    colour = "gold"
+    symbol = "cross"
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = sco_share(setting, self.calibration)

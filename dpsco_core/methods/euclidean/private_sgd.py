@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +12,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -126,9 +116,9 @@ class PrivateSgd(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1e5, per_row=5600, per_element=15)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=1e5, per_row=5600, per_element=15)
+    card = MethodCard(
         slug="sco.private-sgd",
         name="Private SGD",
         paper=ARORA_2020,
@@ -141,7 +131,7 @@ class PrivateSgd(Method):
         caveat="The paper's proof of privacy has gaps; its noise is confirmed by amplification by "
         "shuffling instead. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="One pass of SGD over a random half of the records, in secret order, with noise on "
         "every single gradient. Kinks are allowed, because the proof does not use how steps "
         "contract. Each record's gradient is hidden by its own noise and by the crowd of the "
@@ -190,9 +180,9 @@ class PrivateSgd(Method):
             "trials": 5,
         },
     )
-    stage: ClassVar[Stage] = Stage(records=1)
-    colour: ClassVar[str] = "magenta"
-    symbol: ClassVar[str] = "hexagon"
+    stage = Stage(records=1)
+    colour = "magenta"
+    symbol = "hexagon"
 
     def plan(self, setting: Setting) -> PrivateSgdPlan:
         refuse_pure(setting)

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-)
+from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.sentences import CONVEX_SET, LOGISTIC, NO_BOUND
 from dpsco_core.methods.story import Story
@@ -78,9 +72,9 @@ class Sgd(Method):
 
     batch: int | None = None
 
-    reads: ClassVar[Reads] = "ordered"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e6, per_row=2200, per_element=22)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "ordered"
+    cost = MethodCost(fixed=1.2e6, per_row=2200, per_element=22)
+    card = MethodCard(
         slug="sco.sgd",
         name="Stochastic gradient descent",
         paper=FOLKLORE,
@@ -90,7 +84,7 @@ class Sgd(Method):
         problems=SCO_PROBLEMS,
         rate="upper.sco.sgd",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Goes through the records once and steps against each gradient (of a small batch "
         "where there are more than 4,000 records). The answer is an average of the points on the "
         "way. It is the classical method without privacy, with the step sizes of its textbook "
@@ -110,8 +104,8 @@ class Sgd(Method):
         pitfalls=(NO_BOUND,),
         example=LOGISTIC | {"methods": ("sco.erm", "sco.sgd", "sco.clipped")},
     )
-    colour: ClassVar[str] = "pale grey"
-    symbol: ClassVar[str] = "circle-open"
+    colour = "pale grey"
+    symbol = "circle-open"
 
     def plan(self, setting: Setting) -> SgdPlan:
         constants, n = setting.constants, setting.n

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
@@ -59,9 +50,9 @@ class SmoothedDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.4e5, per_row=15, per_element=7, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=2.4e5, per_row=15, per_element=7, unit="step")
+    card = MethodCard(
         slug="sco.smoothed",
         name="Smoothed gradients",
         paper=KAMATH_2022,
@@ -74,7 +65,7 @@ class SmoothedDescent(Method):
         caveat="Only second moments help it. Slow: the truncation is evaluated for every "
         "coordinate of every gradient at every step.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent that passes every coordinate of every gradient through a smooth "
         "truncation before averaging, as Holland's estimator does. Gaussian noise hides a record "
         "at every step. It is the corrected version of the first method for heavy-tailed private "
@@ -111,9 +102,9 @@ class SmoothedDescent(Method):
         ),
         example=HUBER | {"methods": ("sco.erm", "sco.clipped", "sco.smoothed")},
     )
-    stage: ClassVar[Stage] = Stage(free_steps=True, clip=("tau", "tau"))
-    colour: ClassVar[str] = "orange"
-    symbol: ClassVar[str] = "triangle-up"
+    stage = Stage(free_steps=True, clip=("tau", "tau"))
+    colour = "orange"
+    symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> FrameworkPlan:
         refuse_pure(setting)

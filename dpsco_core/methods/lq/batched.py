@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.sentences import (
@@ -61,9 +52,9 @@ class BatchedMirrorDescent(Method):
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=3e5, per_row=140, per_element=4.8)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=3e5, per_row=140, per_element=4.8)
+    card = MethodCard(
         slug="lp.batched-mirror-descent",
         name="Batched mirror descent",
         paper=SU_2023,
@@ -77,7 +68,7 @@ class BatchedMirrorDescent(Method):
         caveat="The paper states it in an appendix that was not at hand; the steps and the noise "
         "are a reconstruction with the same rate.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="One pass of mirror descent over disjoint batches, with one draw of noise each. "
         "Gradients that are too long become 0. It needs no secret order, and so it works for every "
         "ε and under zCDP.",
@@ -109,9 +100,9 @@ class BatchedMirrorDescent(Method):
         example=ON_L1
         | {"methods": ("sco.erm", "lp.batched-mirror-descent", "lp.shuffled-mirror-descent")},
     )
-    stage: ClassVar[Stage] = Stage(place=inside)
-    colour: ClassVar[str] = "teal"
-    symbol: ClassVar[str] = "hourglass"
+    stage = Stage(place=inside)
+    colour = "teal"
+    symbol = "hourglass"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         refuse_beyond_two(setting)

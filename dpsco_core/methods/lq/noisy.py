@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,16 +19,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.steps import bregman_point
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -154,11 +144,9 @@ class NoisyMirrorDescent(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(
-        fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4
-    )
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4)
+    card = MethodCard(
         slug="lp.noisy-mirror-descent",
         name="Noisy mirror descent",
         paper=ARORA_2020,
@@ -172,7 +160,7 @@ class NoisyMirrorDescent(Method):
         caveat="The paper leaves the potential and its noise open; here the noise is Gaussian, for "
         "the l2 sensitivity. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Private SGD with a potential in place of the square: one pass over a random half of "
         "the records in secret order, one noisy gradient each, kinks allowed. The practical tuning "
         "compares potentials between the set's own and the Euclidean one and takes the one with "
@@ -219,9 +207,9 @@ class NoisyMirrorDescent(Method):
             "methods": ("sco.erm", "sco.private-sgd", "lp.noisy-mirror-descent"),
         },
     )
-    stage: ClassVar[Stage] = Stage(records=1)
-    colour: ClassVar[str] = "clay"
-    symbol: ClassVar[str] = "hexagon-open"
+    stage = Stage(records=1)
+    colour = "clay"
+    symbol = "hexagon-open"
 
     def plan(self, setting: Setting) -> NoisyMirrorPlan:
         refuse_pure(setting)

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -73,9 +64,9 @@ class UnconstrainedPhasedSgd(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "ordered"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=6e4, per_row=6000, per_element=2)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "ordered"
+    cost = MethodCost(fixed=6e4, per_row=6000, per_element=2)
+    card = MethodCard(
         slug="lp.phased-sgd",
         name="Unconstrained phased SGD",
         paper=SU_2023,
@@ -89,7 +80,7 @@ class UnconstrainedPhasedSgd(Method):
         caveat="The paper names the algorithm and leaves its parameters to an appendix; they are "
         "reconstructed. Privacy needs smooth losses and small steps. " + LP_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Phased SGD without a set: one pass in phases of halving length and quartering step "
         "size, each of which ends with noise, on the whole space. For parameters in an ℓ_q norm "
         "with q of at least 2 the loss has the same constants in ℓ₂, so that nothing else changes. "
@@ -131,9 +122,9 @@ class UnconstrainedPhasedSgd(Method):
         | {"problem": "logistic"}
         | {"methods": ("sco.erm", "sco.noisy-gd", "lp.phased-sgd")},
     )
-    stage: ClassVar[Stage] = Stage(records=16, problem="huber", exponent=3.0)
-    colour: ClassVar[str] = "olive"
-    symbol: ClassVar[str] = "cross-open"
+    stage = Stage(records=16, problem="huber", exponent=3.0)
+    colour = "olive"
+    symbol = "cross-open"
 
     def plan(self, setting: Setting) -> PhasedPlan:
         rho = phased_share(setting, self.calibration)

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.sentences import ON_CUBE, PUBLIC, STATIONARY, TRUNCATED
 from dpsco_core.methods.lq.shuffled import inside
@@ -50,9 +41,9 @@ class EuclideanReduction(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)
+    card = MethodCard(
         slug="lp.euclidean-reduction",
         name="Euclidean reduction",
         paper=SU_2023,
@@ -66,7 +57,7 @@ class EuclideanReduction(Method):
         caveat="The paper states it in an appendix that was not at hand; this is the simplest "
         "algorithm with that reduction.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="For sets with q of at least 2, such as a cube, the problem is simply taken in ℓ₂. "
         "Then it is one pass of gradient descent over batches, projected on the set, with long "
         "gradients set to 0. The price of the reduction is the set's ℓ₂ diameter, which grows with "
@@ -98,9 +89,9 @@ class EuclideanReduction(Method):
         ),
         example=ON_CUBE | {"methods": ("sco.erm", "sco.clipped", "lp.euclidean-reduction")},
     )
-    stage: ClassVar[Stage] = Stage(exponent=3.0, place=inside)
-    colour: ClassVar[str] = "plum"
-    symbol: ClassVar[str] = "hexagram"
+    stage = Stage(exponent=3.0, place=inside)
+    colour = "plum"
+    symbol = "hexagram"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         if setting.exponent < 2:

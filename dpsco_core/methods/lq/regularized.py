@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,16 +12,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
@@ -126,9 +116,9 @@ class RegularizedMirrorDescent(Method):
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=7e4, per_row=9.6, per_element=1.2, unit="step")
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=7e4, per_row=9.6, per_element=1.2, unit="step")
+    card = MethodCard(
         slug="lp.regularized-mirror-descent",
         name="Regularised mirror descent",
         paper=SU_2023,
@@ -142,7 +132,7 @@ class RegularizedMirrorDescent(Method):
         caveat="The printed schedule regularises so much that the result stays near 0. "
         + LP_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Mirror descent measures steps in a norm that fits the set, so that on an ℓ₁ ball "
         "sampling costs a logarithm of the dimension; the noise still grows with it. It takes "
         "noisy gradients of all records, and a regulariser pulls the path back towards 0. The "
@@ -188,9 +178,9 @@ class RegularizedMirrorDescent(Method):
         ),
         example=ON_L1 | {"methods": ("sco.erm", "lp.regularized-mirror-descent", "sco.noisy-gd")},
     )
-    stage: ClassVar[Stage] = Stage(problem="huber")
-    colour: ClassVar[str] = "indigo"
-    symbol: ClassVar[str] = "triangle-down"
+    stage = Stage(problem="huber")
+    colour = "indigo"
+    symbol = "triangle-down"
 
     def plan(self, setting: Setting) -> RegularizedPlan:
         refuse_pure(setting)

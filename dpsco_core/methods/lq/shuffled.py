@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Reads, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.sentences import (
@@ -80,9 +79,9 @@ class ShuffledMirrorDescent(Method):
     tuning: Tuning = "practical"
     noise: Noise | None = None
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=3.9e5, per_row=140, per_element=5.1)
+    card = MethodCard(
         slug="lp.shuffled-mirror-descent",
         name="Shuffled mirror descent",
         paper=SU_2023,
@@ -96,7 +95,7 @@ class ShuffledMirrorDescent(Method):
         caveat="Few steps have less noise without shuffling; then the method does without, and "
         "says so.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="One pass of mirror descent over batches for heavy-tailed gradients: a gradient that "
         "is too long becomes 0. Records come in a secret random order and each brings noise of its "
         "own, so that they hide one another. Where few steps are made a single draw of noise a "
@@ -151,9 +150,9 @@ class ShuffledMirrorDescent(Method):
             "tuning": "theory",
         },
     )
-    stage: ClassVar[Stage] = Stage(place=inside)
-    colour: ClassVar[str] = "crimson"
-    symbol: ClassVar[str] = "star-diamond"
+    stage = Stage(place=inside)
+    colour = "crimson"
+    symbol = "star-diamond"
 
     def plan(self, setting: Setting) -> MirrorPlan:
         refuse_beyond_two(setting)

@@ -5,23 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -75,9 +65,9 @@ class SimpleClipping(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)
+    card = MethodCard(
         slug="mean.clipped",
         name="Simple clipping",
         paper=ZHAO_2024,
@@ -87,7 +77,7 @@ class SimpleClipping(Method):
         privacy="zcdp",
         rate="upper.mean.clipped",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Shrinks every record that is longer than a radius R onto the ball of that radius, "
         "and averages. Then no record can move the average by more than 2R/n, and Gaussian noise "
         "of that size hides it. All the art is in R: a large one means much noise, a small one "
@@ -131,9 +121,9 @@ class SimpleClipping(Method):
         ),
         example=EXAMPLE,
     )
-    stage: ClassVar[Stage] = Stage(at_once=True, clip=("radius", "clip_radius"))
-    colour: ClassVar[str] = "blue"
-    symbol: ClassVar[str] = "square"
+    stage = Stage(at_once=True, clip=("radius", "clip_radius"))
+    colour = "blue"
+    symbol = "square"
 
     def plan(self, setting: Setting) -> ClippedPlan:
         rho = zhao_share(setting, self.calibration)

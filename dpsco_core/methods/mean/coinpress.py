@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from dpsco_core.base.cards import BISWAS_2020, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Reads, Release, Tuning
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -71,9 +70,9 @@ class CoinPress(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=15, per_element=1.3)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1.2e5, per_row=15, per_element=1.3)
+    card = MethodCard(
         slug="mean.coinpress",
         name="CoinPress",
         paper=BISWAS_2020,
@@ -84,7 +83,7 @@ class CoinPress(Method):
         caveat="Made for normal laws: it is told a bound on the covariance, here the moment scale "
         "of a coordinate, and its accuracy under heavy tails is not proven.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Clips the records to a large ball, averages with noise, and concludes how near the "
         "mean must be. It moves a smaller ball there, and does so again. The last ball is hardly "
         "larger than a normal law with the covariance that it has been told.",
@@ -118,8 +117,8 @@ class CoinPress(Method):
         ),
         example=REFERENCES,
     )
-    colour: ClassVar[str] = "olive"
-    symbol: ClassVar[str] = "cross"
+    colour = "olive"
+    symbol = "cross"
 
     def __post_init__(self) -> None:
         scale = self.covariance_scale

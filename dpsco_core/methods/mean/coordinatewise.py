@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,16 +14,7 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -126,9 +117,9 @@ class CoordinatewiseCDP(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
+    card = MethodCard(
         slug="mean.cwme-cdp",
         name="Coordinate-wise, Gaussian",
         paper=KAMATH_2022,
@@ -138,7 +129,7 @@ class CoordinatewiseCDP(Method):
         privacy="zcdp",
         rate="upper.mean.cwme-cdp",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Clips every coordinate by itself, averages in blocks, and takes the median of the "
         "block averages in each coordinate. One record can move each coordinate of that median a "
         "little, and Gaussian noise hides all d coordinates at once. With one block, the practical "
@@ -185,9 +176,9 @@ class CoordinatewiseCDP(Method):
         ),
         example=EXAMPLE,
     )
-    stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
-    colour: ClassVar[str] = "green"
-    symbol: ClassVar[str] = "diamond"
+    stage = Stage(at_once=True, clip=("threshold", "threshold"))
+    colour = "green"
+    symbol = "diamond"
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks)

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
 from dpsco_core.methods.mean.coordinatewise import (
     CoordinatewisePlan,
     check_blocks,
@@ -52,9 +43,9 @@ class CoordinatewisePure(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)
+    card = MethodCard(
         slug="mean.cwme-pure",
         name="Coordinate-wise, Laplace",
         paper=KAMATH_2022,
@@ -64,7 +55,7 @@ class CoordinatewisePure(Method):
         privacy="pure",
         rate="upper.mean.cwme-pure",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="The same clipped median of block averages with Laplace noise in place of Gaussian. "
         "That is pure ε-differential privacy, with no δ. The price is a dimension: the noise grows "
         "like d where the Gaussian's grows like its square root.",
@@ -99,9 +90,9 @@ class CoordinatewisePure(Method):
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.cwme-pure"), "delta": 0.0},
     )
-    stage: ClassVar[Stage] = Stage(at_once=True, clip=("threshold", "threshold"))
-    colour: ClassVar[str] = "lime"
-    symbol: ClassVar[str] = "diamond-open"
+    stage = Stage(at_once=True, clip=("threshold", "threshold"))
+    colour = "lime"
+    symbol = "diamond-open"
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks)

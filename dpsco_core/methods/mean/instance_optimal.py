@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import hadamard
@@ -13,15 +12,7 @@ from scipy.linalg import hadamard
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
 from dpsco_core.methods.mean.base import (
     LARGEST_LEVEL,
     check_level,
@@ -96,9 +87,9 @@ class InstanceOptimal(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1e6, per_row=0, per_element=230)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1e6, per_row=0, per_element=230)
+    card = MethodCard(
         slug="mean.instance-optimal",
         name="Rotated medians and a norm quantile",
         paper=HUANG_2021,
@@ -109,7 +100,7 @@ class InstanceOptimal(Method):
         caveat="The split of its budget is ours, since the paper's is not known for certain, and "
         "none of its bounds is drawn here.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Rotates the records at random, finds a private median of each coordinate, and "
         "subtracts it. Then it finds a private quantile of the lengths, clips there, averages and "
         "adds noise. It is a published way to the same end as adaptive clipping.",
@@ -141,8 +132,8 @@ class InstanceOptimal(Method):
         ),
         example=REFERENCES,
     )
-    colour: ClassVar[str] = "teal"
-    symbol: ClassVar[str] = "hexagon"
+    colour = "teal"
+    symbol = "hexagon"
 
     def plan(self, setting: Setting) -> InstanceOptimalPlan:
         rho = gaussian_share(setting, self.calibration)

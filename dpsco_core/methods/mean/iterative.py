@@ -4,23 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -118,9 +108,9 @@ class IterativeUpdating(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "grouped"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2e7, per_row=25, per_element=1.4)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "grouped"
+    cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4)
+    card = MethodCard(
         slug="mean.iterative",
         name="Iterative updating",
         paper=ZHAO_2024,
@@ -132,7 +122,7 @@ class IterativeUpdating(Method):
         caveat="For d >= 3 the direction search is a heuristic, so no error bound is proven for "
         "what is computed; its privacy is. Splitting costs a factor sqrt(k) in noise.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Splits the records at random into k groups, and releases the clipped mean of every "
         "group with noise. Then it walks to a point that lies deep among these noisy means, as a "
         "median does on the line. The idea is an error with high probability; the price is a "
@@ -188,9 +178,9 @@ class IterativeUpdating(Method):
             "grid": (1000.0, 5000.0, 20_000.0, 50_000.0),
         },
     )
-    stage: ClassVar[Stage] = Stage(records=1, clip=("radius", "clip_radius"))
-    colour: ClassVar[str] = "purple"
-    symbol: ClassVar[str] = "star"
+    stage = Stage(records=1, clip=("radius", "clip_radius"))
+    colour = "purple"
+    symbol = "star"
 
     def __post_init__(self) -> None:
         ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-)
+from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
 from dpsco_core.methods.mean.sentences import NO_BOUND, OVER_N
 from dpsco_core.methods.story import Story
@@ -46,9 +39,9 @@ class MedianOfMeans(Method):
 
     blocks: int | None = None
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1.5e5, per_row=0.1, per_element=0.31)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=1.5e5, per_row=0.1, per_element=0.31)
+    card = MethodCard(
         slug="mean.median-of-means",
         name="Median of means",
         paper=KAMATH_2022,
@@ -58,7 +51,7 @@ class MedianOfMeans(Method):
         privacy="none",
         rate="upper.mean.median-of-means",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Cuts the records into blocks, averages every block, and takes the median of the "
         "averages in each coordinate. A few wild records spoil a few blocks, and a median does "
         "not mind a few spoilt values. It errs little with high probability although only a "
@@ -83,8 +76,8 @@ class MedianOfMeans(Method):
         example=OVER_N
         | {"methods": ("mean.sample", "mean.median-of-means"), "p": 2.0, "trials": 20},
     )
-    colour: ClassVar[str] = "pale grey"
-    symbol: ClassVar[str] = "circle-open"
+    colour = "pale grey"
+    symbol = "circle-open"
 
     def __post_init__(self) -> None:
         ok = self.blocks is None or (isinstance(self.blocks, int) and self.blocks >= 1)

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import FOLKLORE, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-)
+from dpsco_core.methods.base import Method, MethodCost, Plan, Release
 from dpsco_core.methods.mean.base import sum_of_rows
 from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND
 from dpsco_core.methods.story import Story
@@ -32,9 +25,9 @@ class SampleMeanPlan(Plan):
 class SampleMean(Method):
     r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=8e3, per_row=0.2, per_element=0.27)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=8e3, per_row=0.2, per_element=0.27)
+    card = MethodCard(
         slug="mean.sample",
         name="Sample mean",
         paper=FOLKLORE,
@@ -43,7 +36,7 @@ class SampleMean(Method):
         privacy="none",
         rate="upper.mean.sample",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Adds all records and divides by n. Among unbiased estimators it has the least "
         "variance for Gaussian data, and its mean squared error is the trace of the covariance "
         "over n. It is the grey reference of every figure: no privacy at all.",
@@ -60,8 +53,8 @@ class SampleMean(Method):
         ),
         example=EXAMPLE,
     )
-    colour: ClassVar[str] = "grey"
-    symbol: ClassVar[str] = "circle"
+    colour = "grey"
+    symbol = "circle"
 
     def plan(self, setting: Setting) -> SampleMeanPlan:
         """Return the (empty) parameters."""

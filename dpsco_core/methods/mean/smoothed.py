@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +13,7 @@ from dpsco_core.base.arrays import real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
@@ -122,9 +112,9 @@ class NoiseSmoothing(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=9e4, per_row=0, per_element=2.4)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "summed"
+    cost = MethodCost(fixed=9e4, per_row=0, per_element=2.4)
+    card = MethodCard(
         slug="mean.smoothed",
         name="Noise smoothing",
         paper=KAMATH_2022,
@@ -136,7 +126,7 @@ class NoiseSmoothing(Method):
         caveat="The printed noise is too small when the smoothing variance is below 0.7557: "
         "calibration 'paper' then overstates its privacy, and says so.",
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Passes every entry through a smooth S-shaped function that is nearly the identity in "
         "the middle and flat far out, and averages. The function is the mean of a truncation over "
         "multiplicative noise, in closed form, so that nothing random happens to the data. "
@@ -180,11 +170,9 @@ class NoiseSmoothing(Method):
         ),
         example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.smoothed"), "p": 2.0},
     )
-    stage: ClassVar[Stage] = Stage(
-        at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01)
-    )
-    colour: ClassVar[str] = "orange"
-    symbol: ClassVar[str] = "triangle-up"
+    stage = Stage(at_once=True, clip=("tau", "tau"), flawed=("smoothing_variance", 0.01))
+    colour = "orange"
+    symbol = "triangle-up"
 
     def __post_init__(self) -> None:
         if self.smoothing_variance is not None:

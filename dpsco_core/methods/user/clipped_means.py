@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,15 +20,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -118,11 +110,9 @@ class UserClippedMeans(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(
-        fixed=2.1e5, per_row=6.1, per_element=1.1, unit="step", rough_steps=(35, 128)
-    )
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2.1e5, per_row=6.1, per_element=1.1, unit="step", rough_steps=(35, 128))
+    card = MethodCard(
         slug="user.clipped-means",
         name="Clipped user gradients",
         paper=LOWY_2024,
@@ -135,7 +125,7 @@ class UserClippedMeans(Method):
         rate="upper.user.clipped-means",
         caveat=BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Gradient descent on the mean of the users' mean gradients, each clipped to the "
         "Lipschitz constant. One user can move that mean by 2L/n, whatever its items are, and "
         "Gaussian noise hides it. It takes accelerated steps where a model says that they are "
@@ -166,8 +156,8 @@ class UserClippedMeans(Method):
         ),
         example=PLAIN,
     )
-    colour: ClassVar[str] = "magenta"
-    symbol: ClassVar[str] = "hexagon"
+    colour = "magenta"
+    symbol = "hexagon"
 
     def plan(self, setting: Setting) -> MeansPlan:
         rho = sco_share(setting, self.calibration)

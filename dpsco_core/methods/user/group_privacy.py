@@ -5,22 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -108,9 +98,9 @@ class UserGroupPrivacy(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1e8, per_row=250, per_element=19)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=1e8, per_row=250, per_element=19)
+    card = MethodCard(
         slug="user.group-privacy",
         name="Group privacy",
         paper=LOWY_2024,
@@ -123,7 +113,7 @@ class UserGroupPrivacy(Method):
         rate="upper.user.group-privacy",
         caveat="Privacy needs smooth losses and small steps. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Phased SGD over all items, with noise that hides a user's whole block in place of a "
         "single record. It needs no test and no filter, and runs with any number of users. Its "
         "noise does not fall with the number of items, because a user owns more of them.",
@@ -157,9 +147,9 @@ class UserGroupPrivacy(Method):
         ),
         example=PLAIN,
     )
-    stage: ClassVar[Stage] = Stage(records=16)
-    colour: ClassVar[str] = "orange"
-    symbol: ClassVar[str] = "triangle-up"
+    stage = Stage(records=16)
+    colour = "orange"
+    symbol = "triangle-up"
 
     def plan(self, setting: Setting) -> ChainPlan:
         rho = sco_share(setting, self.calibration)

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
@@ -90,7 +80,7 @@ class GroupsPlan(Plan):
 
     losses: Losses
     at: UserLevel
-    halts: ClassVar[bool] = True
+    halts = True
 
     groups: int
     batch: int
@@ -138,9 +128,9 @@ class UserPhasedSgd(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=1e7, per_row=60, per_element=10)
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=1e7, per_row=60, per_element=10)
+    card = MethodCard(
         slug="user.phased-sgd",
         name="Filtered SGD",
         paper=LOWY_2024,
@@ -153,7 +143,7 @@ class UserPhasedSgd(Method):
         rate="upper.user.phased-sgd",
         caveat="Its filter pays only from thousands of items per user on. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Groups of users each run one pass of SGD from the same point, and their averages are "
         "compared. If a noisy test finds them close together, their robust mean is released with "
         "noise; otherwise the run ends at the point before. Phases with fewer users and smaller "
@@ -205,9 +195,9 @@ class UserPhasedSgd(Method):
             "trials": 3,
         },
     )
-    stage: ClassVar[Stage] = FILTER_STAGE
-    colour: ClassVar[str] = "gold"
-    symbol: ClassVar[str] = "cross"
+    stage = FILTER_STAGE
+    colour = "gold"
+    symbol = "cross"
 
     def plan(self, setting: Setting) -> GroupsPlan:
         budget = approximate_budget(setting)

@@ -3,22 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Plan,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
@@ -50,7 +40,7 @@ SMALLEST_RATIO, LARGEST_RATIO = 0.01, 0.05  # c_r of the practical radius
 class SmoothedPhasesPlan(Plan):
     """The parameters of one run, and the radius r of the ball that losses are averaged over."""
 
-    halts: ClassVar[bool] = True
+    halts = True
 
     phases: AcceleratedPlan
     radius: float
@@ -87,11 +77,9 @@ class UserAcceleratedNonsmooth(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(
-        fixed=2.1e6, per_row=49, per_element=2.2, unit="step", rough_steps=(500, 8)
-    )
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=2.1e6, per_row=49, per_element=2.2, unit="step", rough_steps=(500, 8))
+    card = MethodCard(
         slug="user.accelerated-nonsmooth",
         name="Filtered gradients, smoothed",
         paper=LOWY_2024,
@@ -105,7 +93,7 @@ class UserAcceleratedNonsmooth(Method):
         caveat="A phase needs some thousand users at epsilon = 1 for its test. The theorem's "
         "radius means thousands of passes over all items. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Makes a loss with kinks smooth by asking for every item's gradient at a randomly "
         "moved point, and runs filtered gradients on that. The moves are fresh in "
         "every step, one an item, and their error averages out over the items. They do not depend "
@@ -147,9 +135,9 @@ class UserAcceleratedNonsmooth(Method):
             "trials": 2,
         },
     )
-    stage: ClassVar[Stage] = FILTER_STAGE
-    colour: ClassVar[str] = "purple"
-    symbol: ClassVar[str] = "star"
+    stage = FILTER_STAGE
+    colour = "purple"
+    symbol = "star"
 
     def plan(self, setting: Setting) -> SmoothedPhasesPlan:
         budget = approximate_budget(setting)

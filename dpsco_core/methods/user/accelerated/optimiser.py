@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
@@ -73,11 +64,9 @@ class UserAccelerated(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(
-        fixed=1.8e6, per_row=5.8, per_element=1.7, unit="step", rough_steps=(500, 8)
-    )
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=1.8e6, per_row=5.8, per_element=1.7, unit="step", rough_steps=(500, 8))
+    card = MethodCard(
         slug="user.accelerated",
         name="Filtered gradients",
         paper=LOWY_2024,
@@ -93,7 +82,7 @@ class UserAccelerated(Method):
         "not run. Its noise falls with m; below about a thousand items per user clipped means have "
         "less. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Accelerated descent in which every user's mean gradient is a point, and all points "
         "agree the better the more items per user has. Each step tests that they agree, leaves out "
         "those that do not, and adds noise as small as their spread, which is L/√m in place of L. "
@@ -126,9 +115,9 @@ class UserAccelerated(Method):
         ),
         example=FILTERED,
     )
-    stage: ClassVar[Stage] = FILTER_STAGE
-    colour: ClassVar[str] = "blue"
-    symbol: ClassVar[str] = "square"
+    stage = FILTER_STAGE
+    colour = "blue"
+    symbol = "square"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         budget = approximate_budget(setting)

@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar
 
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest_or
@@ -97,7 +96,7 @@ class AcceleratedPlan(Plan):
     notes : tuple of str
     """
 
-    halts: ClassVar[bool] = True
+    halts = True
 
     losses: Losses
     smoothness: float

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import (
-    Calibration,
-    Method,
-    MethodCost,
-    Reads,
-    Release,
-    Stage,
-    Tuning,
-)
+from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Tuning
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
@@ -82,11 +73,9 @@ class UserAcceleratedStrong(Method):
     calibration: Calibration = "tight"
     tuning: Tuning = "practical"
 
-    reads: ClassVar[Reads] = "whole"
-    cost: ClassVar[MethodCost] = MethodCost(
-        fixed=1.1e6, per_row=29, per_element=2.2, unit="step", rough_steps=(70, 64)
-    )
-    card: ClassVar[MethodCard] = MethodCard(
+    reads = "whole"
+    cost = MethodCost(fixed=1.1e6, per_row=29, per_element=2.2, unit="step", rough_steps=(70, 64))
+    card = MethodCard(
         slug="user.accelerated-strong",
         name="Filtered gradients, strongly convex",
         paper=LOWY_2024,
@@ -99,7 +88,7 @@ class UserAcceleratedStrong(Method):
         rate="upper.user.accelerated-strong",
         caveat="A phase needs some thousand users at epsilon = 1 for its test. " + BOUNDED_CAVEAT,
     )
-    story: ClassVar[Story] = Story(
+    story = Story(
         what="Filtered gradients for losses that are strongly convex, in stages. "
         "Strong convexity says that a good answer is close to the minimiser, so that every stage "
         "may trust its start more than the one before. Each stage has users of its own.",
@@ -138,9 +127,9 @@ class UserAcceleratedStrong(Method):
             "trials": 2,
         },
     )
-    stage: ClassVar[Stage] = replace(FILTER_STAGE, problem="quadratic")
-    colour: ClassVar[str] = "green"
-    symbol: ClassVar[str] = "diamond"
+    stage = replace(FILTER_STAGE, problem="quadratic")
+    colour = "green"
+    symbol = "diamond"
 
     def plan(self, setting: Setting) -> AcceleratedPlan:
         budget = approximate_budget(setting)
