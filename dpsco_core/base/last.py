@@ -20,10 +20,6 @@ class LastOfThread(Generic[P, T]):
 
     The last value goes before the next one is made. That of a thread goes with the thread.
 
-    Parameters
-    ----------
-    function : callable
-
     Examples
     --------
     >>> calls = []

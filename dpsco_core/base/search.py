@@ -45,10 +45,8 @@ def smallest_or(
 
     Parameters
     ----------
-    candidates : iterable
     key : callable
         A key that overflows counts as infinite.
-    otherwise : object
     gain : float
         By what share a later candidate must be smaller to be preferred to an earlier one.
 

@@ -68,7 +68,6 @@ def draw_rows(
 
     Parameters
     ----------
-    law : Law
     n : int
         Positive.
     key : pair of int

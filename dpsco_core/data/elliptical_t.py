@@ -48,7 +48,6 @@ class EllipticalT(ScaledLaw):
         return 1.0
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng)

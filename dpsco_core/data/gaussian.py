@@ -52,7 +52,6 @@ class Gaussian(ScaledLaw):
         return 1.0
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, self.scale)
         if self.offset > 0:
             out += self._coordinate_mean

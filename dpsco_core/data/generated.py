@@ -108,7 +108,6 @@ class Range(Generic[AnySource]):
 
     Parameters
     ----------
-    source : BlockSource
     start, stop : int
         The range, not empty.
     """

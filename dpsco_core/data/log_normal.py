@@ -59,7 +59,6 @@ class LogNormal(ScaledLaw):
         return centred_direction_bound(self.d, self.moment_order)
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         sigma, scale, shift = self.sigma, self.scale, self._coordinate_mean
         centre = math.exp(0.5 * sigma**2)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)

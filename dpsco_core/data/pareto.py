@@ -55,7 +55,6 @@ class Pareto(ScaledLaw):
         return symmetric_direction_bound(self.d, self.moment_order)
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         for part in parts(out):
             signs = _fill_pareto(part, self.tail_index, rng)
             np.copysign(part, signs, out=part)
@@ -104,7 +103,6 @@ class SkewedPareto(ScaledLaw):
         return centred_direction_bound(self.d, self.moment_order)
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         alpha = self.tail_index
         centre = alpha / (alpha - 1)
         for part in parts(out):

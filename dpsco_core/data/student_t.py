@@ -55,7 +55,6 @@ class StudentT(ScaledLaw):
         return symmetric_direction_bound(self.d, self.moment_order)
 
     def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
         ziggurat(StudentShape(self.tail_index)).fill(out.reshape(-1), rng, self.scale)
         if self.offset > 0:
             out += self._coordinate_mean

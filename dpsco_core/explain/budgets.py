@@ -159,7 +159,6 @@ class Composed:
 
     Parameters
     ----------
-    releases : int
     basic : float
         Adds epsilons and deltas.
     advanced : float

@@ -20,7 +20,6 @@ class Spending:
     ----------
     label : str
         What was released: that of the first entry.
-    mechanism : str
     count : int
         How many entries there are.
     sensitivity, proven_sensitivity, noise : float

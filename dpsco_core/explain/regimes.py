@@ -50,8 +50,6 @@ class Regimes:
 
     Parameters
     ----------
-    plane : Plane
-    bounds : tuple of Bound
     values : array of shape (bounds, rows, columns)
     terms : tuple of str
         Names of the terms of the first bound.

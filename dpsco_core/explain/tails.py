@@ -35,7 +35,6 @@ class Tail:
         Hill's estimate of the tail index: moments of a lower order exist.
     low, high : float
         Its 95 % interval, index (1 +- 1.96 / sqrt(used)), for exact power tails.
-    mean, median : float
     one_sided : bool
         Whether the tail is on one side of the median.
     """

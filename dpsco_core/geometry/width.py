@@ -147,8 +147,6 @@ class WidthSample:
 
     Parameters
     ----------
-    mean, standard_error : float
-    draws : int
     l2_radius : float
         The Lipschitz constant of the support function.
     """

@@ -184,6 +184,22 @@ class Method(Protocol):
         ...
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrivateMethod(Method):
+    """A private method: one that is run as its paper prints it, or better.
+
+    Parameters
+    ----------
+    calibration : {"tight", "paper"}
+        The noise: as large as the budget asks for, or as printed.
+    tuning : {"practical", "theory"}
+        All other parameters: chosen from the setting, or the theorem's.
+    """
+
+    calibration: Calibration = "tight"
+    tuning: Tuning = "practical"
+
+
 def released(
     method: Method, records: Any, plan: Plan, ledger: Ledger, rng: np.random.Generator
 ) -> Release:

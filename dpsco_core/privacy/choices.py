@@ -127,7 +127,6 @@ def median_groups(column: Integers, most: int) -> tuple[Integers, Integers, NDAr
     ----------
     column : integer array of shape (n,)
         Within -most to most.
-    most : int
     """
     values, counts = np.unique(column, return_counts=True)
     upto = np.cumsum(counts)

@@ -262,7 +262,6 @@ def selection_rho(budget: ZCDP | ApproxDP, shares: Shares, *, choices_first: boo
 
     Parameters
     ----------
-    budget : ZCDP or ApproxDP
     shares : tuple of (float, int)
         In the order of the exponential mechanisms; they sum to less than 1.
     choices_first : bool

@@ -59,5 +59,4 @@ class Absolute(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         return self.bounded_slope_constants(curvature=absolute_curvature(self.noise))

@@ -102,7 +102,6 @@ class GeometricMedian(PointProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         p = self.distribution.moment_order
         return Constants(
             coordinate_moment=min(bounded_central_moment(p), centring_factor(p)),

@@ -57,5 +57,4 @@ class Hinge(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         return self.bounded_slope_constants(curvature=math.inf)

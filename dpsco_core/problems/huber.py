@@ -60,5 +60,4 @@ class Huber(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         return self.bounded_slope_constants(curvature=huber_curvature(self.noise))

@@ -111,7 +111,6 @@ class LeastSquares(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         law, p, reach = self.features, self.moment_order, self.reach
         noise = math.pow(self.noise.law.moment(p), 1 / p)
         direction = raw_direction(law, 2 * p)

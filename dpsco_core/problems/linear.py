@@ -53,7 +53,6 @@ class Linear(PointProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         law = self.distribution
         return Constants(
             coordinate_moment=class_moment(law),

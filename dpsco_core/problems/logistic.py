@@ -72,7 +72,6 @@ class Logistic(LinearModelProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         law, p = self.features, self.moment_order
         k = min(p - 2, 2.0)
         q = 2 * p / (p - k)

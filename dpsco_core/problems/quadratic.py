@@ -64,7 +64,6 @@ class Quadratic(PointProblem):
 
     @property
     def constants(self) -> Constants:
-        """The certified constants; see the class."""
         law = self.distribution
         p, farthest = law.moment_order, self.l2_radius + mean_norm(law)
         return Constants(

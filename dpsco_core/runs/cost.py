@@ -61,7 +61,6 @@ def cost(scenario: Scenario, *, known: Known | None = None, exact: bool = True) 
 
     Parameters
     ----------
-    scenario : Scenario
     known : callable, optional
         How many trials need not be run again, by `canonical` point, method and value on the axis.
     exact : bool

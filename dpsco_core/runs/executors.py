@@ -40,10 +40,6 @@ class Processes(Executor):
     """Worker processes with one BLAS thread each, which can be started again when one has died.
 
     Python's own pool ends as a whole with its first dead worker. See `processes`.
-
-    Parameters
-    ----------
-    workers : int
     """
 
     def __init__(self, workers: int) -> None:

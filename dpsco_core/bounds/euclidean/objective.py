@@ -37,7 +37,6 @@ class Objective:
 
     Parameters
     ----------
-    n : int
     epsilon, delta : float
         Both in (0, 1) in the theorems.
     lipschitz : float
@@ -162,7 +161,6 @@ def explicit(
 
     Parameters
     ----------
-    at : Objective
     smoothness : float
         beta, per record.
     rank : int

@@ -50,7 +50,6 @@ def log_pmf(counts: Floats, n: int, p: Floats) -> Floats:
     ----------
     counts : array
         Integers b in 0..n, as floats; broadcast against `p`.
-    n : int
     p : array
         In (0, 1).
     """
@@ -84,7 +83,6 @@ def expectation(
     ----------
     f : callable
         Vectorised, non-negative.
-    n : int
     p : array of shape (k,)
         In [0, 1].
     scale : float
@@ -176,7 +174,6 @@ def search_range(count: float, n: int, largest: float) -> tuple[float, float]:
     ----------
     count : float
         The closed form's scale of n p; at least one spike is expected where it is below 1.
-    n : int
     largest : float
         The largest probability allowed, in (0, 1].
     """

@@ -70,7 +70,6 @@ def bounded_signs(delta: float, n: int, d: int) -> float:
     ----------
     delta : float
         In [0, 1].
-    n, d : int
 
     Examples
     --------

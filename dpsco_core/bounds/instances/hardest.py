@@ -37,7 +37,6 @@ def largest_spike_probability(
     Parameters
     ----------
     instance : {"spike", "hypercube"}
-    d : int
     moment_order : float
         k >= 2.
     mean_bound : float
@@ -121,7 +120,6 @@ def best_spike_probability(
         ``-pure``, and then nothing for the expected l2 error (slug ``lower.mean.<kind>``),
         ``-squared`` for the squared one (half of it is the risk of :math:`\frac12\|w-x\|^2`) or
         ``-convex`` for the excess risk of :math:`-\langle w,x\rangle` on the unit ball.
-    n, d : int
     moment_order : float
         k >= 2.
     rho_or_epsilon : float

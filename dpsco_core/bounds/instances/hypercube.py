@@ -82,7 +82,6 @@ def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> 
     ----------
     p : float
         Spike probability in [0, 1].
-    n, d : int
     moment_order : float
         k >= 2.
     rho : float
@@ -156,7 +155,6 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
 
     Parameters
     ----------
-    d : int
     exponent : array
         t >= 0.
 

@@ -101,7 +101,6 @@ def spike_fano_cdp(
     ----------
     p : float
         Spike probability in [0, 1].
-    n, d : int
     moment_order : float
         k >= 2.
     rho : float

@@ -170,10 +170,8 @@ class TracingBounds:
 
     Parameters
     ----------
-    n, d : int
     moment_order : float
         k >= 2.
-    leakage : Leakage
     """
 
     n: int
@@ -370,8 +368,6 @@ def hardest_tracing(
     ----------
     form : {"l2", "squared", "linear"}
         The bound that is largest there.
-    n, d : int
-    moment_order : float
     leakage : Leakage
         At the spread of the data, `CONCENTRATED`.
     mean_bound : float

@@ -188,7 +188,6 @@ class TableRow:
 
     Parameters
     ----------
-    slug, name : str
     optimal : bool
         Whether its excess risk is optimal up to logarithms; otherwise it takes linear time.
     smooth, non_smooth : callable or None
@@ -272,12 +271,10 @@ class Curve:
 
     Parameters
     ----------
-    slug, name : str
     loss : str
         "smooth" or "non-smooth".
     items : tuple of int
         n m.
-    gradients : tuple of float
     applies : tuple of bool
         Whether the method's assumptions hold there.
     """

@@ -58,7 +58,6 @@ class ExplicitRisk:
     terms : tuple of five float
         Start, sampling, noise between phases, noise of the last phase, failure of the filter;
         all infinite where no schedule can run.
-    schedule : SgdSchedule, ErmSchedule or None
     """
 
     terms: Terms5

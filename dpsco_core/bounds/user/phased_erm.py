@@ -64,7 +64,6 @@ def restarts(
 
     Parameters
     ----------
-    at : UserLevel
     regulariser, variance : float
         :math:`\lambda` and :math:`V^2`, of the whole gradient.
     steps : int

@@ -53,8 +53,6 @@ def phased_sgd_risk(
 
     Parameters
     ----------
-    at : UserLevel
-    schedule : SgdSchedule
     distance : float, optional
         D, at least the distance of the start from a minimiser; None for R. R/2 from the centre of
         a ball.

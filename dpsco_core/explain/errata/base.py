@@ -76,7 +76,6 @@ class Erratum:
     ----------
     slug : str
         The paper's short name, a dot, and what it is about.
-    paper : Paper
     statement : str
         Where it is printed.
     severity : str

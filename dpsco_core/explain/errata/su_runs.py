@@ -176,7 +176,6 @@ class Curved:
     ----------
     radius : float
         R; the l2 norm of the set's boundary points.
-    n : int
     epsilon, delta, smoothness : float
         smoothness is beta, that of the curved record.
     """

@@ -191,12 +191,10 @@ class SpikeProof:
 
     Parameters
     ----------
-    n, d : int
     order : float
         The tail index p >= 2.
     q : float
         Spike probability in [0, 1].
-    rho, epsilon : float
     """
 
     n: int

@@ -225,7 +225,6 @@ class Rung:
 
     Parameters
     ----------
-    key : str
     binds : {"zcdp", "pure"}
     source : {"paper", "optimised", "hypercube"}
         Whose constants: the paper's own, the best ones for its instance, a sharper instance.

@@ -19,7 +19,6 @@ class Measured:
 
     Parameters
     ----------
-    method : str
     errors : tuple of float
         One a trial; empty where the method cannot run.
     floor : float

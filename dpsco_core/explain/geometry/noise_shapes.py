@@ -65,7 +65,6 @@ class DualSquare:
     Parameters
     ----------
     noise : {"generalized gaussian", "gaussian"}
-    q : float
     exact : float
         By quadrature in 2 and 3 dimensions, and in closed form where the noise is of the dual
         norm's own shape; NaN elsewhere.
@@ -75,7 +74,6 @@ class DualSquare:
         Measured.
     low, high : float
         The 10 % and 90 % quantiles of a single draw's squared norm.
-    draws : int
     """
 
     noise: Noise

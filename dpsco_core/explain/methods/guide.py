@@ -98,7 +98,6 @@ class Fit:
 
     Parameters
     ----------
-    slug : str
     refusal : str
         Why not, in one sentence; empty where it runs.
     seconds : float

@@ -16,7 +16,6 @@ def in_words(found: Need, *, users: bool = False) -> tuple[str, ...]:
 
     Parameters
     ----------
-    found : Need
     users : bool
         Whether n counts users.
     """

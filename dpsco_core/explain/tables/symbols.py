@@ -78,7 +78,6 @@ def symbols(point: Scenario, which: Bound) -> tuple[Symbol, ...]:
     ----------
     point : Scenario
         A single point whose problem the bound is about.
-    which : Bound
     """
     setting = which.seen(bound_setting(point, which))
     chance = PROBABILITIES.get(which.card.guarantee)

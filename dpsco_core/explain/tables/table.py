@@ -50,7 +50,6 @@ class PaperTable:
 
     Parameters
     ----------
-    key, title, source : str
     holds : callable
         Whether a card belongs to the table although it does not name it.
     covered : mapping
@@ -175,7 +174,6 @@ class Row:
 
     Parameters
     ----------
-    bound : Bound
     value : float
         NaN where the bound is about something else than the scenario.
     terms : tuple of (name, value)
@@ -215,7 +213,6 @@ def rows(point: Scenario, slugs: tuple[str, ...]) -> tuple[Row, ...]:
     ----------
     point : Scenario
         Validated; its sweep and methods do not matter.
-    slugs : tuple of str
     """
     at = canonical_point(point)
     found = [_row(at, slug) for slug in slugs]

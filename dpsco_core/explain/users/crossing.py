@@ -91,7 +91,6 @@ class Errors:
 
     Parameters
     ----------
-    method : str
     items : array of shape (k,)
         m, increasing.
     risks : array of shape (k, trials)

@@ -30,7 +30,6 @@ class UsersNeeded:
 
     Parameters
     ----------
-    slug, method : str
     printed : bool
         With the paper's constants; otherwise calibrated.
     least : callable

@@ -58,8 +58,6 @@ def unit_setting(
 
     Parameters
     ----------
-    n, m, d : int
-    epsilon, delta : float
     condition : float
         :math:`\beta R/L`; for strongly convex losses :math:`\mu=\beta`, at most 2 as
         :math:`\mu R\le2L`.

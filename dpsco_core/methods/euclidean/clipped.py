@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.euclidean.framework import (
+    FrameworkMethod,
+    FrameworkPlan,
+    finite,
+    whole_steps,
+)
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
@@ -24,13 +27,11 @@ from dpsco_core.methods.euclidean.tuning import Descent, practical_clipping, pra
 from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClippedDescent(Method):
+class ClippedDescent(FrameworkMethod):
     r"""Projected gradient descent on means of clipped gradients, with Gaussian noise.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\mathrm{Clip}(\nabla\ell(w_t, Z_i), R)
@@ -55,8 +56,6 @@ class ClippedDescent(Method):
 
     radius: float | None = None
     descent: Descent | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=9e4, per_row=6, per_element=1.1, unit="step")
@@ -149,12 +148,6 @@ class ClippedDescent(Method):
                 "noise_std": 2 * radius / setting.n / math.sqrt(2 * rho_step),
             },
         )
-
-    def release(
-        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1 with Algorithm 2 as its oracle."""
-        return run_framework(plan, sample, ledger, rng)
 
 
 def theorem_radius(setting: Setting, rho: float, calibration: Calibration) -> float:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.euclidean.framework import (
+    FrameworkMethod,
+    FrameworkPlan,
+    finite,
+    whole_steps,
+)
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, LOGISTIC
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -22,13 +25,11 @@ from dpsco_core.methods.mean.coordinatewise import (
     printed_sensitivity,
 )
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewiseDescent(Method):
+class CoordinatewiseDescent(FrameworkMethod):
     r"""Projected gradient descent with CDPCWME as the gradient oracle, on all records each step.
 
     T releases of `CoordinatewiseCDP` at rho/T each: rho-zCDP in all.
@@ -54,8 +55,6 @@ class CoordinatewiseDescent(Method):
     threshold: float | None = None
     blocks: int | None = None
     descent: Descent | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=1.7e5, per_row=9, per_element=1.2, unit="step")
@@ -163,12 +162,6 @@ class CoordinatewiseDescent(Method):
                 "noise_std": sensitivity / math.sqrt(2 * rho_step),
             },
         )
-
-    def release(
-        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 2 on all records at every step."""
-        return run_framework(plan, sample, ledger, rng)
 
 
 def enough_records(setting: Setting, blocks: int, steps: int = 1) -> None:

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import numpy as np
-
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, Stage
 from dpsco_core.methods.euclidean.cwme import enough_records
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
+from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import QUADRATIC
 from dpsco_core.methods.euclidean.tuning import Descent, mean_room, practical_limit, start_distance
@@ -26,15 +24,13 @@ from dpsco_core.methods.mean.coordinatewise import (
     printed_sensitivity,
 )
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 MOST_BLOCKS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrongCoordinatewiseDescent(Method):
+class StrongCoordinatewiseDescent(FrameworkMethod):
     r"""Projected gradient descent on disjoint blocks of records, for strongly convex risks.
 
     Step t uses block t alone, with :math:`\eta = 1/(\lambda+L)`, and the last iterate is returned.
@@ -58,8 +54,6 @@ class StrongCoordinatewiseDescent(Method):
     threshold: float | None = None
     blocks: int | None = None
     steps: int | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=2.2e5, per_row=12, per_element=1.1)
@@ -172,12 +166,6 @@ class StrongCoordinatewiseDescent(Method):
                 "noise_std": sensitivity / math.sqrt(2 * rho_step),
             },
         )
-
-    def release(
-        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 2 on disjoint blocks."""
-        return run_framework(plan, sample, ledger, rng)
 
 
 def condition(setting: Setting) -> tuple[float, float]:
@@ -301,7 +289,6 @@ def practical_blocks(
 
     Parameters
     ----------
-    setting : Setting
     rho : float
         What the run may spend.
     divided : bool

@@ -15,7 +15,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Method, Plan, Release
+from dpsco_core.methods.base import Method, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent
@@ -103,6 +103,16 @@ def run_framework(
         iterates=found.path.points,
         iterate_steps=found.path.steps,
     )
+
+
+class FrameworkMethod(PrivateMethod):
+    """A method that descends with a private mean, the oracle of its plan."""
+
+    def release(
+        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
+    ) -> Release:
+        """Descend; see `run_framework`."""
+        return run_framework(plan, sample, ledger, rng)
 
 
 def whole_steps(steps: float) -> int:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, Stage
 from dpsco_core.methods.euclidean.clipped import theorem_descent
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework
+from dpsco_core.methods.euclidean.framework import FrameworkMethod, FrameworkPlan, finite
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import (
     AVERAGE,
@@ -27,13 +25,11 @@ from dpsco_core.methods.mean.base import check_level, zhao_share
 from dpsco_core.methods.mean.iterative import PRACTICAL_GROUPS, IterativeUpdating
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeDescent(Method):
+class IterativeDescent(FrameworkMethod):
     r"""Projected gradient descent with iterative updating as the gradient oracle.
 
     Every step splits the records into groups afresh, in secret, and releases their noisy means.
@@ -62,8 +58,6 @@ class IterativeDescent(Method):
     radius: float | None = None
     groups: int | None = None
     descent: Descent | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "grouped"
     cost = MethodCost(fixed=2e7, per_row=30, per_element=1.5, unit="step")
@@ -182,12 +176,6 @@ class IterativeDescent(Method):
                 "noise_std": noise / math.sqrt(2 * rho_step),
             },
         )
-
-    def release(
-        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 1 with Algorithm 3 as its oracle."""
-        return run_framework(plan, sample, ledger, rng)
 
 
 def union_groups(setting: Setting) -> int:

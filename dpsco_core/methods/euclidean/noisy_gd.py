@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.cards import BASSILY_2014, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.framework import FrameworkPlan, run_framework
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -45,7 +45,7 @@ class NoisyDescentPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyGradientDescent(Method):
+class NoisyGradientDescent(PrivateMethod):
     r"""Projected gradient descent on the full batch, with Gaussian noise at every step.
 
     .. math:: w_{t+1} = \Pi_W\Big(w_t - \eta\Big[\frac1n\sum_i\nabla\ell(w_t, Z_i)
@@ -78,8 +78,6 @@ class NoisyGradientDescent(Method):
     """
 
     descent: Descent | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=1.5e5, per_row=10, per_element=1, unit="step")

@@ -11,7 +11,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT
 from dpsco_core.methods.euclidean.objective_plan import (
@@ -28,7 +28,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbation(Method):
+class ObjectivePerturbation(PrivateMethod):
     r"""Minimise the empirical risk plus a random linear term and a ridge; perturb the result.
 
     .. math:: \theta_2 \approx \arg\min_W \hat L(\theta) + \frac{\langle G, \theta\rangle}n
@@ -56,9 +56,6 @@ class ObjectivePerturbation(Method):
         needs. ``"practical"``: with ``"tight"``, the lambda that balances its own bias and the
         noise on a quadratic; with ``"paper"``, the least that privacy needs.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=2.5e5, per_row=250, per_element=8.7)
@@ -145,7 +142,7 @@ class ObjectivePerturbation(Method):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObjectivePerturbationStrong(Method):
+class ObjectivePerturbationStrong(PrivateMethod):
     r"""Algorithm 2: objective perturbation where the losses' own strong convexity is the ridge.
 
     With a modulus :math:`\mu` that does not depend on the record and data-dependent Hessians of
@@ -162,9 +159,6 @@ class ObjectivePerturbationStrong(Method):
     calibration, tuning
         As for `ObjectivePerturbation`; the ridge is the same in both tunings.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=6e4, per_row=11, per_element=1.8)

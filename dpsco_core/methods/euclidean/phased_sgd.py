@@ -12,7 +12,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FELDMAN_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -68,7 +68,7 @@ class PhasedPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PhasedSgd(Method):
+class PhasedSgd(PrivateMethod):
     r"""One pass of SGD in phases; each ends with noise, and starts where the last one ended.
 
     Phase i has :math:`n_i = \lfloor n2^{-i}\rfloor` records of its own and the step size
@@ -92,9 +92,6 @@ class PhasedSgd(Method):
         (Theorem 4.4), refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: the eta and the
         number of phases that minimise `modelled_risk`, at most :math:`\eta_1 = 2/\beta`.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "ordered"
     cost = MethodCost(fixed=2.2e5, per_row=5000, per_element=2.2)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
@@ -86,7 +86,7 @@ class PrivateSgdPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivateSgd(Method):
+class PrivateSgd(PrivateMethod):
     r"""Projected SGD over a random half of the records, one noisy gradient each.
 
     .. math:: w_{t+1} = \Pi_W\big(w_t - \eta(\nabla\ell(w_t, Z_{y_t}) + \xi_t)\big),\qquad
@@ -112,9 +112,6 @@ class PrivateSgd(Method):
         minimises the bound for m gradients, without noise-only steps: in the sound analysis they
         hide nothing.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=1e5, per_row=5600, per_element=15)

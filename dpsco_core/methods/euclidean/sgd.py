@@ -31,7 +31,6 @@ class SgdPlan(Plan):
         Which classical analysis the step sizes are from.
     batch : int
         Records of a step; the last step may have fewer.
-    steps : int
     step_size : float
         Of the first step; the only one unless strongly convex.
     shift : float

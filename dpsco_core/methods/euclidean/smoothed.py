@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
-from dpsco_core.methods.euclidean.framework import FrameworkPlan, finite, run_framework, whole_steps
+from dpsco_core.methods.base import Calibration, MethodCost, Stage
+from dpsco_core.methods.euclidean.framework import (
+    FrameworkMethod,
+    FrameworkPlan,
+    finite,
+    whole_steps,
+)
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, EXACT, FULL, HUBER
 from dpsco_core.methods.euclidean.tuning import Descent, practical_descent, practical_limit
@@ -17,15 +20,13 @@ from dpsco_core.methods.mean.base import check_level, gaussian_share
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.methods.story import Proof, Story
-from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
-from dpsco_core.problems.samples.protocol import Sample
 
 SMOOTHING_VARIANCE = 1.0  # the c that makes the printed noise sufficient
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmoothedDescent(Method):
+class SmoothedDescent(FrameworkMethod):
     r"""Projected gradient descent with CDPNSME as the gradient oracle, on all records each step.
 
     T releases of `NoiseSmoothing` (c = 1) at rho/T each: rho-zCDP in all.
@@ -47,8 +48,6 @@ class SmoothedDescent(Method):
 
     tau: float | None = None
     descent: Descent | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=2.4e5, per_row=15, per_element=7, unit="step")
@@ -145,12 +144,6 @@ class SmoothedDescent(Method):
             rho_step=rho_step,
             diagnostics={"tau": tau, "noise_std": sensitivity / math.sqrt(2 * rho_step)},
         )
-
-    def release(
-        self, sample: Sample, plan: FrameworkPlan, ledger: Ledger, rng: np.random.Generator
-    ) -> Release:
-        """Run Algorithm 2 with Algorithm 4 as its oracle."""
-        return run_framework(plan, sample, ledger, rng)
 
 
 def theorem_tau(setting: Setting, rho: float, calibration: Calibration) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.sentences import (
@@ -27,7 +27,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchedMirrorDescent(Method):
+class BatchedMirrorDescent(PrivateMethod):
     r"""One pass of mirror descent over disjoint batches, one draw of noise each.
 
     The paper's variant for :math:`0 < \varepsilon < 1`, whose statement is in an appendix that is
@@ -48,8 +48,6 @@ class BatchedMirrorDescent(Method):
         None: generalized Gaussian with ``calibration="paper"``, Gaussian with ``"tight"``.
     """
 
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
     noise: Noise | None = None
 
     reads = "whole"

@@ -121,7 +121,6 @@ def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None
 
     Parameters
     ----------
-    at : MirrorInputs
     steps : int
         T, from 1 to n.
     threshold : float

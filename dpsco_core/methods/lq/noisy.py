@@ -19,7 +19,7 @@ from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.geometry.simplex import Simplex, SolidSimplex
 from dpsco_core.geometry.steps import bregman_point
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.private_sgd import (
@@ -102,7 +102,7 @@ class NoisyMirrorPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisyMirrorDescent(Method):
+class NoisyMirrorDescent(PrivateMethod):
     r"""Mirror descent over a random half of the records, one noisy gradient each.
 
     .. math:: w_{t+1} = \arg\min_{w \in W} \eta\langle\nabla\ell(w_t, Z_{y_t}) + \xi_t, w\rangle
@@ -140,9 +140,6 @@ class NoisyMirrorDescent(Method):
     records are averaged before a step. That uses less of what is released, and the bound and the
     step size count it. Noise-only steps are then left out.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=2e6, per_row=10_000, per_element=50, per_column=2.2e4)

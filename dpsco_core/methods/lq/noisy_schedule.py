@@ -29,7 +29,6 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> tuple[floa
 
     Parameters
     ----------
-    space : RegularSpace
     lipschitz : float
         L.
     rho : float

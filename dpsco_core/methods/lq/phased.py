@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.lipschitz import Losses, lipschitz_losses, refuse_pure
 from dpsco_core.methods.euclidean.phased_sgd import (
@@ -35,7 +35,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnconstrainedPhasedSgd(Method):
+class UnconstrainedPhasedSgd(PrivateMethod):
     r"""Phased SGD on all of :math:`R^d`, from 0, for parameters in :math:`\ell_q`, q >= 2.
 
     For :math:`q \ge 2` gradients are measured in :math:`\ell_{q'}`, :math:`q' \le 2`, and
@@ -60,9 +60,6 @@ class UnconstrainedPhasedSgd(Method):
         diameter, refused where :math:`\eta_1 > 2/\beta`. ``"practical"``: as for `PhasedSgd`, with
         the radius of the constraint set for the distance to the minimiser.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "ordered"
     cost = MethodCost(fixed=6e4, per_row=6000, per_element=2)

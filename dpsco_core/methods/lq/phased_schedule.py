@@ -51,7 +51,6 @@ def b3_prime(
 
     Parameters
     ----------
-    n, d : int
     lipschitz : float
         L.
     distance : float

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.sentences import ON_CUBE, PUBLIC, STATIONARY, TRUNCATED
 from dpsco_core.methods.lq.shuffled import inside
@@ -19,7 +19,7 @@ from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class EuclideanReduction(Method):
+class EuclideanReduction(PrivateMethod):
     r"""One pass of projected gradient descent over batches, for parameters in l_q, q >= 2.
 
     For :math:`q \ge 2` the l2 norm of a gradient is at most its dual norm, and the l2 diameter of
@@ -37,9 +37,6 @@ class EuclideanReduction(Method):
         model of typical data. See
         `dpsco_core.methods.lq.mirror.mirror_plan`.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=2.9e5, per_row=69, per_element=0.9)

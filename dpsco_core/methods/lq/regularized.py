@@ -12,7 +12,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.mirror import PowerMirror
 from dpsco_core.geometry.regular_space import RegularSpace
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.base import Path, check_sample
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
 from dpsco_core.methods.lq.losses import LP_CAVEAT, DualLosses, dual_losses
@@ -79,7 +79,7 @@ class RegularizedPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegularizedMirrorDescent(Method):
+class RegularizedMirrorDescent(PrivateMethod):
     r"""Full-batch mirror descent from 0 with a regulariser that grows with the potential.
 
     .. math:: w_{t+1} = \arg\min_w \langle\nabla\hat F(w_t) + g_t, w\rangle
@@ -112,8 +112,6 @@ class RegularizedMirrorDescent(Method):
         no larger; generalized Gaussian noise, as published, otherwise.
     """
 
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
     noise: Noise | None = None
 
     reads = "whole"

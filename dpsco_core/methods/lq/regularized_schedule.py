@@ -93,7 +93,6 @@ def b3(
 
     Parameters
     ----------
-    at : Regularized
     steps : float
         T >= 1; a whole number in a run.
     regulariser : float

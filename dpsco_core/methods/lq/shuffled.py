@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.geometry.norms import lq_norm
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.lq.mirror import MirrorPlan, mirror_plan, run_mirror
 from dpsco_core.methods.lq.noise import chosen_noise
 from dpsco_core.methods.lq.sentences import (
@@ -47,7 +47,7 @@ def inside(plan: MirrorPlan, d: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShuffledMirrorDescent(Method):
+class ShuffledMirrorDescent(PrivateMethod):
     r"""One pass of mirror descent over records in secret random order, noise on every gradient.
 
     Gradients beyond :math:`\tau = G + \lambda` in the dual norm become 0, G the bound on the mean
@@ -75,8 +75,6 @@ class ShuffledMirrorDescent(Method):
         factor.
     """
 
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
     noise: Noise | None = None
 
     reads = "whole"

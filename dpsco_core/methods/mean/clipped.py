@@ -11,7 +11,7 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -38,7 +38,7 @@ class ClippedPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimpleClipping(Method):
+class SimpleClipping(PrivateMethod):
     r"""Clip every record to an l2 ball, average, add Gaussian noise.
 
     .. math:: \hat\mu = \frac1n\sum_i \min\{1, R/\|X_i\|\} X_i
@@ -62,8 +62,6 @@ class SimpleClipping(Method):
     """
 
     radius: float | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=3.9e4, per_row=7, per_element=0.42)

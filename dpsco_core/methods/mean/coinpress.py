@@ -11,7 +11,7 @@ from dpsco_core.base.cards import BISWAS_2020, MethodCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -46,7 +46,7 @@ class CoinPressPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoinPress(Method):
+class CoinPress(PrivateMethod):
     """Clip to a ball around the last estimate, average, add noise; each ball is smaller.
 
     It is told that the covariance is at most the square of a scale and that tails are those of a
@@ -67,8 +67,6 @@ class CoinPress(Method):
     """
 
     covariance_scale: float | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=1.2e5, per_row=15, per_element=1.3)

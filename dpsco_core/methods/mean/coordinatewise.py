@@ -14,7 +14,7 @@ from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -88,7 +88,7 @@ def printed_sensitivity(threshold: float, blocks: int, n: int) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewiseCDP(Method):
+class CoordinatewiseCDP(PrivateMethod):
     r"""CDPCWME: clip, average in blocks, take medians, add Gaussian noise.
 
     .. math:: \tilde\mu = \mathrm{median}(\hat\mu^1, \dots, \hat\mu^m)
@@ -114,8 +114,6 @@ class CoordinatewiseCDP(Method):
 
     threshold: float | None = None
     blocks: int | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)

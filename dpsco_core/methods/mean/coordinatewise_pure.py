@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.coordinatewise import (
     CoordinatewisePlan,
     check_blocks,
@@ -23,7 +23,7 @@ from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class CoordinatewisePure(Method):
+class CoordinatewisePure(PrivateMethod):
     r"""DPCWME: as `CoordinatewiseCDP`, with Laplace noise.
 
     .. math:: \tilde\mu_j = \mathrm{median}(\hat\mu^1_j, \dots, \hat\mu^m_j)
@@ -40,8 +40,6 @@ class CoordinatewisePure(Method):
 
     threshold: float | None = None
     blocks: int | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=6.7e4, per_row=0.2, per_element=0.62)

@@ -34,10 +34,8 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
 
     Parameters
     ----------
-    rows : Rows
     group : integer array of shape (n,)
         As `secret_groups` gives it.
-    groups : int
     radius : float
         A level that `check_level` allows.
     """

@@ -12,7 +12,7 @@ from scipy.linalg import hadamard
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.mean.base import (
     LARGEST_LEVEL,
     check_level,
@@ -67,7 +67,7 @@ class InstanceOptimalPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceOptimal(Method):
+class InstanceOptimal(PrivateMethod):
     r"""Rotate, subtract private medians, clip to a private quantile of the norms, average.
 
     Medians of the coordinates in a random rotation and the (n - k)-th norm are found by halving a
@@ -83,9 +83,6 @@ class InstanceOptimal(Method):
         The search for the norm has a twentieth of the budget, or a quarter of what the medians
         leave; how the paper splits it is not known for certain.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=1e6, per_row=0, per_element=230)

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
     check_level,
@@ -73,7 +73,7 @@ class IterativePlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class IterativeUpdating(Method):
+class IterativeUpdating(PrivateMethod):
     r"""Noisy means of k random groups, then a walk to a deep point among them.
 
     1. Split the records uniformly at random into k groups of m; drop the rest.
@@ -105,8 +105,6 @@ class IterativeUpdating(Method):
     radius: float | None = None
     groups: int | None = None
     quantile: float | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "grouped"
     cost = MethodCost(fixed=2e7, per_row=25, per_element=1.4)

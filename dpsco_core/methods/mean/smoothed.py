@@ -13,7 +13,7 @@ from dpsco_core.base.arrays import real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
@@ -81,7 +81,7 @@ def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[n
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoiseSmoothing(Method):
+class NoiseSmoothing(PrivateMethod):
     r"""CDPNSME: a smooth truncation of every entry, averaged, with Gaussian noise.
 
     .. math:: \tilde\mu_j = \frac\tau n\sum_i\psi(X_{ij}/\tau; c) + N(0, \sigma^2), \qquad
@@ -109,8 +109,6 @@ class NoiseSmoothing(Method):
 
     tau: float | None = None
     smoothing_variance: float | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "summed"
     cost = MethodCost(fixed=9e4, per_row=0, per_element=2.4)

@@ -108,7 +108,6 @@ def calibrated_sgd(
 
     Parameters
     ----------
-    at : UserLevel
     phases, decay : int, float
         Number of phases l and p.
     step : float, optional

@@ -20,7 +20,7 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.search import smallest
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.base import Path
 from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.lipschitz import (
@@ -61,7 +61,6 @@ class MeansPlan(Plan):
 
     Parameters
     ----------
-    losses : Losses
     rho, noise_std : float
         The whole budget, and the noise of one step.
     choice : Descent or AcceleratedChoice
@@ -83,7 +82,7 @@ class MeansPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserClippedMeans(Method):
+class UserClippedMeans(PrivateMethod):
     r"""Noisy descent on the mean of all users' gradients, each clipped to the Lipschitz constant.
 
     .. math:: g_t = \frac1n\sum_i clip_L\big(\nabla\hat F(w_t, Z_i)\big)
@@ -107,8 +106,6 @@ class UserClippedMeans(Method):
     """
 
     method: Literal["descent", "accelerated"] | None = None
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=2.1e5, per_row=6.1, per_element=1.1, unit="step", rough_steps=(35, 128))

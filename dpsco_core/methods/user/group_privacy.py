@@ -10,7 +10,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Stage, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.euclidean.lipschitz import (
     BOUNDED_CAVEAT,
     Losses,
@@ -67,7 +67,7 @@ class ChainPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserGroupPrivacy(Method):
+class UserGroupPrivacy(PrivateMethod):
     r"""One pass of SGD over all items in phases; each ends with noise that hides a user's block.
 
     Phase i averages the points of one chain of :math:`T_i = n_im` steps, of size :math:`\eta_i` an
@@ -94,9 +94,6 @@ class UserGroupPrivacy(Method):
         :math:`\eta_1 > 2/\beta`. ``"practical"``: the phases, decay and :math:`\eta \le 1/\beta`
         with the least `phased_terms`.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=1e8, per_row=250, per_element=19)

@@ -39,10 +39,8 @@ def phased_terms(
 
     Parameters
     ----------
-    phases : sequence of SgdPhase
     lipschitz, diameter : float
         L, and the diameter R of the set.
-    d : int
     distance : float
         D, at least the distance of the start from a minimiser.
     """
@@ -69,7 +67,6 @@ def halving_phases(
     ----------
     n, m, groups : int
         Users, items of each, and C.
-    count : int
     decay, step : float
         p and :math:`\eta`.
     noise : callable

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.base import (
@@ -92,7 +92,7 @@ class GroupsPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserPhasedSgd(Method):
+class UserPhasedSgd(PrivateMethod):
     r"""Phases of one-pass SGD by C groups of users, and a private mean of the groups' averages.
 
     In phase i every one of C disjoint groups of :math:`N_i` users makes :math:`T_i = N_im` steps of
@@ -124,9 +124,6 @@ class UserPhasedSgd(Method):
         least `phased_terms`. With the printed noise, whose minimum is not to move at all: up to
         three phases, p = 5/4, and the printed :math:`\eta`.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=1e7, per_row=60, per_element=10)

@@ -48,7 +48,6 @@ class SgdSchedule:
         C; 1 without a filter.
     items : int
         m.
-    phases : tuple of SgdPhase
     """
 
     groups: float
@@ -101,7 +100,6 @@ class ErmSchedule:
         :math:`\tau`: scores and filter use :math:`2\tau`; infinite without a filter.
     items : int
         m.
-    phases : tuple of ErmPhase
     """
 
     tau: float
@@ -169,7 +167,6 @@ def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedul
 
     Parameters
     ----------
-    at : UserLevel
     q : float
         Decay of the numbers of users, positive.
     rounded : bool

@@ -133,7 +133,6 @@ class TestedGaussian:
 
     Parameters
     ----------
-    test : NoisyTest
     l2_sensitivity : float
         :math:`\Delta`, at the floor of the test.
     epsilon, delta : float

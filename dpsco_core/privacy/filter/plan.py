@@ -71,7 +71,6 @@ class FilterPlan:
 
     Parameters
     ----------
-    keep : RobustFilter
     count : int
         K.
     kept : float

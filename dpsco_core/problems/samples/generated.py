@@ -50,7 +50,6 @@ class SampleSource(BlockSource[Sample]):
 
     Parameters
     ----------
-    problem : BlockProblem
     features, targets : pair of int
         The two keys.
     n : int
@@ -151,7 +150,6 @@ class GeneratedGradients:
 
     Parameters
     ----------
-    sample : GeneratedSample
     w : array of shape (d,)
     """
 

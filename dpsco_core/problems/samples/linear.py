@@ -57,8 +57,6 @@ class LinearSample:
     features : DenseRows
         n rows of dimension d.
     targets : array of shape (n,)
-    link : Link
-    constraint : ConstraintSet
     shrink : array of shape (n,), optional
         Factors of the features, of those records that `bounded` has shrunk; 1 everywhere if None.
     """

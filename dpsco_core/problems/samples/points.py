@@ -47,8 +47,6 @@ class PointSample:
     ----------
     points : DenseRows
         n rows of dimension d.
-    loss : PointLoss
-    constraint : ConstraintSet
     limit : float
         Points longer than this are shrunk to it; infinite by default.
     limit_exponent : float

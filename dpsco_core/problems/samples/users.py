@@ -150,7 +150,6 @@ class MeanSample:
         m.
     loss : PointLoss
         With ``needs_only_the_mean``.
-    constraint : ConstraintSet
     """
 
     means: DenseRows

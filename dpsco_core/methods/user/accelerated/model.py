@@ -50,7 +50,6 @@ class Landscape:
         D, of the start from the minimiser.
     sampling : float
         V/m: the mean square error of one user's gradient.
-    d : int
     """
 
     smallest: float

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Plan, Release, Tuning
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
@@ -55,7 +55,7 @@ class SmoothedPhasesPlan(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAcceleratedNonsmooth(Method):
+class UserAcceleratedNonsmooth(PrivateMethod):
     r"""Filtered gradients on losses averaged over a small ball.
 
     :math:`f_r(x,z) = E f(x+y,z)`, y uniform on the ball of radius r, is
@@ -73,9 +73,6 @@ class UserAcceleratedNonsmooth(Method):
         :math:`\lambda` of Theorem C.3, which means thousands of steps. ``"practical"``:
         :math:`r = c_rR`, where :math:`c_rLR` is the modelled risk, between 0.01 and 0.05.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=2.1e6, per_row=49, per_element=2.2, unit="step", rough_steps=(500, 8))

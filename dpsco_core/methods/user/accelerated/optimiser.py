@@ -9,7 +9,7 @@ import numpy as np
 
 from dpsco_core.base.cards import LOWY_2024, SCO_PROBLEMS, MethodCard
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Tuning
+from dpsco_core.methods.base import MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import landscape
@@ -34,7 +34,7 @@ from dpsco_core.problems.samples.users import UserSample
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAccelerated(Method):
+class UserAccelerated(PrivateMethod):
     r"""Accelerated descent on regularised risks of halving groups of users.
 
     Phase i has users of its own, and minimises their mean loss plus
@@ -60,9 +60,6 @@ class UserAccelerated(Method):
         ``"practical"``: :math:`\tau = 3L/\sqrt m`, and the phases, steps and regulariser that
         minimise the model of `dpsco_core.methods.user.accelerated.model`.
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=1.8e6, per_row=5.8, per_element=1.7, unit="step", rough_steps=(500, 8))

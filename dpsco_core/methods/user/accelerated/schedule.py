@@ -90,10 +90,8 @@ class AcceleratedPlan(Plan):
         Half the radius of the scores and of the filter.
     items : int
         m.
-    phases : tuple of AcceleratedPhase
     modelled_risk : float
         What the model of the practical tuning predicts; NaN for others.
-    notes : tuple of str
     """
 
     halts = True

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_core.base.cards import LOWY_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.base.search import smallest
-from dpsco_core.methods.base import Calibration, Method, MethodCost, Release, Tuning
+from dpsco_core.methods.base import Calibration, MethodCost, PrivateMethod, Release
 from dpsco_core.methods.euclidean.lipschitz import BOUNDED_CAVEAT, Losses, lipschitz_losses
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.methods.user.accelerated.model import Layout, landscape
@@ -49,7 +49,7 @@ MOST_STAGES = 3  # of the practical tuning
 
 
 @dataclass(frozen=True, kw_only=True)
-class UserAcceleratedStrong(Method):
+class UserAcceleratedStrong(PrivateMethod):
     r"""Filtered gradients in stages, for losses that are strongly convex.
 
     Stage j runs Algorithm 3 on n/k users of its own, from where the last one ended, with
@@ -69,9 +69,6 @@ class UserAcceleratedStrong(Method):
         and regulariser of the least modelled risk, whether AC-SA knows :math:`\mu` or not (its
         larger steps let more noise in).
     """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
 
     reads = "whole"
     cost = MethodCost(fixed=1.1e6, per_row=29, per_element=2.2, unit="step", rough_steps=(70, 64))

@@ -174,8 +174,7 @@ def last_step_without_noise(patch: Patch) -> None:
 
 
 def in_every_method(patch: Patch, run: Any) -> None:
-    for name in ("clipped", "cwme", "cwme_strong", "iterative", "smoothed"):
-        patch.setattr(f"dpsco_core.methods.euclidean.{name}.run_framework", run)
+    patch.setattr(framework, "run_framework", run)
 
 
 def a_step_sees_other_records_too(patch: Patch) -> None:
