@@ -110,12 +110,8 @@ class TwoPoint(HardInstance):
 
     Parameters
     ----------
-    d : int
-        Dimension.
-    moment_order : float
-        The order p; finite, at least 2.
-    spike_probability : float
-        The probability q, in (0, 1].
+    d, moment_order, spike_probability
+        As of `HardInstance`.
     pattern : tuple of int, optional
         The pattern, of length d. None until it is drawn: `mean` and `sample` need it.
 

@@ -34,12 +34,8 @@ class Tracing(HardInstance):
 
     Parameters
     ----------
-    d : int
-        Dimension.
-    moment_order : float
-        The order p; finite, at least 2.
-    spike_probability : float
-        The probability q, in (0, 1].
+    d, moment_order, spike_probability
+        As of `HardInstance`.
     shape : float
         u > 0 of the Beta law: 2 is uniform, more is closer to 0.
     spread : float

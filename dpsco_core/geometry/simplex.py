@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,7 +16,58 @@ from dpsco_core.geometry.width import largest_mean, largest_positive_mean
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simplex:
+class OnVertices:
+    """What the two simplices share: the vertices r e_j, and that neither is symmetric.
+
+    Parameters
+    ----------
+    d : int
+        Dimension of the space, at least 1.
+    radius : float
+        r, finite and positive.
+    """
+
+    d: int
+    radius: float
+
+    kind: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_dimension(self.d)
+        check_radius(self.radius)
+
+    @property
+    def l2_radius(self) -> float:
+        """The radius r about 0: of the vertices."""
+        return self.radius
+
+    @property
+    def diameter(self) -> float:
+        """The l2 diameter."""
+        return self.diameter_in(2.0)
+
+    @property
+    def inradius(self) -> float:
+        """Refused: 0 is not inside."""
+        raise not_symmetric("an inradius", self.kind)
+
+    def diameter_in(self, exponent: float) -> float:
+        r"""Return :math:`2^{1/q}r`, the distance of two vertices."""
+        check_exponent(exponent)
+        return 2 ** (1 / exponent) * self.radius
+
+    def radius_in(self, exponent: float) -> float:
+        """Return r, whatever the exponent: of the vertices."""
+        check_exponent(exponent)
+        return self.radius
+
+    def minkowski_norm(self, w: Vector) -> float:
+        """Refused: the set is not symmetric."""
+        raise not_symmetric("a Minkowski norm", self.kind)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simplex(OnVertices):
     r"""The set :math:`\{w \in R^d : w \ge 0, \sum_j w_j = r\}`.
 
     Parameters
@@ -31,32 +83,12 @@ class Simplex:
     array([0.6, 0.4, 0. ])
     """
 
-    d: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        check_dimension(self.d)
-        check_radius(self.radius)
+    kind = "simplex"
 
     @property
     def centre(self) -> Vector:
         """The uniform vector r/d, shape (d,)."""
         return np.full(self.d, self.radius / self.d)
-
-    @property
-    def l2_radius(self) -> float:
-        """The radius r about 0: of the vertices."""
-        return self.radius
-
-    @property
-    def diameter(self) -> float:
-        """The l2 diameter."""
-        return self.diameter_in(2.0)
-
-    @property
-    def inradius(self) -> float:
-        """Refused: the simplex has no interior."""
-        raise not_symmetric("an inradius", "simplex")
 
     def project(self, w: Vector) -> Vector:
         """Return the nearest point of the simplex to the finite `w`, shape (d,), by one sort."""
@@ -81,17 +113,8 @@ class Simplex:
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2^{1/q}r`, the distance of two vertices; 0 in one dimension."""
-        check_exponent(exponent)
-        return 0.0 if self.d == 1 else 2 ** (1 / exponent) * self.radius
-
-    def radius_in(self, exponent: float) -> float:
-        """Return r, whatever the exponent: of the vertices."""
-        check_exponent(exponent)
-        return self.radius
-
-    def minkowski_norm(self, w: Vector) -> float:
-        """Refused: the simplex is not symmetric."""
-        raise not_symmetric("a Minkowski norm", "simplex")
+        apart = super().diameter_in(exponent)
+        return 0.0 if self.d == 1 else apart
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max_j \xi_j`, exact by quadrature; at most r sqrt(2 ln d)."""
@@ -99,7 +122,7 @@ class Simplex:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolidSimplex:
+class SolidSimplex(OnVertices):
     r"""The set :math:`\{w \in R^d : w \ge 0, \sum_j w_j \le r\}`.
 
     Parameters
@@ -110,32 +133,12 @@ class SolidSimplex:
         r, finite and positive.
     """
 
-    d: int
-    radius: float
-
-    def __post_init__(self) -> None:
-        check_dimension(self.d)
-        check_radius(self.radius)
+    kind = "solid simplex"
 
     @property
     def centre(self) -> Vector:
         """The uniform vector r/(d + 1), shape (d,)."""
         return np.full(self.d, self.radius / (self.d + 1))
-
-    @property
-    def l2_radius(self) -> float:
-        """The radius r about 0: of the vertices."""
-        return self.radius
-
-    @property
-    def diameter(self) -> float:
-        """The l2 diameter."""
-        return self.diameter_in(2.0)
-
-    @property
-    def inradius(self) -> float:
-        """Refused: 0 is a vertex."""
-        raise not_symmetric("an inradius", "solid simplex")
 
     def project(self, w: Vector) -> Vector:
         """Return the nearest point of the set to the finite `w`, shape (d,), by one sort."""
@@ -163,17 +166,8 @@ class SolidSimplex:
 
     def diameter_in(self, exponent: float) -> float:
         r"""Return :math:`2^{1/q}r`, the distance of two vertices other than 0; r for d = 1."""
-        check_exponent(exponent)
-        return self.radius if self.d == 1 else 2 ** (1 / exponent) * self.radius
-
-    def radius_in(self, exponent: float) -> float:
-        """Return r, whatever the exponent: of the vertices."""
-        check_exponent(exponent)
-        return self.radius
-
-    def minkowski_norm(self, w: Vector) -> float:
-        """Refused: the solid simplex is not symmetric."""
-        raise not_symmetric("a Minkowski norm", "solid simplex")
+        apart = super().diameter_in(exponent)
+        return self.radius if self.d == 1 else apart
 
     def gaussian_width(self) -> Width:
         r"""Return :math:`r E\max(0, \max_j \xi_j)`, exact; at most r sqrt(2 ln(d + 1))."""

@@ -9,7 +9,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsco_app.pages.lower_bounds.gap_words import BOUND_LINE, LINE_NAMES, NO_DATA, ranked
-from dpsco_app.pages.lower_bounds.proof import ProofStep
 from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, CURVE_NAMES, RUNG_NAMES, SOURCE_NAMES
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
@@ -150,13 +149,6 @@ def information_table(at: Builder) -> pd.DataFrame:
             "What": ["to know", "in the records", "past the privacy"],
             "Nats": [at.log_size, at.sampling_information, at.privacy_information],
         }
-    )
-
-
-def steps_table(steps: Sequence[ProofStep]) -> pd.DataFrame:
-    """Return the proof, a step a row."""
-    return pd.DataFrame(
-        [{"ProofStep": s.name, "Number": s.number, "What it is": s.unit} for s in steps]
     )
 
 

@@ -23,18 +23,6 @@ def single_pass(at: UserLevel) -> float:
     return float(at.total)
 
 
-def algorithm_1(at: UserLevel, phases: int, q: float) -> float:
-    r"""Return :math:`mn\,2^{-q}(1-2^{-ql})`, the count of Algorithm 1 before rounding.
-
-    Examples
-    --------
-    >>> at = UserLevel(n=10**6, m=100, d=10, epsilon=1.0, delta=1e-9)
-    >>> round(algorithm_1(at, 19, 0.1) / at.m, 2)
-    683032.99
-    """
-    return at.total * math.pow(2, -q) * -math.expm1(-q * phases * math.log(2))
-
-
 def smooth(at: UserLevel, *, printed: bool = False) -> float:
     r"""Theorem 3.2 (C.3), Algorithm 3 on smooth losses.
 

@@ -35,7 +35,10 @@ ENTRIES: tuple[Erratum, ...] = (
         "so that an even number of blocks needs a quarter of the printed noise.",
         instead=r"$6\tau/b$ for odd and $3\tau/b$ for even m, with blocks of b records, unless "
         "calibration “paper” is chosen.",
-        modules=("dpsco_core.methods.mean.coordinatewise",),
+        modules=(
+            "dpsco_core.methods.mean.coordinatewise",
+            "dpsco_core.methods.mean.coordinatewise_pure",
+        ),
         experiment=Experiment(name="The worst neighbours by brute force", run=runs.median_moves),
     ),
     _entry(
@@ -48,7 +51,10 @@ ENTRIES: tuple[Erratum, ...] = (
         r"moves by more than the $12\tau m/n$ that the noise is made for.",
         instead=r"An integer m, blocks of $b=\lfloor n/m\rfloor$, noise for b and not for n/m, and "
         "a refusal where a block would be empty.",
-        modules=("dpsco_core.methods.mean.coordinatewise",),
+        modules=(
+            "dpsco_core.methods.mean.coordinatewise",
+            "dpsco_core.methods.mean.coordinatewise_pure",
+        ),
         experiment=Experiment(name="Rounded blocks", run=runs.rounded_blocks),
     ),
     _entry(

@@ -26,16 +26,6 @@ from dpsco_core.privacy.filter.robust_mean import SLACK, RobustFilter
 SCORE_SENSITIVITY = 2.0
 
 
-def score_sensitivity(count: int) -> float:
-    """Return F1: replacing one of K points moves the score by at most 2(K-1)/K.
-
-    Only the 2(K-1) ordered pairs of that point with another one can change; it is its own
-    neighbour before and after. Attained: all points equal, one moved away.
-    """
-    check_size(count)
-    return 2 * (count - 1) / count
-
-
 def inclusion_slope(keep: RobustFilter, count: int) -> float:
     r"""Return F4: the most that another point's p moves, :math:`\min(1, 1/((b-a)K))`.
 

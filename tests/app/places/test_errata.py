@@ -70,6 +70,7 @@ def test_a_method_and_its_errata_lead_to_each_other() -> None:
     for slug in methods_of(entries[0]):
         assert f"method={slug}" in links(page)[method_card(slug).name]
     assert errata_of("mean.sample") == ()
+    assert errata_of("mean.cwme-pure") == errata_of("mean.cwme-cdp") != ()
 
 
 def test_the_errata_are_counted_in_a_sentence() -> None:
