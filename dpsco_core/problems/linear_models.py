@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, draw_key, stream_rows
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows
-from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.geometry.geometries import L2, Geometry
-from dpsco_core.privacy.budget import Budget
-from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel, Setting
+from dpsco_core.problems.base import Constants, ExcessRisk, LinearModel
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.laws import (
     centring_factor,
@@ -32,12 +28,13 @@ from dpsco_core.problems.laws import (
     second_moment_trace,
     spike_of,
 )
+from dpsco_core.problems.posed import Posed
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.linear import LinearSample, Link
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearModelProblem(ABC):
+class LinearModelProblem(Posed):
     r"""Features X from a law with mean 0, a target Y that depends on X, and a loss of the margin.
 
     Given X, the conditional risk is least at the margin :math:`\langle X, w^*\rangle`, so that
@@ -49,12 +46,10 @@ class LinearModelProblem(ABC):
     ----------
     features : Distribution
         The law of X: an ordinary law with mean 0, or a hard instance.
-    radius : float
-        Half the diameter of the constraint set, in its own norm.
     offset : float
         The norm of :math:`w^*` in the geometry, at most `radius`: see `Geometry.point`.
-    geometry : Geometry
-        The family of the constraint set.
+    radius, geometry
+        See `Posed`.
 
     Raises
     ------
@@ -63,16 +58,11 @@ class LinearModelProblem(ABC):
     """
 
     features: Distribution
-    radius: float
     offset: float
-    geometry: Geometry = L2
-
-    card: ClassVar[ProblemCard]
 
     def __post_init__(self) -> None:
-        require(0 < self.radius < math.inf, "diameter", "finite and above 0", 2 * self.radius)
+        super().__post_init__()
         require(0 <= self.offset <= self.radius, "offset", "at most diameter/2", self.offset)
-        self.geometry.check_dimension(self.features.d)
         if not isinstance(self.features, TwoPoint):
             norm = mean_norm(self.features)
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
@@ -82,11 +72,6 @@ class LinearModelProblem(ABC):
     def link(self) -> Link:
         """The loss of the margin."""
 
-    @property
-    @abstractmethod
-    def constants(self) -> Constants:
-        """The certified constants."""
-
     @abstractmethod
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Draw the targets of records whose true margins are `margins`."""
@@ -94,26 +79,6 @@ class LinearModelProblem(ABC):
     @abstractmethod
     def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
         """Return the conditional excess risk of `margins` given the features, not negative."""
-
-    @staticmethod
-    def feature_order(p: float) -> float:
-        """Return the moment order of `features` that makes the gradients' order `p`."""
-        return p
-
-    @property
-    def moment_order(self) -> float:
-        """The order p of the gradients' moments."""
-        return self.features.moment_order
-
-    @property
-    def constraint(self) -> ConstraintSet:
-        """The constraint set."""
-        return self.geometry.constraint(self.features.d, self.radius)
-
-    @property
-    def l2_radius(self) -> float:
-        """The largest l2 norm of a point of the constraint set."""
-        return self.constraint.l2_radius
 
     @property
     def reach(self) -> float:
@@ -177,22 +142,6 @@ class LinearModelProblem(ABC):
         rows = evaluation_rows(self.features)
         margins = np.concatenate([block @ w for block in rows.blocks()])
         return average(self.conditional_excess(margins, true_margins))
-
-    def setting(
-        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
-    ) -> Setting:
-        """Return what methods and bounds may know about this problem at n users of m items."""
-        return Setting(
-            n=n,
-            m=m,
-            d=self.features.d,
-            moment_order=self.moment_order,
-            budget=budget,
-            constants=self.constants,
-            spike_probability=spike_probability,
-            constraint=self.constraint,
-            exponent=self.geometry.exponent,
-        )
 
     @property
     def linear_model(self) -> LinearModel:
