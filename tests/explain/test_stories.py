@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import math
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import METHOD_SLUGS, METHODS, PROBLEM_SLUGS, make_method, method_class
+from dpsco_core.catalogue import METHOD_SLUGS, METHODS, make_method, method_card, method_class
 from dpsco_core.cli.main import main
-from dpsco_core.explain.methods.guide import (
-    BUDGETS,
-    HOLDERS,
-    SETS,
-    TAILS,
-    Questions,
-    fitting,
-    private,
-)
+from dpsco_core.explain.methods.guide import Fit, advice, comparison_point, fitting
 from dpsco_core.explain.methods.source import handed_on, plan_source, release_source
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import work
@@ -156,30 +149,47 @@ def test_the_code_that_is_shown_goes_on_where_release_hands_over_all_of_it() -> 
 # -- the guide ----------------------------------------------------------------------------------
 
 
-def test_every_answer_to_the_questions_is_a_scenario_of_the_dashboard() -> None:
-    every = itertools.product(PROBLEM_SLUGS, TAILS, BUDGETS, SETS, HOLDERS)
-    for problem, tails, budget, geometry, holder in every:
-        asked = Questions(
-            problem=problem, tails=tails, budget=budget, geometry=geometry, holder=holder
-        )
-        if problem == "mean" and holder == "users":
-            with pytest.raises(InvalidInput, match="holder must be records"):
-                asked.validate()
-            continue
-        asked.validate().scenario.validate(DASHBOARD)
+def fits(problem: str, **values: Any) -> dict[str, Fit]:
+    scenario = Scenario(problem=problem, methods=("mean.sample",), n=2000, d=5, **values)
+    return {fit.slug: fit for fit in fitting(comparison_point(scenario))}
 
 
 def test_the_guide_says_what_the_plans_say() -> None:
-    pure = fitting(Questions(problem="mean", budget="pure").scenario)
-    assert {fit.slug for fit in private(pure)} == {"mean.cwme-pure", "mean.adaptive"}
-    kinks = {fit.slug: fit for fit in fitting(Questions(problem="hinge").scenario)}
+    pure = [f for f in fits("mean", delta=0.0).values() if f.runs]
+    private = {f.slug for f in pure if method_card(f.slug).privacy != "none"}
+    assert private == {"mean.cwme-pure", "mean.adaptive"}
+    kinks = fits("hinge")
     assert "kinks" in kinks["sco.phased-sgd"].refusal
     assert kinks["sco.clipped"].runs and kinks["sco.clipped"].quick
-    on_cube = fitting(Questions(problem="huber", geometry="linf").scenario)
-    cube = {fit.slug: fit.runs for fit in on_cube}
-    assert cube["lp.euclidean-reduction"] and not cube["lp.batched-mirror-descent"]
-    zcdp = fitting(Questions(problem="logistic", budget="zcdp").scenario)
-    assert "sco.objective-perturbation" not in {fit.slug for fit in private(zcdp)}
+    cube = fits("huber", geometry="linf")
+    assert cube["lp.euclidean-reduction"].runs and not cube["lp.batched-mirror-descent"].runs
+    zcdp = fits("logistic", epsilon=None, delta=None, rho=0.05)
+    assert not zcdp["sco.objective-perturbation"].runs
+
+
+def outcome(method: str, trial: int, error: float, refused: str = "") -> Outcome:
+    return Outcome(
+        method=method,
+        x=None,
+        trial=trial,
+        error=error,
+        seconds=0.0,
+        spent=None,
+        not_applicable=refused or None,
+    )
+
+
+def test_the_advice_is_the_private_method_with_the_smallest_mean_error() -> None:
+    runs = [outcome("mean.sample", t, 0.001) for t in range(5)]
+    runs += [outcome("mean.clipped", t, 0.2 + 0.01 * t) for t in range(5)]
+    runs += [outcome("mean.cwme-cdp", t, 0.1 + 0.01 * t) for t in range(5)]
+    runs += [outcome("mean.iterative", t, math.nan, "too few") for t in range(5)]
+    found = advice(runs)
+    assert [m for m, _ in found.ranked] == ["mean.cwme-cdp", "mean.clipped"] and not found.tied
+    assert found.ranked[0][1] == pytest.approx(0.12)
+    close = [outcome("mean.adaptive", t, 0.12 + 0.02 * (-1) ** t) for t in range(5)]
+    assert advice(runs + close).tied
+    assert advice(runs[:5]).ranked == () and not advice(runs[:5]).tied
 
 
 # -- the command line ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The overview of the page Methods: five questions, a measured figure, a table, the guide."""
+"""The overview of the page Methods: which one to start with, the guide, a table."""
 
 from __future__ import annotations
 
@@ -10,175 +10,148 @@ import streamlit as st
 
 from dpsco_app.pages.explore.point_chart import point_figure
 from dpsco_app.pages.methods import words as names
-from dpsco_app.pages.methods.state import MEAN, STATE, View
-from dpsco_app.parts import words
+from dpsco_app.pages.methods.state import STATE, View
 from dpsco_app.parts.figures import responsive
+from dpsco_app.parts.options import short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
-from dpsco_app.parts.running import Pace, cached_cell, evaluations
-from dpsco_app.parts.shown_bounds import floors
+from dpsco_app.parts.running import Pace, cached_cell, without_data
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, bound, method_card
-from dpsco_core.explain.methods.guide import (
-    BUDGETS,
-    HOLDERS,
-    SETS,
-    TAILS,
-    Fit,
-    Questions,
-    fitting,
-    private,
-)
+from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card
+from dpsco_core.explain.contest import TRIALS
+from dpsco_core.explain.methods.guide import Advice, Fit, advice, comparison_point, fitting
 from dpsco_core.explain.methods.stories import story
 from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import machine_speed
 from dpsco_core.runs.study import Outcome, cells
 from dpsco_core.scenario import Scenario
 
+BY_TEXT = {Scenario: lambda s: str(s.to_query())}
 
-def overview(view: View) -> None:
-    """Draw the overview."""
-    st.markdown(names.INTRODUCTION)
-    st.header("Which algorithm when: five questions")
-    _questions(view)
-    scenario = view.questions.scenario
-    fits = fits_of(view.questions)
-    with st.container(key="methods_said"):
-        st.markdown(answer(fits))
-    _open_buttons(private(fits))
+
+def overview(view: View, scenario: Scenario) -> None:
+    """Draw the overview: which method to start with at the scenario, then everything else."""
+    point = comparison_point(scenario)
+    fits = fits_of(point)
     # What runs something comes last, so that all the rest is there while it runs.
     measured, rest = st.container(), st.container()
     with rest:
-        _table(view, fits)
-        st.header("The same in words")
+        st.header("How to choose")
         st.markdown(names.GUIDE)
+        _table(view, fits)
     with measured:
-        _measured(view, scenario, fits)
+        _measured(view, point, fits)
 
 
-@st.cache_data(max_entries=500, show_spinner=False, hash_funcs={Questions: repr})
-def fits_of(questions: Questions) -> tuple[Fit, ...]:
-    """Return which methods run where these questions lead; kept for later reruns."""
-    return fitting(questions.scenario)
+@st.cache_data(max_entries=500, show_spinner=False, hash_funcs=BY_TEXT)
+def fits_of(point: Scenario) -> tuple[Fit, ...]:
+    """Return which methods run at a point; kept for later reruns."""
+    return fitting(point)
 
 
 def answer(fits: Sequence[Fit]) -> str:
-    """Say how many private methods are made for the case, and how many of them run."""
+    """Say how many private methods are made for the case, and how many of them can run."""
     made = [f for f in fits if method_card(f.slug).privacy != "none"]
     runs = [f for f in made if f.runs]
     if not runs:
         why = made[0].refusal if made else ""
-        return f"**No private method runs here.** For example: {why}"
+        return f"**No private method for this problem can run at these settings.** {why}"
     if len(runs) == len(made):
-        return f"**All {len(runs)} private methods** that are made for this run here. Open one:"
+        return f"All {len(runs)} private methods for this problem can run at these settings."
     return (
-        f"**{len(runs)} of {len(made)} private methods** that are made for this run here; the "
-        "table below says why the others do not. Open one:"
+        f"{len(runs)} of the {len(made)} private methods for this problem can run at these "
+        "settings; the table below says why the others cannot."
     )
 
 
-def _questions(view: View) -> None:
-    with st.container(key="methods_questions"):
-        left, right = st.columns(2)
-        with left:
-            st.selectbox(
-                "1. What do you estimate?",
-                PROBLEM_SLUGS,
-                format_func=lambda slug: names.PROBLEM_NAMES[slug],
-                key=STATE.key("problem"),
-            )
-            st.segmented_control(
-                "2. What is known of the data?",
-                TAILS,
-                format_func=lambda key: names.TAIL_NAMES[key],
-                key=STATE.key("tails"),
-                required=True,
-                help="Student's t with just over 2 or 4 moments, or the Gaussian law.",
-            )
-            st.segmented_control(
-                "3. Which budget?",
-                BUDGETS,
-                format_func=lambda key: names.BUDGET_NAMES[key],
-                key=STATE.key("budget"),
-                required=True,
-                help="$\\varepsilon=1$ with $\\delta=10^{-6}$, or $\\rho=0.05$, or "
-                "$\\varepsilon=1$ with $\\delta=0$.",
-            )
-        with right:
-            st.segmented_control(
-                "4. Which set holds the answer?",
-                SETS,
-                format_func=lambda key: names.SET_NAMES[key],
-                key=STATE.key("geometry"),
-                required=True,
-                help="Of diameter 4 in its own norm.",
-            )
-            st.segmented_control(
-                "5. Whose data is protected?",
-                HOLDERS,
-                format_func=lambda key: names.HOLDER_NAMES[key],
-                key=STATE.key("holder"),
-                required=True,
-                disabled=view.problem == MEAN,
-                help="2,000 records in dimension 5, or 10,000 users with 10 records each. The "
-                "mean estimators know single records only.",
-            )
+def start_with(found: Advice, start: float) -> str:
+    """Say which method to start with, and why; `start` is the error without data."""
+    (best, error), *others = found.ranked
+    name = method_card(best).name
+    if not others:
+        text = f"Start with **{name}**: it is the only private method that was run here."
+    else:
+        (second, second_error), *_ = others
+        next_one = f"{method_card(second).name} ({short_text(second_error)})"
+        text = (
+            f"Start with **{name}**, because its mean error at your settings, "
+            f"**{short_text(error)}**, is the smallest of the {len(found.ranked)} private methods "
+            "that were run"
+        )
+        if found.tied:
+            text += f". {TRIALS} runs do not tell it apart from {next_one}."
+        elif error > 0:
+            text += f": {second_error / error:.2g} times smaller than that of {next_one}."
+        else:
+            text += f"; next comes {next_one}."
+    if error >= start:
+        text += f" An answer that ignores the data is no worse here: {short_text(start)}."
+    return text
 
 
-def _open_buttons(fits: Sequence[Fit]) -> None:
+def _open_buttons(slugs: Sequence[str]) -> None:
     with st.container(horizontal=True, key="methods_open"):
-        for fit in fits:
+        for slug in slugs:
             st.button(
-                method_card(fit.slug).name,
-                key=f"methods_open_{fit.slug}",
-                help=method_card(fit.slug).summary,
+                method_card(slug).name,
+                key=f"methods_open_{slug}",
+                help=method_card(slug).summary,
                 on_click=STATE.change,
-                args=({"method": fit.slug},),
+                args=({"method": slug},),
             )
 
 
-def _measured(view: View, scenario: Scenario, fits: Sequence[Fit]) -> None:
-    """Run every method that is quick, three times, and draw its errors."""
-    st.header("Measured here")
+def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
+    """Run every method that is quick a few times, say which is best, and draw the errors."""
     slow = [f for f in fits if f.runs and not f.quick]
-    seconds = sum(f.seconds for f in slow) * scenario.trials * machine_speed()
+    chosen = tuple(f.slug for f in fits if f.quick or (f.runs and view.slow))
+    with st.container(key="methods_said"):
+        said = st.empty()
+    if chosen:
+        shown = replace(point, methods=chosen).validate(DASHBOARD)
+        outcomes = _outcomes(shown)
+        table = summary(frame(outcomes))
+        found = advice(outcomes)
+        if found.ranked:
+            said.markdown(start_with(found, without_data(shown)))
+            _draw_errors(shown, outcomes, table, found)
+    st.markdown(answer(fits))
     if slow:
+        seconds = sum(f.seconds for f in slow) * point.trials * machine_speed()
         which = ", ".join(method_card(f.slug).name for f in slow)
         st.toggle(
             f"Measure the slow ones too (about {max(seconds, 1):.0f} s)",
             key=STATE.key("slow"),
             help=f"They are: {which}.",
         )
-    chosen = tuple(f.slug for f in fits if f.quick or (f.runs and view.slow))
-    if not chosen:
-        st.info("Nothing to measure: no method runs here quickly.")
-        return
-    shown = replace(scenario, methods=chosen).validate(DASHBOARD)
-    outcomes = _outcomes(shown)
-    lower = evaluations(shown, floors(shown.problem, shown.level))
-    table = summary(frame(outcomes))
+
+
+def _draw_errors(
+    shown: Scenario, outcomes: list[Outcome], table: pd.DataFrame, found: Advice
+) -> None:
+    """Draw the errors, the smallest first, and a button for each method in the same order."""
+    best_first = table.sort_values("mean_error")["method"].tolist()
     hidden = exact(table)
+    name = method_card(found.ranked[0][0]).name
+    title = f"{name} has the smallest measured error of the private methods"
+    if len(hidden) < len(table):
+        ordered = replace(shown, methods=tuple(best_first))
+        responsive(
+            "methods_race",
+            title + (", in a tie" if found.tied else ""),
+            lambda look: point_figure(ordered, outcomes, [], look),
+            table=lambda: numbers(shown, table),
+        )
     if hidden:
         st.caption(
             f"These find the exact minimiser in every run, a corner of the set, and have no place "
             f"on a logarithmic axis: {', '.join(hidden)}."
         )
-    if len(hidden) == len(table):
-        return
-    said = words.state(shown, table, lower, {o.method: o.bound_by for o in outcomes})
-    responsive(
-        "methods_race",
-        said.headline,
-        lambda look: point_figure(shown, outcomes, [], look),
-        table=lambda: numbers(shown, table),
-    )
-    with st.container(key="methods_race_said"):
-        st.markdown(said.sentence)
     st.caption(
-        f"Every point is one run: {shown.trials} of each method, on the same data. n = "
-        f"{shown.n:,}, d = {shown.d}" + (f", m = {shown.m}" if shown.m > 1 else "") + ". At other "
-        "sizes other methods lead: Explore sweeps them."
+        f"Every point is one run: {shown.trials} of each method, on the same data. At other sizes "
+        "other methods lead: Explore sweeps them. Open a method's page:"
     )
+    _open_buttons([slug for slug, _ in found.ranked])
     to_explore(shown, "Open this in Explore")
 
 
@@ -217,7 +190,7 @@ def _table(view: View, fits: Sequence[Fit]) -> None:
     st.toggle(
         "Show those that do not run here too",
         key=STATE.key("every"),
-        help="Here: where your answers to the five questions lead.",
+        help="At the settings of the sidebar.",
     )
     with st.container(key="methods_table"):
         st.markdown(comparison(fits, every=view.every))

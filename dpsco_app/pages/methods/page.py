@@ -9,7 +9,7 @@ from dpsco_app.pages.methods.overview import overview
 from dpsco_app.pages.methods.state import ORDER, STATE, View, neighbours
 from dpsco_app.pages.methods.words import method_label
 from dpsco_app.parts.figures import SHARED_STYLE
-from dpsco_app.parts.page import draw_wrong, link, opened
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, link, opened
 from dpsco_app.shell.places import draw_views
 from dpsco_core.catalogue import method_card
 
@@ -31,16 +31,20 @@ def page() -> None:
     st.html(SHARED_STYLE + STYLE)
     draw_views("methods")
     view, wrong = opened(STATE)
-    STATE.remember(view)
+    scenario, refused = draw_controls(STATE)
+    STATE.remember(view, scenario)
     name = method_card(view.method).name if view.method else "which one when"
     st.title(f"Methods: {name}")
     draw_wrong(wrong)
     _choose(view)
     if view.method:
         method_page(view.method)
+    elif scenario is None:
+        st.error(refused)
     else:
-        overview(view)
-    link(STATE, view)
+        draw_apart(STATE, scenario)
+        overview(view, scenario)
+    link(STATE, view, scenario)
 
 
 def _choose(view: View) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dpsco_app.pages.one_run.state import anatomy_query
+from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, method_card
-from dpsco_core.explain.methods.guide import BUDGETS, HOLDERS, SETS, TAILS, Questions
+from dpsco_core.catalogue import METHOD_SLUGS, method_card
 from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.problems import MeanEstimation
 
@@ -24,8 +24,6 @@ class View:
     ----------
     method : str
         The slug of the method that is told; empty for the overview.
-    problem, tails, budget, geometry, holder : str
-        The answers of the guide: see `dpsco_core.explain.methods.guide.Questions`.
     slow : bool
         Whether the methods that take their time are measured too.
     every : bool
@@ -33,11 +31,6 @@ class View:
     """
 
     method: str = ""
-    problem: str = "quadratic"
-    tails: str = "variance"
-    budget: str = "approx"
-    geometry: str = "l2"
-    holder: str = "records"
     slow: bool = False
     every: bool = True
 
@@ -45,27 +38,15 @@ class View:
         """Return the view; raises `InvalidInput` in one sentence."""
         if self.method:
             one_of("method", self.method, METHOD_SLUGS)
-        one_of("problem", self.problem, PROBLEM_SLUGS)
-        one_of("tails", self.tails, TAILS)
-        one_of("budget", self.budget, BUDGETS)
-        one_of("geometry", self.geometry, SETS)
-        one_of("holder", self.holder, HOLDERS)
         return self
-
-    @property
-    def questions(self) -> Questions:
-        """The answers; mean estimation has no users with several records."""
-        return Questions(
-            problem=self.problem,
-            tails=self.tails,
-            budget=self.budget,
-            geometry=self.geometry,
-            holder="records" if self.problem == MEAN else self.holder,
-        )
 
 
 DEFAULT = View()
-STATE = PageState(name="methods", default=DEFAULT)
+STATE = PageState(
+    name="methods",
+    default=DEFAULT,
+    use=visit.Use(without=("methods", "axis", "grid", "trials")),
+)
 ORDER: tuple[str, ...] = ("", *METHOD_SLUGS)
 
 

@@ -5,31 +5,6 @@ from __future__ import annotations
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 
-INTRODUCTION = (
-    "Every method of the catalogue has a page here: what it does, its steps as the library runs "
-    "them, why it is private, what it costs, what is proven of it, and its code. Start with the "
-    "five questions, or choose a method above."
-)
-PROBLEM_NAMES = {
-    "mean": "a mean",
-    "quadratic": "a mean on a set (quadratic loss)",
-    "linear": "a direction (linear loss)",
-    "least-squares": "a regression (squares)",
-    "logistic": "a classifier (logistic)",
-    "huber": "a robust regression (Huber)",
-    "hinge": "a classifier (hinge, kinks)",
-    "absolute": "a median regression (kinks)",
-    "geometric-median": "a geometric median (kinks)",
-}
-TAIL_NAMES = {"variance": "a variance", "moments": "4 moments", "light": "Gaussian tails"}
-BUDGET_NAMES = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure ε"}
-SET_NAMES = {
-    "l2": "ℓ₂ ball",
-    "l1": "ℓ₁ ball",
-    "solid-simplex": "solid simplex",
-    "linf": "cube (ℓ∞)",
-}
-HOLDER_NAMES = {"records": "single records", "users": "whole users"}
 NOTIONS = {
     "none": "not private",
     "pure": "pure ε",
@@ -53,8 +28,9 @@ GUIDE = """
    root of the logarithm; mirror descent saves that in its sampling error only. Every method that
    projects gains something: the set cuts noise off. On a cube no norm helps.
 5. **Whose data is it?** If a person gave many records, protect the person. Up to about a thousand
-   records each (with 10,000 users at ε = 1), clip the users' mean gradients; beyond, a filter needs
-   less noise. With a few hundred users only group privacy and clipped means run at all.
+   records each (with 10,000 users at ε = 1), take clipped user gradients; beyond, filtered
+   gradients need less noise. With a few hundred users only group privacy and clipped user gradients
+   run.
 """
 
 

@@ -1,95 +1,56 @@
-"""Which methods run where: five questions make a small scenario, and every plan is asked."""
+"""Which method to start with: every plan is asked whether it runs, and a few runs are compared."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from dpsco_core.base.cards import Level
-from dpsco_core.base.errors import NotApplicable, require
-from dpsco_core.base.parsing import one_of
-from dpsco_core.catalogue import PROBLEM_SLUGS, make_method, method_card, methods_for
-from dpsco_core.problems import MeanEstimation
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.catalogue import make_method, method_card, methods_for
+from dpsco_core.explain.contest import TRIALS, is_tied
 from dpsco_core.runs.cost import EVALUATION, EXACT, release_seconds
-from dpsco_core.runs.study import own_setting
+from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
-TAILS = ("variance", "moments", "light")
-BUDGETS = ("approx", "zcdp", "pure")
-SETS = ("l2", "l1", "solid-simplex", "linf")
-HOLDERS = ("records", "users")
 QUICK_SECONDS = 0.12  # of one run that is made at once; on the reference machine
-TRIALS = 5
 
-_TAILS: dict[str, dict[str, Any]] = {
-    "variance": {"p": 2.0},
-    "moments": {"p": 4.0},
-    "light": {"p": 10.0, "distribution": "gaussian"},
-}
-_BUDGETS: dict[str, dict[str, Any]] = {
-    "approx": {},
-    "zcdp": {"epsilon": None, "delta": None, "rho": 0.05},
-    "pure": {"delta": 0.0},
-}
-_SIZES: dict[str, dict[str, Any]] = {
-    "records": {"n": 2000, "d": 5},
-    "users": {"n": 10_000, "m": 10, "d": 5},
-}
+
+def comparison_point(scenario: Scenario) -> Scenario:
+    """Return a scenario's own point with every method that is made for it, a few runs of each."""
+    level: Level = "user" if scenario.m > 1 else "item"
+    methods = methods_for(scenario.problem, level)
+    return replace(scenario, axis=None, grid=(), methods=methods, trials=TRIALS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Questions:
-    """What decides the choice of a method.
+class Advice:
+    """Which private method to start with, by measured errors.
 
     Parameters
     ----------
-    problem : str
-        Slug: what is estimated.
-    tails : {"variance", "moments", "light"}
-        What is known of the data: a variance, four moments, or Gaussian tails.
-    budget : {"approx", "zcdp", "pure"}
-    geometry : {"l2", "l1", "solid-simplex", "linf"}
-        The set that holds the answer.
-    holder : {"records", "users"}
-        What is protected: single records, or users with 10 of them each.
-
-    Raises
-    ------
-    InvalidInput
-        By `validate`, in one sentence.
+    ranked : tuple of (str, float)
+        The private methods that ran with their mean errors, the smallest first.
+    tied : bool
+        Whether the runs do not tell the first from another one.
     """
 
-    problem: str = "mean"
-    tails: str = "variance"
-    budget: str = "approx"
-    geometry: str = "l2"
-    holder: str = "records"
+    ranked: tuple[tuple[str, float], ...]
+    tied: bool
 
-    def validate(self) -> Questions:
-        """Return the answers if they make a scenario."""
-        one_of("problem", self.problem, PROBLEM_SLUGS)
-        one_of("tails", self.tails, TAILS)
-        one_of("budget", self.budget, BUDGETS)
-        one_of("geometry", self.geometry, SETS)
-        one_of("holder", self.holder, HOLDERS)
-        several = self.holder == "users" and self.problem == MeanEstimation.card.slug
-        require(
-            not several, "holder", "records for the problem mean (quadratic has users)", "users"
-        )
-        return self
 
-    @property
-    def scenario(self) -> Scenario:
-        """A single small point with every method that is made for it, not all of which may run."""
-        level: Level = "user" if self.holder == "users" else "item"
-        values = _TAILS[self.tails] | _BUDGETS[self.budget] | _SIZES[self.holder]
-        return Scenario(
-            problem=self.problem,
-            geometry=self.geometry,
-            methods=methods_for(self.problem, level),
-            trials=TRIALS,
-            **values,
-        ).validate()
+def advice(outcomes: Sequence[Outcome]) -> Advice:
+    """Return the private methods in the order of their mean errors on the same data."""
+    errors: dict[str, list[float]] = {}
+    for outcome in outcomes:
+        if not outcome.not_applicable and method_card(outcome.method).privacy != "none":
+            errors.setdefault(outcome.method, []).append(outcome.error)
+    means = {method: float(np.mean(values)) for method, values in errors.items()}
+    ranked = tuple(sorted(means.items(), key=lambda pair: pair[1]))
+    table = np.array([errors[method] for method, _ in ranked])
+    return Advice(ranked=ranked, tied=len(ranked) > 1 and is_tied(table))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,8 +95,3 @@ def fitting(point: Scenario) -> tuple[Fit, ...]:
         seconds = release_seconds(point, slug) + evaluation
         found.append(Fit(slug=slug, refusal="", seconds=seconds))
     return tuple(found)
-
-
-def private(fits: tuple[Fit, ...]) -> tuple[Fit, ...]:
-    """Return those that run and protect something."""
-    return tuple(f for f in fits if f.runs and method_card(f.slug).privacy != "none")

@@ -10,11 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.methods.method import cost_sentence, point_text
-from dpsco_app.pages.methods.overview import answer, comparison, exact
+from dpsco_app.pages.methods.overview import answer, comparison, exact, start_with
 from dpsco_app.pages.methods.state import DEFAULT, STATE, View, method_anatomy_query, neighbours
 from dpsco_app.pages.methods.words import (
     NOTIONS,
-    PROBLEM_NAMES,
     family,
     formula,
     in_table,
@@ -23,16 +22,17 @@ from dpsco_app.pages.methods.words import (
 )
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
-from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, PROBLEM_SLUGS, method_card
+from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, method_card
 from dpsco_core.explain.anatomy import risk_path
-from dpsco_core.explain.methods.guide import Questions, fitting
+from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
+from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts
 from tests.app.places.test_one_run import open_at
 
-QUICK = {"problem": "mean", "tails": "moments"}
+QUICK = {"problem": "mean", "p": "4", "n": "1000"}
 
 
 def open_algorithms(**query: str) -> AppTest:
@@ -112,25 +112,42 @@ def test_the_cost_is_said_in_words() -> None:
 # -- the overview -------------------------------------------------------------------------------
 
 
-def test_the_overview_answers_and_measures() -> None:
+def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scenario() -> None:
     page = open_algorithms(**QUICK)
     shown = texts(page)
-    assert "private methods" in shown and "| Simple clipping | **yes** |" in shown
+    point = comparison_point(Scenario(methods=("mean.sample",), n=1000, p=4.0))
+    running = [f.slug for f in fitting(point) if f.quick]
+    found = advice([run_cell(c) for c in cells(replace(point, methods=tuple(running)))])
+    assert start_with(found, 1.0) in shown
+    assert shown.index("Start with") < shown.index("What do you estimate?")  # then the guide
+    assert "| Simple clipping | **yes** |" in shown
+    opened = [b.label for b in page.button if (b.key or "").startswith("methods_open_")]
+    assert opened == [method_card(m).name for m, _ in found.ranked]
     (wide,) = page.get("plotly_chart")
     figure = json.loads(wide.proto.spec)
-    assert any("Simple clipping" in str(trace.get("y")) for trace in figure["data"])
-    opened = {b.label for b in page.button}
-    assert {"Simple clipping", "Coordinate-wise, Gaussian"} <= opened
-    page.segmented_control(key=STATE.key("budget")).set_value("pure")
-    checked(page.run())
-    assert "**2 of 8 private methods**" in texts(page)
-    assert page.query_params["budget"] == "pure"
-    press(page, "Coordinate-wise, Laplace")
-    assert page.title[0].value == "Methods: Coordinate-wise, Laplace"
+    rows = [row.replace("<br>", "") for row in figure["layout"]["yaxis"]["categoryarray"]]
+    private = [row for row in rows if row in opened]
+    assert private == opened  # sorted by error
+    press(page, opened[0])
+    assert page.title[0].value == f"Methods: {opened[0]}"
+
+
+def test_the_advice_is_said_with_its_reason() -> None:
+    ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
+    said = start_with(Advice(ranked=ranked, tied=False), 1.0)
+    assert said.startswith("Start with **Adaptive clipping**, because its mean error")
+    assert "2 times smaller than that of Simple clipping (0.1)" in said
+    assert "do not tell it apart from Simple clipping" in start_with(
+        Advice(ranked=ranked, tied=True), 1.0
+    )
+    assert "ignores the data is no worse here: 0.04" in start_with(
+        Advice(ranked=ranked, tied=False), 0.04
+    )
+    assert "the only private method" in start_with(Advice(ranked=ranked[:1], tied=False), 1.0)
 
 
 def test_the_table_filters() -> None:
-    fits = fitting(Questions(problem="hinge").scenario)
+    fits = fitting(comparison_point(Scenario(problem="hinge", methods=(), n=2000, d=5)))
     every, some = comparison(fits, every=True), comparison(fits, every=False)
     assert len(every.splitlines()) == len(METHOD_SLUGS) + 2
     running = [fit for fit in fits if fit.runs]
@@ -141,16 +158,17 @@ def test_the_table_filters() -> None:
 
 
 def test_the_answer_counts_what_runs() -> None:
-    fits = fitting(Questions(problem="mean").scenario)
-    assert answer(fits).startswith("**All 8 private methods**")
-    none = fitting(Questions(problem="logistic", budget="pure").scenario)
-    assert "No private method runs here" in answer(none) and "pure DP" in answer(none)
+    fits = fitting(comparison_point(Scenario(methods=("mean.sample",), n=2000, d=5)))
+    assert answer(fits).startswith("All 8 private methods for this problem")
+    pure = fitting(comparison_point(Scenario(problem="logistic", methods=(), n=500, delta=0.0)))
+    assert "No private method for this problem can run" in answer(pure)
+    assert "pure DP" in answer(pure)
 
 
 def test_what_a_logarithm_cannot_show_is_said() -> None:
     table = pd.DataFrame({"method": ["sco.erm", "sco.clipped"], "mean_error": [0.1, 0.0]})
     assert exact(table) == ["Clipped gradients"]
-    page = open_algorithms(problem="linear", geometry="linf")
+    page = open_algorithms(problem="linear", geometry="linf", n="1000", d="5")
     assert any("find the exact minimiser" in c.value for c in page.caption)
 
 
@@ -158,16 +176,22 @@ def test_what_a_logarithm_cannot_show_is_said() -> None:
 
 
 def test_the_address_comes_back() -> None:
-    view = View(method="lp.phased-sgd", problem="hinge", tails="light", slow=True, every=False)
+    view = View(method="lp.phased-sgd", slow=True, every=False)
     assert STATE.from_query(STATE.to_query(view)) == (view, [])
     assert STATE.to_query(DEFAULT) == {}
-    wrong, sentences = STATE.from_query({"method": "sco.nothing", "holder": "users"})
-    assert wrong == View(holder="users") and "method must be" in sentences[0]
-    assert View(problem="mean", holder="users").questions.holder == "records"
+    wrong, sentences = STATE.from_query({"method": "sco.nothing", "slow": "yes"})
+    assert wrong == View(slow=True) and "method must be" in sentences[0]
+
+
+def test_a_method_is_chosen_and_the_scenario_of_the_visit_stays() -> None:
+    page = open_algorithms(method="mean.clipped", problem="mean", n="2000", p="4")
+    page.selectbox(key=STATE.key("method")).set_value("mean.smoothed")
+    checked(page.run())
+    assert page.query_params["method"] == "mean.smoothed"
+    assert (page.query_params["n"], page.query_params["p"]) == ("2000", "4")
 
 
 def test_everything_has_a_name() -> None:
-    assert set(PROBLEM_NAMES) == set(PROBLEM_SLUGS)
     kinds = {family(slug): slug.split(".")[0] for slug in METHOD_SLUGS}
     assert sorted(kinds.values()) == ["lp", "mean", "sco", "user"]
     assert all(kinds[family(slug)] == slug.split(".")[0] for slug in METHOD_SLUGS)
@@ -193,6 +217,6 @@ def test_every_example_leads_with_its_method() -> None:
 
 
 def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not() -> None:
-    page = open_at("methods", problem="logistic", budget="pure")
-    assert "No private optimiser of the catalogue can run" in texts(page)
+    page = open_at("methods", problem="logistic", delta="0", n="1000")
+    assert "No private method for this problem can run at these settings" in texts(page)
     assert "Choose a private optimiser" not in texts(page)
