@@ -29,10 +29,22 @@ BASES = {
     "theory": Scenario(problem="quadratic", methods=default_methods("quadratic"), p=3.0),
 }
 
+# What the questions of Algorithms asked for is in the scenario now.
+ANSWERS = {
+    ("tails", "moments"): {"p": "4"},
+    ("tails", "light"): {"p": "10", "distribution": "gaussian"},
+    ("budget", "zcdp"): {"epsilon": "none", "delta": "none", "rho": "0.05"},
+    ("budget", "pure"): {"delta": "0"},
+    ("holder", "users"): {"n": "10000", "m": "10"},
+}
+
 
 def at_present(slug: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """Return the path and the parameters that an old address has now."""
     page, now = OLD[slug], dict(query)
     if page == "bounds" and now.pop("part", "") == "errata":
         return "errata", now
+    if page == "methods":
+        for question in ("tails", "budget", "holder"):
+            now |= ANSWERS.get((question, now.pop(question, "")), {})
     return page, visit.query(BASES[slug]) | now if slug in BASES else now

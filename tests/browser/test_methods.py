@@ -13,7 +13,7 @@ from tests.browser.responsive import (
     expect_to_fit_a_phone,
 )
 
-OVERVIEW = "/algorithms?problem=mean&tails=moments"
+OVERVIEW = "/algorithms?problem=mean&tails=moments&budget=pure"
 RACE = "methods_race"
 
 
@@ -35,13 +35,13 @@ def test_a_method_is_told_turned_and_opened_in_explore(
 
 
 @pytest.mark.slow  # tests/app has the guide, test_every_page.py the phone
-def test_the_guide_narrows_and_a_phone_shows_its_own_figure(
+def test_an_old_address_keeps_its_answers_and_a_phone_shows_its_own_figure(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     expect_to_fit_a_phone(page, dashboard + OVERVIEW, ready, (RACE,))
-    page.get_by_role("radio", name="pure ε").click()
-    page.wait_for_url(lambda url: "budget=pure" in url, timeout=20_000)
-    expect(page.locator(".st-key-methods_said")).to_contain_text("2 of 8", timeout=20_000)
+    assert "delta=0" in page.url and "p=4" in page.url
+    expect(page.locator(".st-key-methods_said")).to_contain_text("Start with", timeout=20_000)
+    expect(page.get_by_text("2 of the 8 private methods")).to_be_visible()
     page.goto(dashboard + "/algorithms?method=mean.iterative")
     ready(page)
     main = "document.querySelector('[data-testid=stMain]')"

@@ -22,6 +22,7 @@ from dpsco_app.pages.methods.words import (
 )
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
+from dpsco_app.shell.old_addresses import at_present
 from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, method_card
 from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting
@@ -220,3 +221,13 @@ def test_under_pure_privacy_nobody_is_asked_for_an_optimiser_that_there_is_not()
     page = open_at("methods", problem="logistic", delta="0", n="1000")
     assert "No private method for this problem can run at these settings" in texts(page)
     assert "Choose a private optimiser" not in texts(page)
+
+
+def test_an_old_address_with_answers_leads_to_the_scenario_that_they_meant() -> None:
+    old = {"problem": "mean", "tails": "moments", "budget": "pure", "method": ""}
+    page, now = at_present("algorithms", old)
+    assert page == "methods"
+    scenario, wrong = visit.read(now)
+    assert not wrong and (scenario.p, scenario.delta, scenario.problem) == (4.0, 0.0, "mean")
+    zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp", "holder": "users"})[1])
+    assert not wrong and zcdp.rho == 0.05 and zcdp.epsilon is None
