@@ -35,7 +35,6 @@ ANSWERS = {
     ("tails", "light"): {"p": "10", "distribution": "gaussian"},
     ("budget", "zcdp"): {"epsilon": "none", "delta": "none", "rho": "0.05"},
     ("budget", "pure"): {"delta": "0"},
-    ("holder", "users"): {"n": "10000", "m": "10"},
 }
 
 
@@ -45,6 +44,6 @@ def at_present(slug: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]
     if page == "bounds" and now.pop("part", "") == "errata":
         return "errata", now
     if page == "methods":
-        for question in ("tails", "budget", "holder"):
+        for question in ("tails", "budget"):
             now |= ANSWERS.get((question, now.pop(question, "")), {})
     return page, visit.query(BASES[slug]) | now if slug in BASES else now

@@ -229,5 +229,5 @@ def test_an_old_address_with_answers_leads_to_the_scenario_that_they_meant() -> 
     assert page == "methods"
     scenario, wrong = visit.read(now)
     assert not wrong and (scenario.p, scenario.delta, scenario.problem) == (4.0, 0.0, "mean")
-    zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp", "holder": "users"})[1])
+    zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp"})[1])
     assert not wrong and zcdp.rho == 0.05 and zcdp.epsilon is None
