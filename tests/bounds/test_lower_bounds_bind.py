@@ -199,7 +199,7 @@ FEW_RISKS = scenarios((SIZES[1], SIZES[4]), RISKS)
 # Objective perturbation is here in its closed form, a release of the mean with Gaussian noise.
 @pytest.mark.parametrize("method", [m for m in PRIVATE_RISK if m not in SLOW_METHODS])
 def test_no_private_optimiser_beats_a_lower_bound_at_eight_settings(method: str) -> None:
-    made = check(FEW_RISKS, method, "tight", "practical", trials=24)
+    made = check(FEW_RISKS, method, "tight", "practical", trials=12)
     found = {c.bound for c in made}
     assert found == promised(method) or (method in BY_A_TEST and not found)  # few records for it
 

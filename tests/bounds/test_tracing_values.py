@@ -346,15 +346,21 @@ def test_the_moment_factor_solves_its_equation(x):
 
 
 @cache
-def plain_mixture(d: int, s: float) -> float:
-    """Lambda(s), by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
+def largest_means() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Nodes in ln lambda, lambda, and the largest mean over 2,001 points at each."""
     logs = np.linspace(math.log(1e-9), math.log(1e6), 20_001)
     size = np.exp(logs)
     y = np.linspace(0, 1, 2001)
     means = np.array(
         [float((-x * (1 + y * y) + np.logaddexp(2 * x * y, -2 * x * y)).max()) for x in size]
     )
-    means = np.where(size <= 0.5, -size, means - math.log(2))
+    return logs, size, np.where(size <= 0.5, -size, means - math.log(2))
+
+
+@cache
+def plain_mixture(d: int, s: float) -> float:
+    """Lambda(s), by a trapezoid over 20,000 nodes in ln lambda from 1e-9 to 1e6."""
+    logs, size, means = largest_means()
     terms = d * means - logs / 2 - s * s / (4 * size) + math.log(s / (2 * math.sqrt(math.pi)))
     inside = float(logsumexp(terms)) + math.log(logs[1] - logs[0])
     return float(np.logaddexp(inside, -d * math.log(2) + math.log(math.erf(s / 2000))))

@@ -69,6 +69,7 @@ def medians(preset_name: str) -> dict[str, list[float]]:
     return {m: list(g.sort_values("x")["median_error"]) for m, g in table.groupby("method")}
 
 
+@pytest.mark.folded
 def test_heavy_tails_keep_radii_that_are_fixed_in_advance_two_to_five_times_above_the_grey() -> (
     None
 ):
@@ -81,12 +82,14 @@ def test_heavy_tails_keep_radii_that_are_fixed_in_advance_two_to_five_times_abov
     assert max([a / b for a, b in pairs][3:]) < 4 / 3
 
 
+@pytest.mark.folded
 def test_a_private_look_finds_centre_and_radius_where_the_bound_on_the_mean_is_wide() -> None:
     errors = medians("Choose the radius for me")
     ratios = [a / b for a, b in zip(errors["mean.adaptive"], errors["mean.clipped"], strict=True)]
     assert max(ratios[:-1]) < 2 / 3 and ratios[-1] < 1
 
 
+@pytest.mark.folded
 def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
     errors = medians("Privacy is free")
     assert errors["mean.clipped"][0] > 5 * errors["mean.sample"][0]
@@ -96,6 +99,7 @@ def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
     assert errors["mean.cwme-cdp"][-1] < 1.1 * errors["mean.sample"][-1]
 
 
+@pytest.mark.folded
 def test_dimension_bites_the_laplace_noise_harder_beyond_ten() -> None:
     errors = medians("Dimension bites")
     ratios = [a / b for a, b in zip(errors["mean.cwme-pure"], errors["mean.cwme-cdp"], strict=True)]
@@ -105,12 +109,14 @@ def test_dimension_bites_the_laplace_noise_harder_beyond_ten() -> None:
     assert ratios[0] < 0.9 and words.startswith("Up to d = 5 the coordinate-wise estimator")
 
 
+@pytest.mark.folded
 def test_the_theorems_parameters_err_more_than_the_answer_zero() -> None:
     errors = medians("Theory's constants")
     assert min(errors["mean.cwme-cdp"]) > 1
     assert errors["mean.iterative"] == pytest.approx([1.0] * 5)
 
 
+@pytest.mark.folded
 def test_lighter_tails_help_clipping_but_not_smoothing() -> None:
     errors = medians("Lighter tails help")
     assert errors["mean.clipped"][-1] < 0.5 * errors["mean.clipped"][0]
@@ -124,6 +130,7 @@ def said_of(page: AppTest, slug: str) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.folded
 def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_near_the_grey() -> (
     None
 ):
@@ -135,6 +142,7 @@ def test_logistic_regression_without_data_beats_coordinates_until_clipping_is_ne
         assert errors[slug][-1] < 2 * errors["sco.erm"][-1]
 
 
+@pytest.mark.folded
 def test_clipping_decides_who_goes_on_falling() -> None:
     errors = medians("Clipping decides")
     # With 60 trials, from n = 10,000 to 50,000: 0.67 and 0.72; the rate 1/sqrt(n) is 0.45.
@@ -156,6 +164,7 @@ def test_on_the_hard_convex_loss_no_mean_error_is_below_the_bound_and_the_best_i
 
 
 @pytest.mark.slow
+@pytest.mark.folded
 def test_kinks_stop_phased_sgd_and_flatten_noisy_descent_only() -> None:
     errors = medians("Non-smooth: absolute")
     assert all(math.isnan(e) for e in errors["sco.phased-sgd"])
@@ -208,6 +217,7 @@ def test_remarks_that_differ_in_numbers_only_are_said_once() -> None:
     assert len(remarks) == 1
 
 
+@pytest.mark.folded
 def test_a_whole_user_is_hidden_best_by_the_filter_once_there_are_many_items() -> None:
     errors = medians("A whole user hidden")
     filtered, plain = errors["user.accelerated"], errors["user.clipped-means"]

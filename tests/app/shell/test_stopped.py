@@ -15,6 +15,7 @@ from dpsco_app.shell import page_state
 from dpsco_app.shell.page_state import PageState
 from tests.app.pages import checked
 
+pytestmark = pytest.mark.folded  # what is folded away holds no control that is tried here
 SCRIPT = """
 import streamlit as st
 from dpsco_app.pages.{0} import page

@@ -12,6 +12,7 @@ from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press
 
+pytestmark = pytest.mark.folded  # what is folded away holds no field of a scenario
 SCRIPT = """
 import importlib
 import streamlit as st

@@ -134,7 +134,7 @@ def test_a_strongly_convex_run_is_certified_on_every_set(
             lambda _, c, **k: Certified(value=c.centre, gradient_calls=0, accuracy=claimed),
         )
     constraint, accuracy = SETS[name], 1e-18
-    for seed in range(2):
+    for seed in range(1 if stall else 2):  # two with the heuristic, in the slow suite
         hessian, c = quadratic(seed)
         calls = 0
 
