@@ -37,6 +37,7 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.catalogue import method_card
 from dpsco_core.results.report import Evaluation
+from dpsco_core.results.tables import interval_half_width
 from dpsco_core.scenario import Scenario
 
 AXIS_TITLES = {
@@ -69,12 +70,15 @@ class Curves:
         Whether they are those that are drawn beside: dashed, with open points.
     previous : bool
         Whether they are of settings that have changed since: faded.
+    thin : bool
+        Whether they are a companion: a thin line alone.
     """
 
     table: pd.DataFrame
     suffix: str = ""
     other: bool = False
     previous: bool = False
+    thin: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +100,7 @@ class Line:
     name: str
     other: bool
     previous: bool
+    thin: bool = False
 
 
 def error_figure(
@@ -220,7 +225,7 @@ def _range(
     table: pd.DataFrame, curves: list[list[Evaluation]], start: Sequence[float]
 ) -> tuple[float, float]:
     """Return the vertical range: all measured errors, and the bounds that are near them."""
-    measured = [float(v) for c in ("q10", "q90", "median_error") for v in table[c] if v > 0]
+    measured = [float(v) for c in ("q10", "q90", "mean_error") for v in table[c] if v > 0]
     measured = [v for v in measured if v > ROUNDING * max(measured)]
     lower = [e.value for c in curves if c[0].bound.card.kind == "lower" for e in c]
     upper = [e.value for c in curves if c[0].bound.card.kind == "upper" for e in c]
@@ -282,10 +287,11 @@ def _curve_lines(
             name=method_card(method).name + part.suffix,
             other=part.other,
             previous=part.previous,
+            thin=part.thin,
         )
         points.sort(key=attrgetter("x"))
-        last = points[-1].median_error
-        shown = [point for point in points if point.median_error > 0]
+        last = points[-1].mean_error
+        shown = [point for point in points if point.mean_error > 0]
         if shown:
             traces += _method_lines(scenario, shown, line, look)
             labels.append(_name_at_end(shown, line, look))
@@ -308,15 +314,17 @@ def _method_lines(
         "mode": "lines",
         "line": {"width": 0},
         "fill": "toself",
-        "fillcolor": translucent(colour, 0.07 if line.other or line.previous else 0.16),
+        "fillcolor": translucent(
+            colour, 0 if line.thin else 0.07 if line.other or line.previous else 0.16
+        ),
         "hoverinfo": "skip",
         "name": f"{name}, 10-90 %",
         "showlegend": False,
     }
     hover = [
         f"<b>{name}</b><br>{SYMBOL[scenario.axis or 'n']} = {number_text(r.x)}"
-        f"<br>median {r.median_error:.3g}"
         f"<br>mean {r.mean_error:.3g} ± {r.standard_error:.1g}"
+        f"<br>median {r.median_error:.3g}"
         f"<br>10-90 % of trials {r.q10:.3g} to {r.q90:.3g}"
         f"<br>{r.trials} trials · {1000 * r.seconds:.2g} ms each"
         for r in points
@@ -325,12 +333,19 @@ def _method_lines(
     middle: Part = {
         "type": "scatter",
         "x": x,
-        "y": [r.median_error for r in points],
-        "mode": "lines+markers",
+        "y": [r.mean_error for r in points],
+        "error_y": {
+            "array": [_half_interval(r) for r in points],
+            "color": colour,
+            "thickness": 1,
+            "width": 0,
+            "visible": not line.thin,
+        },
+        "mode": "lines" if line.thin else "lines+markers",
         "line": {
             "color": colour,
-            "width": 2.6 if private else 2,
-            "dash": "7px,4px" if line.other else "solid",
+            "width": 1.5 if line.thin else 2.6 if private else 2,
+            "dash": "7px,4px" if line.other and not line.thin else "solid",
         },
         "marker": {
             "symbol": opened(symbol_of(method)) if line.other else symbol_of(method),
@@ -345,6 +360,11 @@ def _method_lines(
     return band, middle
 
 
+def _half_interval(row: Any) -> float:
+    """Return half of the 95 % interval of a mean, which on a log axis stays above 0."""
+    return min(interval_half_width(row.standard_error, row.trials), 0.95 * row.mean_error)
+
+
 def opened(symbol: str) -> str:
     """Return the open form of a marker; what is open already gets a dot."""
     return f"{symbol}-dot" if symbol.endswith("-open") else f"{symbol}-open"
@@ -353,7 +373,7 @@ def opened(symbol: str) -> str:
 def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
     return Label(
         text=line.name if line.other else f"<b>{line.name}</b>",
-        y=points[-1].median_error,
+        y=points[-1].mean_error,
         colour=look.colour(colour_of(line.method)),
         rank=1 if line.other else 0,
     )

@@ -37,7 +37,12 @@ def summary_csv(result: Result) -> str:
 
 def _beside_each_other(result: Result, tables: list[pd.DataFrame]) -> pd.DataFrame:
     named = zip(RUNS, result.parts, tables, strict=True)
-    return pd.concat([t.assign(run=run, geometry=part.scenario.geometry) for run, part, t in named])
+    return pd.concat(
+        [
+            t.assign(run=run, geometry=part.scenario.geometry, p=part.scenario.p)
+            for run, part, t in named
+        ]
+    )
 
 
 def json_text(result: Result) -> str:

@@ -41,6 +41,7 @@ NOTIONS = {
 SHOW = "show"  # the state and the URL parameter of the views
 AGAINST = "against"  # and of the set that is drawn beside
 NO_SET = "none"
+TAIL = "tail"  # a light or a heavy tail stands beside
 PIN = "pin"  # and of the scenario that is kept to be compared, as a query of its own
 BOUND = "bound"  # and of a bound that is drawn by name
 FORMULA = "formula"  # and of a formula that is drawn

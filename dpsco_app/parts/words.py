@@ -39,6 +39,8 @@ def state(
     table: pd.DataFrame,
     bounds: Sequence[Evaluation],
     binding: Mapping[str, tuple[str, ...]],
+    *,
+    same: bool = False,
 ) -> Statement:
     """Return what the run shows at the grid point that is nearest to the chosen value.
 
@@ -52,6 +54,8 @@ def state(
     binding : mapping
         For every method, the classes of lower bounds that bind it ("zcdp", "pure") besides those
         that bind every algorithm.
+    same : bool
+        Whether the trials do not tell the best private method from the baseline.
     """
     done = table[table["median_error"] > 0]
     if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
@@ -70,8 +74,10 @@ def state(
     public = errors.get(baseline(scenario.problem))
     if public is not None and public > NO_ERROR * errors[best]:
         ratio = errors[best] / public
-        parts.append(f"**{times(ratio)} times** that of {words_for(scenario.problem).baseline}")
-        headline = _against_public(scenario.problem, name, ratio, _inside(where))
+        noise = " (within the noise of the trials)" if same else ""
+        baseline_name = words_for(scenario.problem).baseline
+        parts.append(f"**{times(ratio)} times** that of {baseline_name}{noise}")
+        headline = _against_public(scenario.problem, name, ratio, _inside(where)) + noise
     floor = _floor(bounds, at, binding.get(best, ()))
     if floor is not None:
         parts.append(_against(floor, errors[best], scenario))

@@ -103,9 +103,10 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the slope of log error against log axis for every method, with a 95 % interval.
 
     Empty for a sweep of p or q, which are exponents themselves: the error is no power of them.
-    The fit is least squares on the medians, one a grid point, and the interval is Student's, so it
-    includes what a straight line misses. ``predicted`` is the slope of the method's rate over the
-    same points; ``bound`` names it. Methods with fewer than three points are left out.
+    The fit is least squares on the means over the trials, one a grid point, and the interval is
+    Student's, so it includes what a straight line misses. ``predicted`` is the slope of the
+    method's rate over the same points; ``bound`` names it. Methods with fewer than three points are
+    left out.
     """
     import pandas as pd
 
@@ -114,11 +115,11 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
     if scenario.axis not in POWER_AXES:
         table = table.head(0)
     for method, group in table.groupby("method", sort=False):
-        good = group[group["median_error"] > 0].sort_values("x")
+        good = group[group["mean_error"] > 0].sort_values("x")
         if len(good) < 3:
             continue
         x = good["x"].to_numpy()
-        fitted, low, high = fit_slope(x, good["median_error"].to_numpy())
+        fitted, low, high = fit_slope(x, good["mean_error"].to_numpy())
         card = method_card(str(method))
         rate = [bound(card.rate).value(scenario.at(v).setting) for v in x] if card.rate else []
         known = len(rate) > 0 and all(0 < r < math.inf for r in rate)
@@ -135,6 +136,13 @@ def slopes(scenario: Scenario, cells: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows, columns=SLOPE_COLUMNS)
+
+
+def interval_half_width(standard_error: float, trials: int) -> float:
+    """Return half of Student's 95 % interval of a mean; 0 where one trial has no spread."""
+    if trials < 2 or math.isnan(standard_error):
+        return 0.0
+    return standard_error * float(scipy.special.stdtrit(trials - 1, 0.975))
 
 
 def fit_slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:

@@ -14,7 +14,7 @@ from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
 
 ENTRY = str(Path(__file__).resolve().parents[2] / "app.py")
-SMALL = {"trials": "5", "grid": "1000,5000"}
+SMALL = {"trials": "5", "grid": "1000,5000", "against": "none"}
 PREVIOUS = "previous settings"
 
 

@@ -6,11 +6,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
-from dpsco_app.pages.explore.comparison import label
+from dpsco_app.pages.explore.comparison import is_tail, label
 from dpsco_app.pages.explore.figure import Shown, side_by_side, together
+from dpsco_app.pages.explore.finding import records
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.overlays import draw_overlays
 from dpsco_app.pages.explore.presets import PRESETS
@@ -39,7 +41,8 @@ from dpsco_app.parts.shown_bounds import lower_cards
 from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.catalogue import bounds_for, default_methods, method_card, methods_for
+from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, methods_for
+from dpsco_core.results.findings import changes, verdict
 from dpsco_core.results.tables import POWER_AXES
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -218,11 +221,7 @@ def _slopes(result: Result) -> None:
     scenario = result.scenario
     words = words_for(scenario.problem)
     if scenario.axis is not None and scenario.axis not in POWER_AXES:
-        st.markdown("**Slopes**")
-        st.caption(
-            f"{SYMBOL[scenario.axis]} is itself an exponent: the error is not a power of it, and "
-            "has no slope."
-        )
+        _changes(result)
         return
     law = f": {words.error} ∝ {SYMBOL[scenario.axis]}^slope" if scenario.axis else ""
     st.markdown(f"**Slopes**{law}")
@@ -230,17 +229,73 @@ def _slopes(result: Result) -> None:
     if fitted.empty:
         st.caption("Slopes need a sweep with at least three points.")
         return
-    columns = (fitted[c] for c in ("name", "fitted", "low", "high", "predicted"))
-    rows = [
-        f"{name} | {_signed(slope)} | {_signed(low)} to {_signed(high)} | {_signed(predicted)}"
-        for name, slope, low, high, predicted in zip(*columns, strict=True)
-    ]
-    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted"
-    st.markdown("\n".join((head, "--- | ---: | ---: | ---:", *rows)))
+    rows = [_slope_row(scenario, row, "") for row in fitted.itertuples()]
+    if result.beside is not None and is_tail(result):
+        other = result.beside.scenario
+        end = f" at p = {number_text(other.p)}"
+        rows += [_slope_row(other, row, end) for row in result.beside.slopes().itertuples()]
+    head = f"{words.method.capitalize()} | Fitted | 95 % interval | Predicted | Verdict"
+    line = "--- | ---: | ---: | ---: | ---"
+    if scenario.axis == "n":
+        head, line = f"{head} | Half the error takes", f"{line} | ---"
+    st.markdown("\n".join((head, line, *rows)))
     st.caption(
-        "Fitted to the medians by least squares; predicted: the slope of the method's published "
-        "rate over the same points."
+        "Fitted to the mean errors by least squares; predicted: the slope of the method's "
+        "published rate over the same points. Consistent: the interval holds the prediction."
     )
+
+
+def _slope_row(scenario: Scenario, row: Any, end: str) -> str:
+    """Return one method's slope, what its rate predicts, and what follows."""
+    cells = [
+        f"{row.name}{end}",
+        _signed(row.fitted),
+        f"{_signed(row.low)} to {_signed(row.high)}",
+        _signed(row.predicted),
+        _verdict_in_words(scenario, row),
+    ]
+    if scenario.axis == "n":
+        cells.append(records(row.fitted))
+    return " | ".join(cells)
+
+
+def _verdict_in_words(scenario: Scenario, row: Any) -> str:
+    """Say whether the rate holds, for which losses it is proven, or why there is none."""
+    found = verdict(row.low, row.high, row.predicted)
+    if found is None:
+        return "no rate is published" if not row.bound else "the rate is void at these sizes"
+    grows = scenario.axis == "d"
+    said = {
+        "consistent": "consistent",
+        "steeper": f"{'grows more slowly' if grows else 'steeper'} (the rate is not tight here)",
+        "shallower": f"{'grows faster' if grows else 'shallower'} (the rate fails here)",
+    }[found]
+    if scenario.problem == MEAN:
+        return said
+    return f"{said}; rate for {bound(row.bound).card.loss_class} losses"
+
+
+def _changes(result: Result) -> None:
+    """Draw the change from point to point along an exponent: the error is no power of it."""
+    symbol, table = SYMBOL[str(result.scenario.axis)], result.table()
+    st.markdown(f"**Change of the mean error from each {symbol} to the next**")
+    steps = {m: changes(table, m) for m in dict.fromkeys(table["method"])}
+    points = sorted({x for found in steps.values() for x, _ in found})
+    if not points:
+        st.caption("It needs at least two points.")
+        return
+    names = " | ".join(f"to {number_text(x)}" for x in points)
+    head = f"{words_for(result.scenario.problem).method.capitalize()} | {names}"
+    rows = [
+        " | ".join((method_card(m).name, *(_factor(dict(found).get(x)) for x in points)))
+        for m, found in steps.items()
+    ]
+    st.markdown("\n".join((head, " | ".join(["---", *["---:"] * len(points)]), *rows)))
+    st.caption(f"{symbol} is itself an exponent: the error is not a power of it, and has no slope.")
+
+
+def _factor(value: float | None) -> str:
+    return "" if value is None else f"× {value:.2f}"
 
 
 def _signed(value: float) -> str:
@@ -251,7 +306,7 @@ def _signed(value: float) -> str:
 
 def _what_to_look_at(scenario: Scenario, start: Start) -> None:
     preset = next((p for p in PRESETS if p.scenario == scenario), None)
-    st.markdown("**What to look at**")
+    st.markdown("**What to notice**")
     if preset is not None:
         st.markdown(preset.look_for)
     binding = lower_cards(scenario.problem, scenario.level)

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import curves, in_words, label
+from dpsco_app.pages.explore.comparison import curves, in_words, is_tail, label
+from dpsco_app.pages.explore.finding import headline, light_data
 from dpsco_app.pages.explore.overlays import named_bound
 from dpsco_app.pages.explore.overlays import overlays as asked_lines
 from dpsco_app.pages.explore.pinning import overlays, same_quantity
@@ -21,10 +22,13 @@ from dpsco_app.parts.differences import differences
 from dpsco_app.parts.figures import Place, Places, figure_place, show
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import PIN, SHOW, SIDE
+from dpsco_app.parts.problem_words import baseline
 from dpsco_app.parts.running import Result, evaluations, starting_risks
 from dpsco_app.parts.shown_bounds import floors, shown
 from dpsco_core.catalogue import method_card
+from dpsco_core.results.findings import ratio
 from dpsco_core.results.report import Evaluation
+from dpsco_core.results.tables import frame
 from dpsco_core.scenario import Scenario
 
 Drawing = Callable[[Look], go.Figure]
@@ -68,7 +72,7 @@ class Shown:
 
 def side_by_side(result: Result) -> bool:
     """Whether the two scenarios of a result have a figure each."""
-    if result.beside is None:
+    if result.beside is None or is_tail(result):
         return False
     together = overlays(result.scenario, result.beside.scenario)
     return bool(st.session_state[SIDE]) or not together
@@ -84,9 +88,14 @@ def places(result: Result) -> Places:
     return {f"{PAIR}_{i}": Place(column) for i, column in enumerate(columns)}
 
 
-def say(said: words.Statement, result: Result, sentence: DeltaGenerator) -> None:
-    """Write the sentence of what has finished."""
-    sentence.markdown((said.sentence or said.headline) + _beside_in_words(result))
+def say(
+    said: words.Statement, result: Result, sentence: DeltaGenerator, *, stale: bool = False
+) -> None:
+    """Write the sentence of what has finished; it says so where the settings have changed."""
+    text = (said.sentence or said.headline) + _beside_in_words(result)
+    if said.sentence:
+        text += light_data(result.scenario)
+    sentence.markdown(f":orange[**Previous settings.**] {text}" if stale else text)
 
 
 def statement(result: Result) -> words.Statement:
@@ -98,7 +107,19 @@ def statement(result: Result) -> words.Statement:
         there = scenario if best[1] is None else replace(scenario, grid=(best[1],))
         lower = evaluations(there, floors(scenario.problem, scenario.level))
     binding = {o.method: o.bound_by for o in result.outcomes}
-    return words.state(scenario, result.table(), lower, binding)
+    said = words.state(scenario, result.table(), lower, binding, same=_within_noise(result, best))
+    finding = headline(result)
+    return replace(said, headline=finding) if finding else said
+
+
+def _within_noise(result: Result, best: tuple[str, float | None, float] | None) -> bool:
+    """Whether the trials do not tell the best private method from the baseline."""
+    public = baseline(result.scenario.problem)
+    if best is None or public not in result.scenario.methods:
+        return False
+    here = [o for o in result.outcomes if o.x == best[1]]
+    found = ratio(frame(here), best[0], public, None)
+    return found is not None and found.within_noise
 
 
 def _beside_in_words(result: Result) -> str:
@@ -117,16 +138,17 @@ def _beside_in_words(result: Result) -> str:
     return " " + in_words(result, method_card(method).name, here, there)
 
 
-def draw(drawn: Shown, headline: str, figure: Places) -> None:
+def draw(drawn: Shown, title: str, figure: Places) -> None:
     """Draw what has finished into the places of `places`."""
     # A key of its own for every drawing in one run of the page, and the same in the next run: the
     # browser then changes the figure that is there, which is quicker than a new one.
     count = st.session_state[DRAWN] = st.session_state[DRAWN] + 1
     dark = st.context.theme.type == "dark"
     if side_by_side(drawn.result):
-        _draw_pair(drawn, headline, figure, dark, count)
+        _draw_pair(drawn, title, figure, dark, count)
         return
-    title = headline if drawn.live is None else LIVE
+    if drawn.stale:
+        title = f"Previous settings: {title}" if drawn.live is None else LIVE
     [(kind, place)] = figure.items()
     compact = kind == "compact"
     look = Look(dark=dark, title=title, stale=drawn.stale, compact=compact)
@@ -152,12 +174,12 @@ def together(drawn: Shown) -> Drawing:
     )
 
 
-def _draw_pair(drawn: Shown, headline: str, figure: Places, dark: bool, count: int) -> None:
+def _draw_pair(drawn: Shown, title: str, figure: Places, dark: bool, count: int) -> None:
     """Draw one figure a scenario, with one range of errors where these are of the same kind."""
     result = drawn.result
     assert result.beside is not None
     ends = _common_ends(result)
-    titles = (f"Now: {headline}", f"{label(result)}: {statement(result.beside).headline}")
+    titles = (f"Now: {title}", f"{label(result)}: {statement(result.beside).headline}")
     for part, title, (name, place) in zip(result.parts, titles, figure.items(), strict=True):
         stale = drawn.stale and part is result
         look = Look(dark=dark, title=title, stale=stale, compact=True)

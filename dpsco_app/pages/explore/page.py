@@ -7,7 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import beside, draw_choice, others
+from dpsco_app.pages.explore.comparison import beside, draw_choice, is_tail, others
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.figure import (
     DRAWN,
@@ -27,7 +27,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, TAIL
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
@@ -114,7 +114,7 @@ def page() -> None:
         status.progress(result.finished / result.cells, text=so_far(result))
     else:
         say_status(shown, status)
-    say(said, result, sentence)
+    say(said, result, sentence, stale=stale)
     if first:
         draw(shown, said.headline, figure)
     if running:
@@ -147,7 +147,7 @@ def _draw_head(
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
-    if result is not None and result.beside is not None:
+    if result is not None and result.beside is not None and not is_tail(result):
         st.html(STYLE_BESIDE)
     with st.container(key="sentence"):
         return status, st.empty()
@@ -156,7 +156,7 @@ def _draw_head(
 def _draw_controls(set_now: Scenario) -> None:
     """Draw all controls but the first group, which is there from the start."""
     with st.sidebar:
-        controls.draw_groups(GROUPS[1:], set_now, {"Geometry": draw_choice})
+        controls.draw_groups(GROUPS[1:], set_now, {"Study": draw_choice})
         controls.draw_fine_print(set_now)
         draw_own_numbers()
 
@@ -222,7 +222,7 @@ def _preset_buttons(kind: str) -> None:
 
 def _start_preset(preset: Preset) -> None:
     st.session_state[AGAINST] = preset.against
-    if preset.against != NO_SET:  # one scenario can stand beside
+    if preset.against not in (NO_SET, TAIL):  # one scenario can stand beside
         st.session_state[PIN] = ""
     _start(preset.scenario)
 

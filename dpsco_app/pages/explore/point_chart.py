@@ -135,6 +135,7 @@ def _draw_trials(figure: go.Figure, method: str, errors: list[float], look: Look
             name=name,
             orientation="h",
             boxpoints="all",
+            boxmean=True,
             jitter=0.4,
             pointpos=0,
             marker={"color": colour, "symbol": symbol_of(method), "size": 6, "opacity": 0.7},

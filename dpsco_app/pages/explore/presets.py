@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_core.scenario import Scenario
 
 
@@ -15,7 +15,7 @@ class Preset:
     name: str
     look_for: str
     scenario: Scenario
-    against: str = NO_SET  # the set that is drawn beside
+    against: str = NO_SET  # what is drawn beside
 
     @property
     def kind(self) -> str:
@@ -43,6 +43,7 @@ PRESETS: tuple[Preset, ...] = (
             grid=GRID_N,
             trials=10,
         ),
+        against=TAIL,
     ),
     Preset(
         name="Choose the radius for me",

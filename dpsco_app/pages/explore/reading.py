@@ -6,16 +6,18 @@ from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.scenario import Scenario
 
 HOW_TO_READ = """
-- **Solid lines with points**: the median error over the trials; the band holds 10 % to 90 % of
-  them.
+- **Solid lines with points**: the mean error over the trials, which is what the bounds bind,
+  with its 95 % interval; the band holds 10 % to 90 % of the trials.
 - **Red lines**: lower bounds with proven constants. *Worst case, every (ε, δ) algorithm*: nobody
   who is private at this budget can guarantee less for every law with these moments. *Worst case,
   Gaussian noise*: the same for zCDP algorithms, at the ρ of the Gaussian noise in use; it is
   higher. *CDP Fano* is what Fano's inequality gives. Each line is the largest of several bounds:
   hover to read which. On the data that a bound is proven for, the region below it is shaded: no
   private algorithm can do better there.
-- **Thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with constant 1
-  because the constant is not known; only their slope means something.
+- **A thin line named “at p = 8”**: the method of that colour with a light tail, on paired trials.
+  *Compare with* in the panel switches it off.
+- **Other thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with
+  constant 1 because the constant is not known; only their slope means something.
 - **Faded**: a condition of the theorem fails there; hover to read which.
 - Neighbouring data sets differ by replacing one record, at user level all items of one user. The
   data are synthetic.

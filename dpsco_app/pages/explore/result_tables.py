@@ -14,6 +14,7 @@ from dpsco_app.parts.problem_words import losses_text, words_for
 from dpsco_app.parts.refusals import with_names
 from dpsco_app.parts.running import Result, evaluations
 from dpsco_core.catalogue import bounds_for, method_card
+from dpsco_core.results.tables import interval_half_width
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -31,7 +32,7 @@ def numbers(result: Result) -> pd.DataFrame:
     columns |= {
         "Trials": table["trials"],
         f"Mean {words.error}": table["mean_error"],
-        "Standard error": table["standard_error"],
+        "95 % ±": [interval_half_width(r.standard_error, r.trials) for r in table.itertuples()],
         "Median": table["median_error"],
         "10 %": table["q10"],
         "90 %": table["q90"],

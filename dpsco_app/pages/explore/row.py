@@ -8,13 +8,13 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import beside, others
+from dpsco_app.pages.explore.comparison import beside, is_tail, others
 from dpsco_app.pages.explore.figure import Shown
 from dpsco_app.pages.explore.open_study import read_only
 from dpsco_app.pages.explore.pinning import in_short, overlays, pin_text, pinned
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, number_text
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SIDE, SYMBOL, TAIL, number_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Result, estimate
 from dpsco_app.shell.arrival import arrive
@@ -37,7 +37,8 @@ def _press_pin() -> None:
     """Keep the scenario of the result; a set that is beside goes."""
     result: Result = st.session_state["result"]
     st.session_state[PIN] = pin_text(result.scenario)
-    st.session_state[AGAINST] = NO_SET
+    if st.session_state[AGAINST] != TAIL:
+        st.session_state[AGAINST] = NO_SET
     result.beside = None
 
 
@@ -119,7 +120,8 @@ def draw_second(scenario: Scenario | None, result: Result | None) -> None:
     now = scenario or (None if result is None else result.scenario)
     other = None if now is None else beside(now)
     kept = pinned(st.session_state[PIN])
-    if now is None or (other is None and kept is None):
+    tail = now is not None and kept is None and st.session_state[AGAINST] == TAIL
+    if now is None or tail or (other is None and kept is None):
         st.session_state[SIDE] = st.session_state[SIDE]
         return
     together = other is None or overlays(now, other)
@@ -149,7 +151,10 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
         status.markdown(f":orange[**Settings changed.** {_work(shown.now)}]")
     elif result.complete:
         both = ""
-        if result.beside is not None:
+        if is_tail(result):
+            assert result.beside is not None
+            both = f", and {result.beside.scenario.cells:,} at the other tail"
+        elif result.beside is not None:
             both = ", and as pinned" if st.session_state[PIN] else " on each of two sets"
         status.markdown(f"Finished: {_cells_in_words(result.scenario)}{both}.")
     elif shown.now is None:  # a stored study that is too large to be run here

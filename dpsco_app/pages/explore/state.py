@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.pages.explore.comparison import SETS
 from dpsco_app.pages.explore.pinning import checked_pin
-from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, VIEWS
+from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import Use
 from dpsco_core.base.errors import require
@@ -26,7 +26,7 @@ class View:
     pin : str
         The scenario that is kept to be compared, as a query of its own.
     against : str
-        The set that is drawn beside; not with a pin.
+        What is drawn beside: another tail, or a set; no set with a pin.
     side : bool
         Whether both are figures of their own.
     bound : str
@@ -37,7 +37,7 @@ class View:
 
     show: str = VIEWS[0]
     pin: str = ""
-    against: str = NO_SET
+    against: str = TAIL
     side: bool = False
     bound: str = ""
     formula: str = ""
@@ -47,7 +47,7 @@ class View:
         known = {name for name in self.show.split(",") if name} <= set(VIEWS)
         require(known, SHOW, f"among {', '.join(VIEWS)}", shorten(self.show))
         one_of(AGAINST, self.against, SETS)
-        alone = not self.pin or self.against == NO_SET
+        alone = not self.pin or self.against in (NO_SET, TAIL)
         require(alone, AGAINST, f"left out beside {PIN}", self.against)
         one_of(BOUND, self.bound, ("", *(b.card.slug for b in BOUNDS)))
         if self.formula:

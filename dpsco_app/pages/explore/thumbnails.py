@@ -17,7 +17,7 @@ import pandas as pd
 
 from dpsco_app.pages.explore.presets import PRESETS, Preset
 from dpsco_app.parts.look import REGION, colour_of
-from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_app.parts.running import starting_risks
 from dpsco_app.parts.shown_bounds import floors
 from dpsco_core.results.report import evaluate_all
@@ -139,7 +139,7 @@ def thumbnail(preset: Preset) -> str:
     scenario = preset.scenario
     table = _measured(scenario)
     beside = None
-    if preset.against != NO_SET:
+    if preset.against not in (NO_SET, TAIL):
         beside = _measured(replace(scenario, geometry=preset.against, q=None))
     bounds: dict[str, list[tuple[float, float]]] = {}
     for e in evaluate_all(scenario, floors(scenario.problem, scenario.level)):

@@ -131,7 +131,7 @@ def test_hover_texts_hold_the_numbers_of_the_table() -> None:
     for row in table(SWEEP).itertuples():
         line = traces(figure, row.name)[0]
         text = line.hovertext[SWEEP.grid.index(row.x)]
-        assert line.y[SWEEP.grid.index(row.x)] == row.median_error
+        assert line.y[SWEEP.grid.index(row.x)] == row.mean_error
         for value in (row.median_error, row.mean_error, row.q10, row.q90):
             assert f"{value:.3g}" in text
         assert f"n = {row.x:,.0f}" in text and "5 trials" in text

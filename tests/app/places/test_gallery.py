@@ -20,7 +20,7 @@ from dpsco_app.pages.explore.thumbnails import (
     thumbnail,
 )
 from dpsco_app.parts.look import colour_of
-from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.options import NO_SET, TAIL
 from tests.app.pages import chosen, open_page, press, result
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,7 +51,7 @@ def same_picture(a: str, b: str) -> bool:
 def test_every_preset_has_its_picture(preset: Preset) -> None:
     lines = points(path(preset).read_text(encoding="utf-8"))
     colours = [colour for colour, _ in lines]
-    times = 1 if preset.against == NO_SET else 2
+    times = 1 if preset.against in (NO_SET, TAIL) else 2
     for method in preset.scenario.methods:
         assert colours.count(middle(colour_of(method))) in (0, times)
     drawn = {middle(colour_of(m)) for m in preset.scenario.methods} & set(colours)

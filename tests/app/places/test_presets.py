@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.explore.presets import DEFAULT, PRESETS, Preset
-from dpsco_app.parts.options import NO_SET
+from dpsco_app.parts.options import NO_SET, TAIL
 from dpsco_app.parts.problem_words import baseline
 from dpsco_app.parts.refusals import refusal
 from dpsco_app.parts.running import starting_risks
@@ -50,7 +50,8 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
     beside = result(page).beside
     assert (beside is None) == (preset.against == NO_SET)
     drawn = trace_names(figure(page))
-    ends = [""] if beside is None else [", ℓ₁ ball", ", ℓ₂ ball"]
+    tail = preset.against == TAIL
+    ends = [""] if beside is None or tail else [", ℓ₁ ball", ", ℓ₂ ball"]
     for name in (method_card(slug).name + end for slug in preset.scenario.methods for end in ends):
         assert (name in drawn) == (name.split(",")[0] not in refused)
     against = baseline(preset.scenario.problem) in preset.scenario.methods
@@ -58,8 +59,9 @@ def test_a_preset_runs_to_its_end_and_makes_its_point(preset: Preset) -> None:
         page
     )  # easier than the worst case: no ratio to it
     # A lower bound is proven on the l2 ball; below it, data are easier: there is no ratio.
-    bounded = beside is None and not below
-    assert len(numbers_in(sentence(page))) == 1 + against + bounded + (beside is not None)
+    bounded = (beside is None or tail) and not below
+    second = beside is not None and not tail
+    assert len(numbers_in(sentence(page))) == 1 + against + bounded + second
     assert preset.look_for in texts(page)
 
 

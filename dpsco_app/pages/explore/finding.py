@@ -1,0 +1,122 @@
+"""The one finding of a sweep, in words: each axis has its own."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from dpsco_app.pages.explore.comparison import is_tail
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import MEAN, baseline
+from dpsco_app.parts.running import Result
+from dpsco_app.parts.words import best_private, times
+from dpsco_core.catalogue import method_card
+from dpsco_core.data import Gaussian
+from dpsco_core.results.findings import method_slope, times_to_halve
+from dpsco_core.scenario import Scenario
+
+MANY = 1000  # times the records: "hardly falls"
+LIGHT_DATA = (
+    " These data are light, but the algorithm knows only p, so it must clip as if they were heavy."
+)
+
+
+def headline(result: Result) -> str:
+    """Return what the figure shows along its axis; empty where it is too early to say."""
+    scenario, table = result.scenario, result.table()
+    best = best_private(scenario, table)
+    if scenario.axis is None or best is None:
+        return ""
+    method = best[0]
+    if scenario.axis == "n":
+        return _records(result) or _halving(scenario, table, method)
+    fitted = method_slope(table, method)
+    if fitted is None:
+        return ""
+    if scenario.axis == "d":
+        return (
+            f"Ten times the dimension: {times(10 ** fitted[0])} times {_error_of(scenario, method)}"
+        )
+    if scenario.axis == "epsilon":
+        return _cost(scenario, table, method) or _from_end_to_end(scenario, table, method)
+    return _from_end_to_end(scenario, table, method)
+
+
+def light_data(scenario: Scenario) -> str:
+    """Return the sentence on data that are lighter than what the algorithms may rely on."""
+    private = any(method_card(m).privacy != "none" for m in scenario.methods)
+    return LIGHT_DATA if private and scenario.distribution == Gaussian.card.slug else ""
+
+
+def _records(result: Result) -> str:
+    """Compare the two tails, if one method has run at both."""
+    if result.beside is None or not is_tail(result):
+        return ""
+    other = result.beside.scenario
+    (method,) = other.methods
+    parts = ((result.scenario.p, result.table()), (other.p, result.beside.table()))
+    said = []
+    for p, table in parts:
+        fitted = None if table.empty else method_slope(table, method)
+        if fitted is None:
+            return ""
+        whom = "times" if said else "times the records"
+        said.append(f"{_factor(fitted[0])} {whom} at p = {number_text(p)}")
+    return f"Halving {_error_of(result.scenario, method)} takes {said[0]}, and {said[1]}"
+
+
+def _halving(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
+    fitted = method_slope(table, method)
+    if fitted is None:
+        return ""
+    whom = "users" if scenario.level == "user" else "records"
+    if times_to_halve(fitted[0]) > MANY:
+        return f"{_error_of(scenario, method).capitalize()} hardly falls with more {whom}"
+    return f"Halving {_error_of(scenario, method)} takes {records(fitted[0], whom)}"
+
+
+def records(slope: float, whom: str = "records") -> str:
+    """Return how many times the records halve the error, in words."""
+    return f"{_factor(slope)} times the {whom}"
+
+
+def _factor(slope: float) -> str:
+    factor = times_to_halve(slope)
+    return f"over {MANY:,}" if factor > MANY else times(factor)
+
+
+def _cost(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
+    """Compare with the baseline at both ends of the axis."""
+    public = baseline(scenario.problem)
+    ends = [(x, _mean(table, method, x), _mean(table, public, x)) for x in _ends(table)]
+    if not all(own > 0 and open_ > 0 for _, own, open_ in ends):
+        return ""
+    first, last = (f"{times(own / open_)} at ε = {number_text(x)}" for x, own, open_ in ends)
+    return f"Privacy multiplies {_error_of(scenario, method)} by {first}, and by {last}"
+
+
+def _from_end_to_end(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
+    first, last = _ends(table)
+    before, after = _mean(table, method, first), _mean(table, method, last)
+    if not (before > 0 and after > 0):
+        return ""
+    name = SYMBOL[str(scenario.axis)]
+    verb, factor = ("falls", before / after) if before > after else ("rises", after / before)
+    start, end = f"From {name} = {number_text(first)}", f"{name} = {number_text(last)}"
+    if factor < 1.05:
+        return f"{start} to {end} {_error_of(scenario, method)} hardly changes"
+    return f"{start} to {end} {_error_of(scenario, method)} {verb} {times(factor)} times"
+
+
+def _ends(table: pd.DataFrame) -> tuple[float, float]:
+    return float(table["x"].min()), float(table["x"].max())
+
+
+def _mean(table: pd.DataFrame, method: str, x: float) -> float:
+    row = table[(table["method"] == method) & (table["x"] == x)]
+    return float(row["mean_error"].iloc[0]) if len(row) else 0.0
+
+
+def _error_of(scenario: Scenario, method: str) -> str:
+    name = method_card(method).name
+    name = name[0].lower() + name[1:]
+    return f"the {'error' if scenario.problem == MEAN else 'excess risk'} of {name}"
