@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from dpsco_core.base.search import smallest_or
 from dpsco_core.catalogue import HARD_INSTANCES, bound, method_card
 from dpsco_core.results.tables import fit_slope
 from dpsco_core.scenario import Scenario
@@ -40,9 +41,8 @@ def with_other_tail(scenario: Scenario) -> Scenario | None:
     private = [m for m in scenario.methods if method_card(m).privacy != "none"]
     paces = {m: (_pace(scenario, m), _pace(other, m)) for m in private if method_card(m).rate}
     moved = {m: own for m, (own, there) in paces.items() if abs(own[1] - there[1]) > APART}
-    if not moved:
-        return None
-    return replace(other, methods=(min(moved, key=lambda m: moved[m][0]),))
+    best = smallest_or(moved, lambda m: moved[m][0], None)
+    return None if best is None else replace(other, methods=(best,))
 
 
 def _pace(scenario: Scenario, method: str) -> tuple[float, float]:

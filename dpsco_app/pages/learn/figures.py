@@ -13,7 +13,8 @@ from dpsco_app.pages.learn import charts
 from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import LessonRun, evidence, other_set
-from dpsco_app.parts.charts import Curves, error_figure
+from dpsco_app.parts.charts import error_figure
+from dpsco_app.parts.curve_traces import Curves
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
