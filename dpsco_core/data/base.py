@@ -100,6 +100,10 @@ class Distribution(Protocol):
 class DrawnInBlocks(ABC):
     """Samples of a law that fills blocks."""
 
+    card: ClassVar[Card]
+    # Of a law that says nothing, a guess.
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
+
     d: int
 
     def sample(
@@ -147,9 +151,6 @@ class ScaledLaw(DrawnInBlocks):
     InvalidInput
         If a value is outside its range.
     """
-
-    # Of a law that says nothing, a guess.
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
 
     d: int = 20
     moment_order: float = 3.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,8 +31,8 @@ class EllipticalT(ScaledLaw):
     (1.0, inf, (4, 5))
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.4e4, per_row=22, per_element=7.9)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=7.4e4, per_row=22, per_element=7.9)
+    card = Card(
         slug="elliptical-t",
         name="Elliptical Student t",
         paper=FOLKLORE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,8 +31,8 @@ class Gaussian(ScaledLaw):
     (1.0, 0.333333333333)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=6.9e4, per_row=0, per_element=6.8)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=6.9e4, per_row=0, per_element=6.8)
+    card = Card(
         slug="gaussian",
         name="Gaussian",
         paper=FOLKLORE,

@@ -199,8 +199,8 @@ class Spike(TwoPoint):
     (2, 0.5, 0.75)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=5.9e4, per_row=0, per_element=0.73)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=5.9e4, per_row=0, per_element=0.73)
+    card = Card(
         slug="spike",
         name="Spike (packing)",
         paper=KAMATH_2022,
@@ -208,7 +208,7 @@ class Spike(TwoPoint):
         summary="A rare common spike on a hidden half of the coordinates: the instance of the "
         "Fano bounds.",
     )
-    smallest_d: ClassVar[int] = 2
+    smallest_d = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -247,8 +247,8 @@ class Hypercube(TwoPoint):
     dpsco_core.base.errors.InvalidInput: pattern must be drawn first, ... got pattern=None.
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=6.1e4, per_row=0, per_element=0.87)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=6.1e4, per_row=0, per_element=0.87)
+    card = Card(
         slug="hypercube",
         name="Hypercube (signs)",
         paper=KAMATH_2022,

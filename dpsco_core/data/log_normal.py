@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -34,8 +33,8 @@ class LogNormal(ScaledLaw):
     (1.0, inf)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.3e4, per_row=0, per_element=8.5)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=7.3e4, per_row=0, per_element=8.5)
+    card = Card(
         slug="log-normal",
         name="Log-normal",
         paper=FOLKLORE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betaln
@@ -40,8 +39,8 @@ class Pareto(ScaledLaw):
     (1.0, 1.414213562373, inf)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=5.2e4, per_row=0, per_element=6.4)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=5.2e4, per_row=0, per_element=6.4)
+    card = Card(
         slug="pareto",
         name="Pareto (symmetric)",
         paper=FOLKLORE,
@@ -88,8 +87,8 @@ class SkewedPareto(ScaledLaw):
     (1.0, inf)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=4e4, per_row=0, per_element=5.9)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=4e4, per_row=0, per_element=5.9)
+    card = Card(
         slug="skewed-pareto",
         name="Pareto (one-sided)",
         paper=FOLKLORE,

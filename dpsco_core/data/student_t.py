@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import betaln
@@ -40,8 +39,8 @@ class StudentT(ScaledLaw):
     (4, 5)
     """
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=7.8e4, per_row=0, per_element=7.3)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=7.8e4, per_row=0, per_element=7.3)
+    card = Card(
         slug="student-t",
         name="Student t",
         paper=FOLKLORE,

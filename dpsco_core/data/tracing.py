@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,8 +59,8 @@ class Tracing(HardInstance):
     spread: float = 1.0
     biases: tuple[float, ...] | None = None
 
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=7e4, per_row=0, per_element=1.2)
-    card: ClassVar[Card] = Card(
+    sampling = Coefficients(fixed=7e4, per_row=0, per_element=1.2)
+    card = Card(
         slug="tracing",
         name="Tracing (biased signs)",
         paper=OWN,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Absolute(LinearModelProblem):
     the second derivative of the conditional risk is :math:`2f(s)`, f the noise's density.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="absolute",
         name="Median regression",
         paper=FOLKLORE,

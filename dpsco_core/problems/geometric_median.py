@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 
@@ -57,7 +56,7 @@ class GeometricMedian(PointProblem):
     risk is at most :math:`E\|w-Z\|^{-1}`, see `_smoothness`.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="geometric-median",
         name="Geometric median",
         paper=FOLKLORE,

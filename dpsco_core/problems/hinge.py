@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Hinge(LinearModelProblem):
     The smoothness of the population risk is not certified.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="hinge",
         name="Support vector machine",
         paper=FOLKLORE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class Huber(LinearModelProblem):
     with :math:`\Psi''(s) = P(|N-s|\le1)`, bounded by `huber_curvature`.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="huber",
         name="Huber regression",
         paper=FOLKLORE,

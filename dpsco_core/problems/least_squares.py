@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class LeastSquares(LinearModelProblem):
     convexity are the extreme eigenvalues of :math:`E XX^\top`.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="least-squares",
         name="Least squares",
         paper=FOLKLORE,

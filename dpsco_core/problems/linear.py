@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
@@ -26,7 +25,7 @@ class Linear(PointProblem):
     mean has norm :math:`\|\mu\|`, and the Hessian is 0.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="linear",
         name="Linear loss",
         paper=KAMATH_2022,

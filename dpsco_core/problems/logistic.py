@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -46,7 +45,7 @@ class Logistic(LinearModelProblem):
     where the last term needs fourth moments (`fourth_moment_trace`).
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="logistic",
         name="Logistic regression",
         paper=FOLKLORE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +42,7 @@ class MeanEstimation:
     mean_bound: float
     geometry: Geometry = L2
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="mean",
         name="Mean estimation",
         paper=KAMATH_2022,

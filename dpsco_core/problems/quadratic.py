@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, ProblemCard
@@ -35,7 +34,7 @@ class Quadratic(PointProblem):
     identity.
     """
 
-    card: ClassVar[ProblemCard] = ProblemCard(
+    card = ProblemCard(
         slug="quadratic",
         name="Squared distance",
         paper=KAMATH_2022,
