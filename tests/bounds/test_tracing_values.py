@@ -547,3 +547,13 @@ def test_the_mixture_is_levys():
             math.inf,
         )
         assert value == pytest.approx(math.exp(-s * math.sqrt(z)), rel=1e-7)
+
+
+@pytest.mark.parametrize("d", [1, 50, 10**5])
+def test_the_sums_of_a_large_dimension_leave_out_only_what_no_double_keeps(d):
+    nodes = np.linspace(math.log(0.5), math.log(40.0), 16_000)
+    common = d * rate_distortion.log_largest_mean(nodes) - nodes / 2
+    inverse, squares = np.exp(-nodes) / 4, d * np.geomspace(2e-3, 60, 40) ** 2
+    found = rate_distortion._log_sums(common, inverse, squares)
+    expected = [float(logsumexp(common - square * inverse)) for square in squares]
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-12)
