@@ -159,6 +159,7 @@ LOWER_MEAN = {
         "rate-distortion-cdp-squared",
         "gaussian",
         "bounded-signs",
+        "biased-signs",
     )
 }
 

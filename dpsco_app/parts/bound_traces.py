@@ -36,6 +36,7 @@ WORST = {
     ("zcdp",): "Worst case, Gaussian noise",
     ("pure",): "Worst case, pure ε",
 }
+EVERY = "Worst case, every algorithm"
 
 
 def curves_of(bounds: Sequence[Evaluation]) -> list[list[Evaluation]]:
@@ -74,7 +75,8 @@ def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Fl
 
     Fano's bound, that of rare spikes, keeps its name. Of the others there is one line for the data
     that they are proven for, and one worst case for each notion of privacy: what binds a weaker
-    notion binds a stronger one too.
+    notion binds a stronger one too. What binds every algorithm is a part of each, and a line of
+    its own only where there is no other.
     """
     proven = [c for c in curves if is_floor(c[0].bound.card) and not any(e.failures for e in c)]
     here = [c for c in proven if binds_here(c[0].bound.card, scenario)]
@@ -85,9 +87,11 @@ def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Fl
     weaker: list[list[Evaluation]] = []
     for notions, name in WORST.items():
         own = [c for c in rest if c not in fano and c[0].bound.card.privacy in notions]
-        if own:
-            weaker += own
+        weaker += own
+        if any(c[0].bound.card.privacy != "none" for c in own):
             lines += _joined(weaker, name, filled=False)
+    if weaker and all(c[0].bound.card.privacy == "none" for c in weaker):
+        lines += _joined(weaker, EVERY, filled=False)
     return lines
 
 

@@ -84,7 +84,7 @@ class TracingProof:
     def needed(self, error: float) -> float:
         r"""Return what the scores add up to at least, :math:`G/\alpha-u\alpha`, at an error > 0."""
         alpha = error / self.scale
-        gain = float(self.bounds.median_gain(np.array([self.shape]))[0])
+        gain = float(self.bounds.gain(np.array([self.shape]))[0])
         return gain / alpha - self.shape * alpha
 
 

@@ -156,35 +156,41 @@ def test_the_rows_are_in_order_at_ten_thousand_settings(part: int):
     check_order(1000, 100 + part)
 
 
-# n, d, p, budget of the command line's ten settings
+# n, d, p, diameter, budget of the command line's ten settings. Where tracing is far from what
+# anyone knows how to do, a smaller ball is known to hold the mean.
 SETTINGS = (
-    (10_000, 20, 2.0, {"epsilon": 1.0, "delta": 1e-6}),
-    (10_000, 200, 4.0, {"epsilon": 1.0, "delta": 1e-6}),
-    (2000, 30, 2.2, {"epsilon": 2.0, "delta": 1e-5}),
-    (20_000, 10, 3.0, {"epsilon": 0.5, "delta": 1e-8}),
-    (1000, 300, 3.0, {"epsilon": 4.0, "delta": 1e-5}),
-    (10_000, 50, 2.0, {"epsilon": 0.1, "delta": 1e-6}),
-    (5000, 100, 8.0, {"epsilon": 1.0, "delta": 1e-6}),
-    (3000, 5, 2.5, {"epsilon": 3.0, "delta": 1e-5}),
-    (500, 10, 4.0, {"epsilon": 1.0, "delta": 1e-3}),
-    (10_000, 20, 2.0, {"epsilon": 8.0, "delta": 1e-6}),
+    (10_000, 20, 2.0, 4.0, {"epsilon": 1.0, "delta": 1e-6}),
+    (10_000, 200, 4.0, 0.8, {"epsilon": 1.0, "delta": 1e-6}),
+    (2000, 30, 2.2, 4.0, {"epsilon": 2.0, "delta": 1e-5}),
+    (20_000, 10, 3.0, 4.0, {"epsilon": 0.5, "delta": 1e-8}),
+    (1000, 300, 3.0, 4.0, {"epsilon": 4.0, "delta": 1e-5}),
+    (10_000, 50, 2.0, 4.0, {"epsilon": 0.1, "delta": 1e-6}),
+    (5000, 100, 8.0, 0.8, {"epsilon": 1.0, "delta": 1e-6}),
+    (3000, 5, 2.5, 4.0, {"epsilon": 3.0, "delta": 1e-5}),
+    (500, 10, 4.0, 0.6, {"epsilon": 1.0, "delta": 1e-3}),
+    (10_000, 20, 2.0, 4.0, {"epsilon": 8.0, "delta": 1e-6}),
 )
 
 
 def instance(at) -> Scenario:
-    n, d, p, budget = at
+    n, d, p, diameter, budget = at
     return Scenario(
-        distribution="tracing", n=n, d=d, p=p, diameter=4.0, offset=0.0, methods=(), **budget
+        distribution="tracing", n=n, d=d, p=p, diameter=diameter, offset=0.0, methods=(), **budget
     )
 
 
 def check_tracing(at, methods: tuple[str, ...], trials: int) -> None:
-    """Every private method above its bounds on the instance, the best within 6.5 of tracing's."""
+    """Every private method above its bounds on the instance, the best near tracing's."""
     made = [c for m in methods for c in compare(instance(at), m, trials)]
     assert [(c.method, c.bound, c.ratio) for c in made if c.below] == []
     own = [c.ratio for c in made if c.bound == "lower.mean.approx-tracing"]
     assert own
-    assert min(own) <= 6.5
+    assert min(own) <= near(instance(at).p)
+
+
+def near(p: float) -> float:
+    """How many times the bound by tracing the best private method may leave."""
+    return 2.6 if p <= 4 else 3.6
 
 
 def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
@@ -205,14 +211,14 @@ def tuned_errors(point: Scenario, trials: int) -> np.ndarray:
 
 
 def check_tuned(at, trials: int) -> None:
-    """A release tuned to the spikes is near what tracing proves: within 2.6, or 3.6 at p > 4."""
+    """A release tuned to the spikes is near what tracing proves."""
     point = instance(at)
     row = bound("lower.mean.approx-tracing")
     value = row.value(bound_setting(point, row))
     assert row.failures(bound_setting(point, row)) == ()
     errors = tuned_errors(point, trials)
     assert errors.min() > value
-    assert errors.min() <= value * (2.6 if point.p <= 4 else 3.6)
+    assert errors.min() <= value * near(point.p)
 
 
 QUICK = tuple(m for m in PRIVATE if m != "mean.iterative")

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from dpsco_core.bounds.instances import gaussian, hypercube, spikes
+from dpsco_core.bounds.instances import gaussian, hypercube, spikes, tracing
 from dpsco_core.bounds.instances.fano import mean_squared_count
 from dpsco_core.bounds.instances.hardest import best_spike_probability
 from tests.bounds import helpers
@@ -140,6 +140,58 @@ def random_points(count, seed):
             source.uniform(2, 12),  # k
             10 ** source.uniform(-3, 1.5),  # rho or epsilon
         )
+
+
+def biased_plainly(n, d, k, cap):
+    best = 0.0
+    for r in np.geomspace(1e-4, 1, 300):
+        c = (1 + max(0, k - 3) / 4 * r * ((1 + r) ** k - (1 - r) ** k)) ** (1 / k)
+        if r * math.sqrt(d) > cap * c:
+            continue
+        for u in np.geomspace(0.1, 4000, 218):
+            m = d * u / (1 + u) - 1
+            v = 2 * d * u / ((1 + u) ** 2 * (u + 3))
+            if m <= 0 or v >= 2 * m * m:
+                continue
+            g = r * r * m * (1 - v / (2 * m * m)) ** 2
+            x = r * r * math.sqrt(n * d * u / (1 + u))
+            best = max(best, 2 * g / (x + math.sqrt(x * x + 4 * u * g)) / c)
+    return best
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "k", "cap", "known"),
+    [(10_000, 20, 2, 2, 0.0411172), (10_000, 200, 4, 2, 0.126605), (10_000, 20, 20, 2, 0.034751)],
+)
+def test_biased_signs_are_what_plain_loops_give(n, d, k, cap, known):
+    found = gaussian.biased_signs(n, d, k, cap)
+    assert found == pytest.approx(biased_plainly(n, d, k, cap), rel=1e-12)
+    assert found == pytest.approx(known, rel=1e-5)
+    assert found < math.sqrt(d / n)
+    assert gaussian.biased_signs(n, 1, k, cap) == 0
+
+
+@pytest.mark.parametrize("k", [2.0, 3.0, 4.0, 9.0, 40.0])
+def test_the_scaled_signs_are_in_the_class(k):
+    for r in (1e-3, 0.1, 0.5, 1.0):
+        t = np.linspace(0, r, 4001)
+        moment = (1 + t) / 2 * (1 - t) ** k + (1 - t) / 2 * (1 + t) ** k
+        power = 1 + max(0, k - 3) / 4 * r * ((1 + r) ** k - (1 - r) ** k)
+        assert moment.max() <= power * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(("n", "d", "u"), [(30, 3, 4.0), (200, 20, 8.0), (20, 60, 3.0)])
+def test_not_even_the_posterior_of_biased_signs_is_closer_than_their_bound(n, d, u):
+    """The posterior mean is near the best; 4,000 draws: false alarms below 1e-6."""
+    rng = np.random.default_rng(5)
+    biases = 2 * rng.beta(u / 2, u / 2, size=(4000, d)) - 1
+    ups = rng.binomial(n, (1 + biases) / 2)
+    errors = np.linalg.norm((2 * ups - n) / (n + u) - biases, axis=1)
+    gain = float(tracing.median_gain(np.array([u]), d, 1.0)[0])
+    x = math.sqrt(n * d * u / (1 + u))
+    value = 2 * gain / (x + math.sqrt(x * x + 4 * u * gain))
+    assert value < errors.mean() + 5 * errors.std() / math.sqrt(4000)
+    assert errors.mean() < 1.8 * value
 
 
 @pytest.mark.parametrize("point", list(random_points(40, 1)))

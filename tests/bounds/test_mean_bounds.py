@@ -30,6 +30,7 @@ FIXED_LOWER = (
     "rate-distortion-cdp-squared",
     "gaussian",
     "bounded-signs",
+    "biased-signs",
     "rate-cdp",
     "rate-pure",
     "hypercube-cdp-closed",

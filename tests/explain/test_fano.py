@@ -134,7 +134,7 @@ def test_the_forms_have_the_notes_reference_values() -> None:
     at = floors(NOTE)
     assert at.sampling == pytest.approx(0.04772, abs=5e-6)  # N2
     assert at.gaussian == pytest.approx(0.10732, abs=5e-6)  # N1
-    # Tracing: theory/approx-lower-bounds.md, 6.
+    # Tracing: theory/approx-lower-bounds.md, 7.
     assert at.concentrated == pytest.approx(0.0538, abs=5e-5)
     assert at.concentrated > found["hypercube-cdp"].value
     assert at.pure == found["hypercube-pure"].value

@@ -257,6 +257,9 @@ COUNTERPARTS: dict[str, str] = {
         _LOOPS,
     ),
     "lower.mean.bounded-signs": _SIGNS,
+    "lower.mean.biased-signs": (
+        "tests/bounds/test_lower_values.py::test_biased_signs_are_what_plain_loops_give"
+    ),
     **dict.fromkeys(
         (
             "lower.sco.fano-cdp",

@@ -103,8 +103,8 @@ HOW_TO_READ = r"""
 - **ρ**: budget of concentrated DP (zCDP). **ε**: of pure DP; ε-DP implies ρ = ε²/2.
   For an (ε, δ) budget the concentrated bounds bind algorithms that spend no more than Gaussian
   releases within it may: ρ is theirs.
-- **Sampling alone** is the best two-coin bound on every algorithm, private or not, for means within
-  R (bounded signs, N2 in the library). Normal data with an unrestricted mean give more (N1).
+- **Sampling alone** is the best bound on every algorithm, private or not, for means within R
+  (signs with hidden biases).
 - **The window**: the best proven upper bound divided by the floor, for one class: coordinates with
   a p-th moment of at most 1, means of norm at most R. Upper bounds may use no more than that.
 - The bounds: Kamath, Liu and Zhang (2022), Theorem 1.4 and Lemma 6.3, with explicit constants; the

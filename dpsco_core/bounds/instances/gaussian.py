@@ -1,8 +1,9 @@
 r"""What privacy cannot change: lower bounds that bind every algorithm.
 
 N1 is the exact minimax risk of the Gaussian location model, N2 a bound from bounded signs that
-survives every moment order. (Kamath et al. 2022 cite the classical Gaussian bound with unit
-variance, which violates the moment bound for k > 2; theory/kamath-liu-zhang.md, 4.6.)
+survives every moment order, and `biased_signs` a sharper one by the identity of tracing. (Kamath et
+al. 2022 cite the classical Gaussian bound with unit variance, which violates the moment bound for
+k > 2; theory/kamath-liu-zhang.md, 4.6.)
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from scipy.special import betainc, gammaln
 
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.instances.binomial import Floats, log_pmf, maximise
+from dpsco_core.bounds.instances.tracing import SHAPES, median_gain
+
+_SPREADS = np.geomspace(1e-4, 1.0, 300)  # r, of the prior of `biased_signs`
 
 
 def gaussian_scale(moment_order: float) -> float:
@@ -92,6 +96,31 @@ def _signs_values(delta: Floats, n: int) -> Floats:
             up < 1, np.exp(log_pmf(np.full(len(delta), n / 2), n, inner)), 0.0
         )
     return np.asarray(delta / (1 + delta) * overlap)
+
+
+@lru_cache(maxsize=4096)
+def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> float:
+    r"""Return the bound from signs with hidden biases, the largest over its priors; 0 for d = 1.
+
+    .. math:: \max_{r,u}\frac1c\,\frac{2G}{x+\sqrt{x^2+4uG}},\quad x=r^2\sqrt{\frac{ndu}{1+u}},\quad
+              c^k=1+\tfrac{(k-3)_+}4r\big[(1+r)^k-(1-r)^k\big],\quad\frac{r\sqrt d}c\le R
+
+    See theory/approx-lower-bounds.md, 6. The maximum is over a fixed grid.
+
+    Examples
+    --------
+    >>> round(biased_signs(10_000, 20, 2, 2.0), 5), round(bounded_signs(0.0075, 10_000, 20), 5)
+    (0.04112, 0.01509)
+    """
+    require(n >= 1, "n", "a positive integer", n)
+    r, u = _SPREADS[:, None], SHAPES[None, :]
+    k = moment_order
+    excess = np.maximum(0.0, k - 3) / 4 * _SPREADS * ((1 + _SPREADS) ** k - (1 - _SPREADS) ** k)
+    unit = (1 + excess[:, None]) ** (1 / k)
+    gain = r * r * median_gain(SHAPES, d, 1.0)[None, :]
+    x = r * r * np.sqrt(n * d * u / (1 + u))
+    value = 2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300) / unit
+    return float(np.where(r * math.sqrt(d) <= mean_bound * unit, value, 0.0).max())
 
 
 def bounded_signs_squared(delta: float, n: int, d: int) -> float:

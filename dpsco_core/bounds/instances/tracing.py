@@ -145,13 +145,13 @@ def tracing_shape(d: int, moment_order: float) -> float:
     if d == 1:
         return 2 * (moment_order - 1)
     grid = np.geomspace(0.5, 40 * moment_order, 1 + 16 * 64)
-    gain = _median_gain(grid, d, 1.0)
+    gain = median_gain(grid, d, 1.0)
     inside = gain > 0
     logs = np.where(inside, np.log(np.where(inside, gain, 1.0)), -np.inf)
     return float(grid[int(np.argmax((1 + a) * logs - (1 - a) * np.log(grid)))])
 
 
-def _median_gain(u: Floats, d: int, spread: float) -> Floats:
+def median_gain(u: Floats, d: int, spread: float) -> Floats:
     """Return G of T1; 0 where it has none."""
     excess = d * u / (1 + u) - 1
     variance = 2 * d * u / ((1 + u) ** 2 * (u + 3))
@@ -187,9 +187,9 @@ class TracingBounds:
     def _power(self) -> float:
         return spike_exponent(self.moment_order)
 
-    def median_gain(self, u: Floats) -> Floats:
+    def gain(self, u: Floats) -> Floats:
         """Return G of T1; 0 where it has none."""
-        return _median_gain(u, self.d, self.leakage.spread)
+        return median_gain(u, self.d, self.leakage.spread)
 
     def _second_moment(self, u: Floats) -> Floats:
         r"""Return :math:`S_2=E\|\Theta\|^2`."""
@@ -197,7 +197,7 @@ class TracingBounds:
 
     def l2_at(self, q: Floats, u: Floats) -> Floats:
         """Return T1, a bound on the mean l2 error; 0 for d = 1."""
-        gain = self.median_gain(u)
+        gain = self.gain(u)
         x = self.n * q * self.leakage.kappa(self.d)
         return np.asarray(q**self._power * _root(u, x, gain))
 
@@ -225,7 +225,7 @@ class TracingBounds:
         x = self.n * q
         seen = [x * e + _squashed(x * c) for c, e in self._linear_pairs(u)]
         seen.append(x * self.leakage.kappa(self.d) / (u * norm))
-        gain = self.median_gain(u)
+        gain = self.gain(u)
         ratio = np.minimum(1.0, _root(u, x * self.leakage.kappa(self.d), gain) / norm)
         seen.append(np.sqrt((1 - ratio) * (1 + ratio)))
         return np.asarray(np.stack([q**self._power * norm * (most - y) for y in seen]))
@@ -249,7 +249,7 @@ class TracingBounds:
         :math:`\sqrt{4uG}\frac a{\sqrt{1-a^2}}`, or at the cap.
         """
         a = self._power
-        gain = self.median_gain(u)
+        gain = self.gain(u)
         x = np.sqrt(4 * u * gain) * a / math.sqrt((1 - a) * (1 + a))
         q = self._capped(x, self.leakage.kappa(self.d), largest)
         return _best(self.l2_at, (q,), u)
@@ -293,7 +293,7 @@ class TracingBounds:
             found.append(self._capped(_turn(rises, np.ones_like(u)), c, largest))
         kappa = self.leakage.kappa(self.d)
         found.append(self._capped(a / (1 + a) * most, kappa / (u * norm), largest))
-        gain = self.median_gain(u)
+        gain = self.gain(u)
 
         def rises_by_distance(x: Floats) -> Floats:
             alpha = _root(u, x, gain)

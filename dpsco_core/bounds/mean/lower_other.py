@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from dpsco_core.base.cards import KAMATH_2022, BoundCard, Privacy
+from dpsco_core.base.cards import KAMATH_2022, OWN, BoundCard, Paper, Privacy
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
 from dpsco_core.bounds.conditions import (
@@ -17,6 +17,7 @@ from dpsco_core.bounds.conditions import (
 )
 from dpsco_core.bounds.instances import gaussian
 from dpsco_core.bounds.mean.rates import mean_rate_cdp, mean_rate_pure
+from dpsco_core.bounds.mean.tracing import D_TWO
 from dpsco_core.problems.base import Setting
 
 
@@ -35,6 +36,14 @@ def _signs_terms(setting: Setting) -> Terms:
         return {"sampling": 0.0}
     delta = gaussian.best_separation(setting.n, setting.d, scaled_mean_bound(setting))
     return {"sampling": scale * gaussian.bounded_signs(delta, setting.n, setting.d)}
+
+
+def _biased_terms(setting: Setting) -> Terms:
+    scale = moment_scale(setting)
+    if not 0 < scale < math.inf:
+        return {"sampling": 0.0}
+    n, d, order = setting.n, setting.d, setting.moment_order
+    return {"sampling": scale * gaussian.biased_signs(n, d, order, scaled_mean_bound(setting))}
 
 
 def _rate_cdp_terms(setting: Setting) -> Terms:
@@ -77,11 +86,12 @@ def _other(
     evaluate: Callable[[Setting], Terms],
     hypothesis: Hypothesis | None,
     drawn: bool = True,
+    paper: Paper = KAMATH_2022,
 ) -> Bound:
     card = BoundCard(
         slug=f"lower.mean.{name}",
         name=title,
-        paper=KAMATH_2022,
+        paper=paper,
         statement=statement,
         summary=summary,
         kind="lower",
@@ -120,7 +130,21 @@ _OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
         "explicit",
         _signs_terms,
         None,
-        drawn=False,
+    ),
+    _other(
+        "biased-signs",
+        "Biased signs, no privacy",
+        "approx-lower-bounds, section 6",
+        "Signs with hidden biases: no estimate is closer to them than their records allow. It "
+        "holds for every moment order, for means within R, and binds every algorithm.",
+        r"\max_{r,u}\frac1c\,\frac{2G}{x+\sqrt{x^2+4uG}},\ x=r^2\sqrt{\tfrac{ndu}{1+u}},\ "
+        r"G=r^2\bar m\Big(1-\frac v{2\bar m^2}\Big)_+^2,\ \bar m=\frac{du}{1+u}-1,\ "
+        r"v=\frac{2du}{(1+u)^2(u+3)},\ c^p=1+\tfrac{(p-3)_+}4r\big[(1+r)^p-(1-r)^p\big]",
+        "none",
+        "explicit",
+        _biased_terms,
+        D_TWO,
+        paper=OWN,
     ),
     _other(
         "rate-cdp",

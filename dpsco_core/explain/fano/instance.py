@@ -339,8 +339,8 @@ class Floors:
     Parameters
     ----------
     sampling : float
-        What n records allow without any privacy: bounded signs (N2 of theory/kamath-liu-zhang.md,
-        4.6), within R.
+        What n records allow without any privacy, by signs: N2 of theory/kamath-liu-zhang.md, 4.6,
+        or (S) of theory/approx-lower-bounds.md, 6, within R.
     gaussian : float
         The same for normal data with an unrestricted mean (N1).
     concentrated, pure : float
@@ -360,7 +360,7 @@ def floors(at: MeanInstance) -> Floors:
     implied = replace(free, budget=PureDP(epsilon=at.epsilon))
 
     return Floors(
-        sampling=bound("lower.mean.bounded-signs").value(free),
+        sampling=max(bound(f"lower.mean.{x}-signs").value(free) for x in ("bounded", "biased")),
         gaussian=bound("lower.mean.gaussian").value(free),
         concentrated=largest_floor(free, ("zcdp",)),
         pure=largest_floor(implied, ("pure", "zcdp")),

@@ -231,7 +231,7 @@ def test_the_way_out_under_pure_privacy_is_the_laplace_estimator_and_not_another
         methods="mean.sample,mean.clipped,mean.cwme-cdp", delta="0", show="lower bounds"
     )
     drawn = trace_names(figure(page))
-    assert "Pure-DP hypercube" in drawn and "CDP hypercube" not in drawn
+    assert "Worst case, pure ε" in drawn and "CDP hypercube" not in drawn
     (button,) = [b for b in page.button if b.label == "Change that"]
     assert button.help == "Runs Coordinate-wise, Laplace instead"
     checked(button.click().run())

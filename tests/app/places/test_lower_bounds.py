@@ -135,9 +135,9 @@ def test_every_scene_makes_its_point() -> None:
         )
 
     text = found("Privacy bites")
-    assert "**0.32**" in text and "**Privacy bites**" in text and "6.7 times" in text
+    assert "**0.32**" in text and "**Privacy bites**" in text and "2.5 times" in text
     text = found("Statistics bites")
-    assert "**0.0297**" in text and "**Statistics bites**" in text and "0.0477" in text
+    assert "**0.0297**" in text and "**Statistics bites**" in text and "0.127" in text
     text = found("The constant is 9 times too small")
     assert "9 times what the paper's packing gives" in text and "0.00322" in text
     assert SHOWN["The constant is 9 times too small"].hard == "spike"
