@@ -38,6 +38,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.base.search import nothing_finite, smallest, smallest_index
+from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
 ASSUMED_CONDITION = 3.0
@@ -46,6 +47,7 @@ STEP_COUNTS = tuple(sorted({round(1.15**k) for k in range(41)}))  # 1 to 268
 STEP_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02, 0.01)
 RADIUS_FACTORS = tuple(2.0 ** (k / 4) for k in range(-12, 21))  # 1/8 to 32
 ASSUMED_SYMMETRY = 1000.0
+ASSUMED_SHARE = 0.1  # of what the worst law of a class loses to clipping
 
 Counts = NDArray[np.int64]
 
@@ -257,6 +259,11 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     the bias vanishes. The theorem's radius is sized by the worst law of its class and is ten times
     too large for others (theory/zhao-et-al.md, 9).
 
+    Where the gradient is the distance to a record it is as skewed as records are. Nothing is to
+    be clipped below :math:`\sqrt{V+D^2}` then, and beyond, by t, each coordinate loses at most
+    :math:`\kappa_pt^{1-p}` (`hinge_bias`), as in `dpsco_core.methods.mean.clipped`. Assumed is a
+    tenth of it.
+
     Parameters
     ----------
     unit_energy : float
@@ -267,9 +274,17 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     typical = typical_norm(setting, growing=growing)
     curvature, _ = curvatures(setting)
     radii = (min(typical * factor, setting.constants.lipschitz) for factor in RADIUS_FACTORS)
+    order = setting.moment_order
+    scale = math.pow(setting.constants.coordinate_moment, 1 / order)
+
+    def lost(radius: float) -> float:
+        if setting.constants.structure != "mean":
+            return typical / ASSUMED_SYMMETRY * (typical / radius) ** 2
+        beyond = (radius - math.hypot(typical, start_distance(setting))) / scale
+        return ASSUMED_SHARE * math.sqrt(setting.d) * scale * hinge_bias(beyond, order)
 
     def risk(one: Clipping) -> float:
-        bias = typical / ASSUMED_SYMMETRY * (typical / one.radius) ** 2
+        bias = lost(one.radius)
         return one.descent.modelled_risk + bias**2 / (2 * curvature)
 
     candidates = (
