@@ -45,15 +45,15 @@ def markdown(text: str) -> str:
     >>> markdown("The scale :math:`2R/n`.")
     'The scale $2R/n$.'
     """
-    text = BRACKET.sub(lambda m: "&lt;" if m[1] else m[0], text)
     blocks = BLOCK.sub(_block, text)
-    return INLINE.sub(lambda m: f"${' '.join(m[1].split())}$", blocks)
+    text = BRACKET.sub(lambda m: "&lt;" if m[1] else m[0], blocks)
+    return INLINE.sub(lambda m: f"${' '.join(m[1].split())}$", text)
 
 
 def _block(match: re.Match[str]) -> str:
     indent = match["indent"]
     lines = [line.strip() for line in match["tex"].strip().splitlines() if line.strip()]
-    body = "\n".join(indent + line for line in lines)
+    body = "\n".join(indent + line for line in lines).replace("<", "< ")  # no tag begins so
     end = "\n" * max(1, len(match["tex"]) - len(match["tex"].rstrip("\n")))
     return f"{indent}$$\n{body}\n{indent}$${end}"
 
