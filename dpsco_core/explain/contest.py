@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import Limits
@@ -175,7 +175,7 @@ def is_tied(errors: Vector) -> bool:
     best = int(smallest_index(errors.mean(axis=1)))
     gaps = np.delete(errors, best, axis=0) - errors[best]
     trials = errors.shape[1]
-    half = student.ppf((1 + LEVEL) / 2, trials - 1) * gaps.std(axis=1, ddof=1) / math.sqrt(trials)
+    half = stdtrit(trials - 1, (1 + LEVEL) / 2) * gaps.std(axis=1, ddof=1) / math.sqrt(trials)
     return bool((gaps.mean(axis=1) <= half).any())
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr, ndtri
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
@@ -214,7 +214,7 @@ def most_caught(budget: Budget, false: Vector) -> Vector:
     """
     match budget:
         case ZCDP(rho=rho):
-            found = norm.cdf(norm.ppf(false) + math.sqrt(2 * rho))
+            found = ndtr(ndtri(false) + math.sqrt(2 * rho))
         case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
             delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
             grown = np.exp(min(epsilon, 700.0)) * false + delta

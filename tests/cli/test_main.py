@@ -103,6 +103,19 @@ def test_bad_input_ends_a_process_with_status_2_and_one_sentence() -> None:
     assert done.stderr == expected
 
 
+def test_a_command_waits_for_no_library_that_it_may_not_need() -> None:
+    """Half of the time in which `dpsco --help` would come."""
+    code = "import sys, dpsco_core.cli.main; print(*{'pandas', 'scipy.stats'} & {*sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == []
+
+
 # More than a buffer holds, and less: then nothing is written before the end.
 @pytest.mark.parametrize("arguments", [("catalogue", "--json"), ("run", *SMALL)])
 def test_a_reader_who_stops_early_causes_no_complaint(arguments: tuple[str, ...]) -> None:
