@@ -1,9 +1,11 @@
-r"""Three small experiments of the page Learn that no scenario holds.
+r"""Four small experiments of the page Learn that no scenario holds.
 
 ``tails``: the largest of n records of a Gaussian and of a Student t of the same variance.
 ``neighbours``: how often the best guess from one private output is right about one record.
 ``radius``: the error of simple clipping against its radius, with and without noise (Zhao et al.
 2024, Algorithm 2).
+``look``: that error, beside the radius chosen from the setting alone and one chosen privately from
+the lengths of the records (theory/adaptive-methods.md, 1.1).
 
 An experiment is a sequence of parts, each seeded on its own, as a study is one of cells. Privacy
 noise goes through a ledger here as everywhere.
@@ -24,6 +26,8 @@ from dpsco_core.base.parsing import one_of, whole
 from dpsco_core.data import DenseRows
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.student_t import StudentT
+from dpsco_core.methods.base import Release
+from dpsco_core.methods.mean.adaptive import AdaptiveClipping
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.clipped import SimpleClipping
 from dpsco_core.privacy.budget import PureDP
@@ -36,9 +40,9 @@ from dpsco_core.scenario import Scenario
 if TYPE_CHECKING:
     import pandas as pd
 
-Experiment = Literal["tails", "neighbours", "radius"]
-EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius")
-TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10}
+Experiment = Literal["tails", "neighbours", "radius", "look"]
+EXPERIMENTS: tuple[Experiment, ...] = ("tails", "neighbours", "radius", "look")
+TRIALS: dict[Experiment, int] = {"tails": 30, "neighbours": 40, "radius": 10, "look": 20}
 
 SIZES = (10, 30, 100, 300, 1000, 3000, 10_000)  # of the running maximum
 TAILS = Scenario(methods=("mean.sample",), d=1, p=2, n=SIZES[-1], offset=0)
@@ -49,9 +53,11 @@ GAME_EPSILON = 1.0
 
 RADIUS_POINT = Scenario(methods=("mean.clipped",), p=2, n=5000, d=20, margin=0.5)
 RADII = (0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 15.0, 20.0, 30.0, 50.0, 100.0, 300.0, 1000.0)
+LOOKED = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 20.0, 30.0, 50.0)
 
 GAUSSIAN, STUDENT = "gaussian", "student-t"
 RIGHT = "right"
+ADAPTIVE, BLIND = "adaptive", "blind"
 PRIVATE, CLIPPED, NOISE, CUT = "private", "clipped", "noise", "cut"
 
 
@@ -268,4 +274,34 @@ def _at_radius(
     ]
 
 
-RUNS = {"tails": _tails, "neighbours": _neighbours, "radius": _radius}
+# -- look ---------------------------------------------------------------------------------------
+
+
+def _look(rng: np.random.Generator) -> list[tuple[str, float, float]]:
+    point = RADIUS_POINT
+    problem = point.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    rows = problem.sample(point.n, rng)
+
+    def row(series: str, release: Release) -> tuple[str, float, float]:
+        return series, release.diagnostics["clip_radius"], problem.error(release.value)
+
+    def clipped(series: str, radius: float | None = None) -> tuple[str, float, float]:
+        method = SimpleClipping(radius=radius)
+        plan = method.plan(point.setting)
+        return row(series, method.release(rows, plan, Ledger(point.budget), rng))
+
+    method = AdaptiveClipping()
+    looked = method.release(rows, method.plan(point.setting), Ledger(point.budget), rng)
+    fixed = [clipped(PRIVATE, radius) for radius in LOOKED]
+    return [*fixed, clipped(BLIND), row(ADAPTIVE, looked)]
+
+
+RUNS = {"tails": _tails, "neighbours": _neighbours, "radius": _radius, "look": _look}
+# Where a prediction is read: the last x of the figure.
+LAST: dict[Experiment, float] = {
+    "tails": SIZES[-1],
+    "neighbours": GUESSES * TRIALS["neighbours"],
+    "radius": RADII[-1],
+    "look": LOOKED[-1],
+}

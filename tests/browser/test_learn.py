@@ -25,7 +25,6 @@ def prediction(page: Page, slug: str) -> Locator:
 
 def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
     """Make a prediction without a mouse, and run."""
-    run = page.get_by_role("button", name="Run and see")
     if BY_SLUG[slug].choices:
         first = prediction(page, slug).get_by_role("radio").first
         first.focus()
@@ -33,22 +32,21 @@ def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
         expect(first).to_be_checked()
     else:
         prediction(page, slug).get_by_role("slider").press("ArrowRight")
-    expect(run).to_be_enabled(timeout=SLOW)
+    expect(page.get_by_role("button", name="Run and see")).to_be_enabled(timeout=SLOW)
     ready(page, seconds=60)
-    if BY_SLUG[slug].choices:  # a field of a form keeps the shortcut to itself
-        page.keyboard.press("Tab")
-        expect(run).to_be_focused()
-        page.keyboard.press("Enter")
-    else:
-        page.keyboard.press("Control+Enter")
+    page.keyboard.press("Control+Enter")  # from the slider, or from the choice
 
 
 def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: Ready) -> None:
-    page.goto(dashboard + "/learn")
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(dashboard + "/learn?lesson=heavy-tails")
     for slug in SLUGS[:3]:  # tests/app/places/test_learn.py walks the whole path
         expect(page.get_by_role("heading", name=WORDS[slug].title)).to_be_visible(timeout=SLOW)
         ready(page, seconds=60)
-        expect(figure(page, "learn")).to_be_visible(timeout=SLOW)
+        drawn = figure(page, "learn")
+        expect(drawn).to_be_visible(timeout=SLOW)
+        before = drawn.bounding_box()
+        assert before and before["y"] + before["height"] <= 900
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
@@ -56,13 +54,53 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             )
             expect(page.get_by_role("heading", name="Why")).to_be_visible(timeout=SLOW)
             ready(page, seconds=60)
-        if slug in SLUGS[:2]:
+            after = drawn.bounding_box()
+            assert after and after["y"] == pytest.approx(before["y"], abs=2)
             follow = page.locator(".st-key-learn_next button")
             follow.focus()
             follow.press("Enter")
             at = SLUGS[SLUGS.index(slug) + 1]
             page.wait_for_url(lambda url, at=at: f"lesson={at}" in url, timeout=SLOW)
-    expect(page.locator("[data-testid=stSidebar]")).to_contain_text("2 answered")
+    place = page.locator(".st-key-learn_place")
+    expect(place).to_contain_text("1")
+    marks = place.inner_text()
+    page.reload()  # what was answered is in the address, and measured again
+    expect(page.locator(".st-key-learn_forget")).to_be_visible(timeout=SLOW)
+    ready(page, seconds=60)
+    assert place.inner_text() == marks
+
+
+def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(dashboard + "/learn?lesson=noise")
+    ready(page, seconds=60)
+    run = page.get_by_role("button", name="Run and see")
+    expect(run).to_be_disabled()
+    grip = page.locator(".prediction .grip")
+    grip.scroll_into_view_if_needed()
+    box = grip.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 11, box["y"] + 11)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 11, box["y"] + 61, steps=4)
+    page.mouse.up()
+    said = prediction(page, "noise").locator("output").inner_text()
+    assert said.startswith("Your prediction: ")
+    drawn = page.locator("svg.prediction text")
+    expect(drawn.first).to_have_text(said.replace("Your prediction", "you"))
+    expect(run).to_be_enabled(timeout=SLOW)
+    run.click()
+    expect(page.locator(".st-key-learn_said")).to_contain_text("You predicted", timeout=SLOW)
+    expect(page.locator("svg.prediction circle")).to_have_count(11, timeout=SLOW)  # 10 trials
+    expect(drawn.filter(has_text="measured: 47 times")).to_have_count(1)
+    page.locator(".st-key-learn_next button").click()
+    page.wait_for_url(lambda url: "lesson=free" in url, timeout=SLOW)
+    ready(page, seconds=60)
+    expect(page.get_by_role("heading", name=WORDS["free"].title)).to_be_in_viewport()
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
 
 
 @pytest.mark.slow

@@ -193,7 +193,10 @@ def test_the_command_prints_the_same_table(capsys: pytest.CaptureFixture[str]) -
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["luck"], "experiment must be one of tails, neighbours, radius, got experiment=luck."),
+        (
+            ["luck"],
+            "experiment must be one of tails, neighbours, radius, look, got experiment=luck.",
+        ),
         (["tails", "--trials", "0"], "trials must be an integer between"),
         (["tails", "--seed", "x"], "seed must be an integer"),
     ],

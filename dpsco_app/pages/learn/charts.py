@@ -25,7 +25,16 @@ from dpsco_app.parts.look import (
 from dpsco_app.parts.options import number_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.lessons import CLIPPED, GAUSSIAN, NOISE, PRIVATE, STUDENT
+from dpsco_core.explain.lessons import (
+    ADAPTIVE,
+    BLIND,
+    CLIPPED,
+    GAUSSIAN,
+    LAST,
+    NOISE,
+    PRIVATE,
+    STUDENT,
+)
 
 Pair = tuple[str, str]
 Curve = tuple[str, Pair, Sequence[float], Sequence[float]]  # name, colour, x, y
@@ -38,6 +47,12 @@ RADIUS_NAMES = {
     NOISE: "The noise alone",
 }
 RADIUS_COLOURS = {PRIVATE: colour_of("mean.clipped"), CLIPPED: GREY, NOISE: REGION}
+# What chose its own radius, by the names of the methods.
+CHOICE_NAMES = {
+    BLIND: method_card("mean.clipped").name,
+    ADAPTIVE: method_card("mean.adaptive").name,
+}
+CHOICE_COLOURS = {BLIND: colour_of("mean.clipped"), ADAPTIVE: colour_of("mean.adaptive")}
 NO, YES = "You answer no", "You answer yes"
 
 
@@ -54,7 +69,7 @@ def bulk_figure(centres: Vector, shares: Mapping[str, Vector], look: Look) -> go
     return figure
 
 
-def largest_figure(table: pd.DataFrame, look: Look) -> go.Figure:
+def largest_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
     """Return the largest record over n, for both laws, with bands over the samples."""
     return _banded(
         table,
@@ -63,6 +78,7 @@ def largest_figure(table: pd.DataFrame, look: Look) -> go.Figure:
         look,
         ("Number of records n (log)", "Largest record (log)"),
         "median",
+        room,
     )
 
 
@@ -169,33 +185,32 @@ def densities_figure(outputs: Vector, without: Vector, with_it: Vector, look: Lo
 def guesses_figure(
     counts: Vector, shares: Vector, ceiling: float, expected: float, look: Look
 ) -> go.Figure:
-    """Return the share of right guesses so far, below what epsilon allows."""
+    """Return the share of right guesses so far, below what epsilon allows; empty before a guess."""
     figure = _lines([("Right guesses so far", BLUE, list(counts), list(100 * shares))], look)
     colour = look.colour(REGION)
-    figure.add_hrect(
-        y0=100 * ceiling, y1=100, fillcolor=translucent(colour, 0.13), line={"width": 0}
-    )
-    for value, text, ink in (
-        (100 * ceiling, "No spy gets above this: e^ε/(1 + e^ε)", colour),
-        (100 * expected, "Expected for Laplace noise", look.colour(BLUE)),
-        (50.0, "A coin", look.quiet),
-    ):
+    lines = [(50.0, "Tossing a coin", look.quiet)]
+    if len(counts):
+        figure.add_hrect(
+            y0=100 * ceiling, y1=100, fillcolor=translucent(colour, 0.13), line={"width": 0}
+        )
+        lines += [
+            (100 * ceiling, "No guess can be right more often: e^ε/(1 + e^ε)", colour),
+            (100 * expected, "Expected for Laplace noise", look.colour(BLUE)),
+        ]
+    for value, text, ink in lines:
         figure.add_hline(y=value, line={"color": ink, "width": 1.3, "dash": "dot"})
         under = {"yanchor": "top", "yshift": -2} if value == 100 * expected else {"yshift": 2}
         _name(figure, text, ink, value, x=0.99, xref="paper", xanchor="right", **under)
-    _finish(
-        figure,
-        look,
-        "Number of guesses",
-        "Right guesses, in percent",
-        (0, float(counts[-1]) * 1.02),
-        (45, 100),
-    )
+    end = LAST["neighbours"] * 1.02
+    _finish(figure, look, "Number of guesses", "Right guesses, in percent", (0, end), (45, 100))
     return figure
 
 
-def radius_figure(table: pd.DataFrame, look: Look) -> go.Figure:
-    """Return the errors of a clipped average over its radius; the best private one is marked."""
+def radius_figure(table: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
+    """Return the errors of a clipped average over its radius; the best private one is marked.
+
+    `room` are heights that the figure holds besides; so do `largest_figure`'s.
+    """
     figure = _banded(
         table,
         RADIUS_NAMES,
@@ -203,7 +218,9 @@ def radius_figure(table: pd.DataFrame, look: Look) -> go.Figure:
         look,
         ("Clip radius R (log)", "Error ‖μ̂ − μ‖₂ (log)"),
         "mean",
+        room,
     )
+    _add_choices(figure, table, look)
     private = table[table["series"] == PRIVATE]
     if not private.empty:
         best = private.loc[private["mean"].idxmin()]
@@ -220,6 +237,34 @@ def radius_figure(table: pd.DataFrame, look: Look) -> go.Figure:
     return figure
 
 
+def _add_choices(figure: go.Figure, table: pd.DataFrame, look: Look) -> None:
+    """Draw the radii that methods have chosen, each where its error stands."""
+    for series, name in CHOICE_NAMES.items():
+        rows = table[table["series"] == series]
+        if rows.empty:
+            continue
+        colour = look.colour(CHOICE_COLOURS[series])
+        figure.add_trace(
+            go.Scatter(
+                x=rows["x"].tolist(),
+                y=rows["mean"].tolist(),
+                mode="markers",
+                name=name,
+                marker={"size": 12, "symbol": "diamond", "color": colour},
+                hovertemplate=f"<b>{name}</b><br>R = %{{x:.3g}}: %{{y:.3g}}<extra></extra>",
+            )
+        )
+        if not look.compact:
+            figure.add_annotation(
+                text=f"<b>{name}</b>",
+                x=math.log10(float(rows["x"].median())),
+                y=math.log10(float(rows["mean"].max())),
+                showarrow=False,
+                yshift=18,
+                font={"size": 13, "color": colour},
+            )
+
+
 def _banded(
     table: pd.DataFrame,
     names: Mapping[str, str],
@@ -227,6 +272,7 @@ def _banded(
     look: Look,
     axes: tuple[str, str],
     column: str,
+    room: Sequence[float] = (),
 ) -> go.Figure:
     """Return lines with bands from 10 % to 90 % on two logarithmic axes."""
     shown = table[table["series"].isin(list(names))]
@@ -250,7 +296,8 @@ def _banded(
         )
         curves.append((names[series], colours[series], x, rows[column].tolist()))
     figure.add_traces(_lines(curves, look, mode="lines+markers").data)
-    low, high = float(shown["q10"].min()) / 1.4, float(shown["q90"].max()) * 1.4
+    low = min([float(shown["q10"].min()), *room]) / 1.4
+    high = max([float(shown["q90"].max()), *room]) * 1.4
     if not look.compact:
         labels = [
             Label(text=f"<b>{name}</b>", y=y[-1], colour=look.colour(colour), rank=i)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from dpsco_app.pages.learn import charts
 from dpsco_app.pages.learn.findings import LessonEvidence, short
 from dpsco_app.pages.learn.lessons import Lesson
-from dpsco_app.pages.learn.state import LessonRun, evidence, other_set
+from dpsco_app.pages.learn.state import LessonRun, evidence_before, other_set
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.curve_traces import Curves
 from dpsco_app.parts.figures import responsive
@@ -21,7 +21,6 @@ from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.running import evaluations
 from dpsco_core.explain.lessons import (
-    CLIPPED,
     CUT,
     GAME_EPSILON,
     GAUSSIAN,
@@ -31,63 +30,76 @@ from dpsco_core.explain.lessons import (
     guess_ceiling,
     laplace_guess,
     output_densities,
-    parts,
     records_in_order,
-    run_part,
     running_share,
-    series_table,
 )
 from dpsco_core.runs.study import Outcome
 
-DENSITY_TITLE = "What may be published: two neighbours can hardly be told apart"
+BULK_TITLE = "More of the heavy-tailed records are near 0: their largest tell them apart"
 
 
 def before(lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None) -> None:
     """Draw what a lesson shows before its run: pictures, or the methods that are given."""
     title = lesson.words.before
-    if lesson.experiment == "tails":
-        _bulk(title)
-    elif lesson.experiment == "neighbours":
-        _densities(title)
-    elif lesson.experiment == "radius":
-        table = _clipped_alone()
-        responsive(
-            "learn",
-            title,
-            lambda look: charts.radius_figure(table, look),
-            bar=False,
-            table=lambda: table,
-        )
+    found = evidence_before(lesson, outcomes, beside)
+    if lesson.experiment is None:
+        _study(lesson, found, title)
     else:
-        _study(lesson, evidence(lesson, outcomes, beside), title)
+        _experiment(lesson, found, title, ())
+    below(lesson)
 
 
 def after(lesson: Lesson, run: LessonRun) -> None:
     """Draw what the run has measured."""
-    found = run.evidence
     title = run.finding.headline
+    if lesson.experiment is None:
+        _study(lesson, run.evidence, title)
+        return
+    _experiment(lesson, run.evidence, title, run.rows)
     if lesson.experiment == "tails":
-        responsive(
-            "learn",
-            title,
-            lambda look: charts.largest_figure(found.table, look),
-            bar=False,
-            table=lambda: found.table.replace({"series": charts.LAW_NAMES}),
-        )
         _records()
+
+
+def below(lesson: Lesson) -> None:
+    """Draw the picture that the text speaks of, under the figure."""
+    if lesson.experiment == "tails":
+        _bulk(BULK_TITLE)
     elif lesson.experiment == "neighbours":
-        _guesses(run.rows, title)
-        _densities(DENSITY_TITLE, "learn_second")
-    elif lesson.experiment == "radius":
-        responsive(
-            "learn",
-            title,
-            lambda look: charts.radius_figure(found.table, look),
-            bar=False,
-            table=lambda: radius_table(found.table),
-        )
-    else:
-        _study(lesson, found, title)
+        _densities(_density_title())
+
+
+def _experiment(
+    lesson: Lesson, found: LessonEvidence, title: str, rows: Sequence[LessonRow]
+) -> None:
+    """Draw the figure of an experiment; what is not in the evidence is not in the figure."""
+    if lesson.experiment == "neighbours":
+        _guesses(rows, title)
+        return
+    table = found.table
+    places = _places(lesson, found)
+    draw, shown = {
+        "tails": (charts.largest_figure, table.replace({"series": charts.LAW_NAMES})),
+        "radius": (charts.radius_figure, radius_table(table)),
+        "look": (charts.radius_figure, table.replace({"series": charts.RADIUS_NAMES})),
+    }[str(lesson.experiment)]
+    responsive(
+        "learn", title, lambda look: draw(table, look, places), bar=False, table=lambda: shown
+    )
+
+
+def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
+    """Return the heights that a prediction can have, for which the figure leaves room."""
+    if lesson.draw is None or lesson.draw.base is None:
+        return []
+    return [lesson.draw.place(found, value, lesson.last)[1] for value in lesson.numbers]
+
+
+def _density_title() -> str:
+    ratio, ceiling = math.exp(GAME_EPSILON), 100 * guess_ceiling(GAME_EPSILON)
+    return (
+        f"The two heights differ by a factor of at most {ratio:.2g}: a guess is right at most "
+        f"{ceiling:.0f} % of the time"
+    )
 
 
 def radius_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -111,6 +123,7 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
         )
         return
     bounds = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
+    ends = _ends(lesson, found)
     measured, beside = Curves(table=found.table), None
     other = other_set(lesson)
     if other is not None and found.beside is not None:
@@ -121,10 +134,21 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
     responsive(
         "learn",
         title,
-        lambda look: error_figure(scenario, measured, bounds, look, start, beside),
+        lambda look: error_figure(scenario, measured, bounds, look, start, beside, ends),
         bar=False,
         table=lambda: study_table(lesson, found),
     )
+
+
+def _ends(lesson: Lesson, found: LessonEvidence) -> tuple[float, float] | None:
+    """Return the ends of the vertical axis: all that is measured, and every prediction."""
+    places = _places(lesson, found)
+    if not places:
+        return None
+    tables = [t for t in (found.table, found.beside) if t is not None]
+    heights = [*places, *(found.floor or {}).values(), *(found.start or {}).values()]
+    low = min([*heights, *(float(t["q10"].min()) for t in tables)])
+    return low / 1.3, 1.3 * max([*heights, *(float(t["q90"].max()) for t in tables)])
 
 
 def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
@@ -155,7 +179,7 @@ def study_table(lesson: Lesson, found: LessonEvidence) -> pd.DataFrame:
 def _bulk(title: str) -> None:
     centres, shares = bulk_shares()
     responsive(
-        "learn",
+        "learn_third",
         title,
         lambda look: charts.bulk_figure(centres, shares, look),
         bar=False,
@@ -182,11 +206,11 @@ def _columns(name: str, x: np.ndarray, lines: dict[str, np.ndarray]) -> pd.DataF
     return pd.DataFrame({name: x} | {charts.LAW_NAMES[k]: v for k, v in lines.items()})
 
 
-def _densities(title: str, name: str = "learn") -> None:
+def _densities(title: str) -> None:
     outputs, without, with_it = output_densities(GAME_EPSILON)
     ratio = np.maximum(without / with_it, with_it / without)
     responsive(
-        name,
+        "learn_second",
         title,
         lambda look: charts.densities_figure(outputs, without, with_it, look),
         bar=False,
@@ -197,7 +221,7 @@ def _densities(title: str, name: str = "learn") -> None:
 
 
 def _guesses(rows: Sequence[LessonRow], title: str) -> None:
-    counts, shares = running_share(rows)
+    counts, shares = running_share(rows) if rows else (np.array([]), np.array([]))
     ceiling, expected = guess_ceiling(GAME_EPSILON), laplace_guess(GAME_EPSILON)
 
     def draw(look: Look) -> go.Figure:
@@ -210,11 +234,3 @@ def _guesses(rows: Sequence[LessonRow], title: str) -> None:
         bar=False,
         table=lambda: pd.DataFrame({"Guesses": counts, "Share of right ones": shares}),
     )
-
-
-@lru_cache(maxsize=1)
-def _clipped_alone() -> pd.DataFrame:
-    """Return the errors of clipping without noise, which the lesson shows before its run."""
-    rows = [row for part in parts("radius") for row in run_part(part)]
-    table = series_table(rows)
-    return table[table["series"] == CLIPPED]

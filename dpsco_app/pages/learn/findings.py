@@ -10,6 +10,8 @@ import pandas as pd
 from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.lessons import (
+    ADAPTIVE,
+    BLIND,
     CLIPPED,
     CUT,
     GAME_EPSILON,
@@ -18,6 +20,7 @@ from dpsco_core.explain.lessons import (
     RIGHT,
     SIZES,
     STUDENT,
+    LessonRow,
     guess_ceiling,
 )
 
@@ -43,6 +46,8 @@ class LessonEvidence:
         The largest proven lower bound at the points of the grid.
     start : dict of x to risk
         What the starting point leaves, which uses no data.
+    rows : tuple of LessonRow
+        Of an experiment: every trial.
     """
 
     table: pd.DataFrame
@@ -50,6 +55,7 @@ class LessonEvidence:
     beside: pd.DataFrame | None = None
     floor: dict[float, float] | None = None
     start: dict[float, float] | None = None
+    rows: tuple[LessonRow, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +129,8 @@ def sturdier(evidence: LessonEvidence) -> LessonFinding:
     return LessonFinding(
         answer=answers.get(kinds, "split" if kinds == ("alike", "sturdy") else "other"),
         headline=f"In the worst of a hundred samples the sample mean is {in_the_worst}",
-        said=f"In a typical sample the sample mean errs by **{typical[mean]:.2g}** and the median "
-        f"of means by **{typical[sturdy]:.2g}**; in the worst of a hundred by "
+        said=f"In a typical sample the sample mean has an error of **{typical[mean]:.2g}** and the "
+        f"median of means of **{typical[sturdy]:.2g}**; in the worst of a hundred, of "
         f"**{worst[mean]:.2g}** and **{worst[sturdy]:.2g}**.",
     )
 
@@ -153,16 +159,40 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
         answer=key,
-        headline=f"Best at R = {number_text(best)}, where {100 * share:.0f} % of the records are "
-        "cut: less is bias, more is noise",
-        said=f"The private average errs least, by **{short(private[best])}**, at the radius "
-        f"**{number_text(best)}**, which cuts **{100 * share:.0f} %** of the records; clipping "
-        f"alone errs by {short(bias)} there. The private error is {ends} largest.",
+        headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
+        "a smaller one adds bias, a larger one noise",
+        said=f"The private average has its least error, **{short(private[best])}**, at the radius "
+        f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Clipping "
+        f"alone has an error of {short(bias)} there. The private error is {ends} largest.",
     )
 
 
+def private_look(evidence: LessonEvidence) -> LessonFinding:
+    """Lesson 5: the error with a private look at the lengths over the least with a fixed radius."""
+    table = evidence.table
+    private = _series(table, PRIVATE, "mean")
+    looked, blind = (_average(table, name) for name in (ADAPTIVE, BLIND))
+    best, least = float(private.idxmin()), float(private.min())
+    names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
+    return LessonFinding(
+        answer=looked / least,
+        headline=f"{names[0]} has {short(looked / least)} times the least error, "
+        f"{inside(names[1])} {short(blind / least)} times",
+        said=f"The best of all fixed radii, {number_text(best)}, has an error of "
+        f"**{short(least)}**. {names[0]} has {short(looked)}, **{short(looked / least)} times** as "
+        f"much; {inside(names[1])}, which chooses its radius without looking, {short(blind)}, "
+        f"**{short(blind / least)} times** as much.",
+    )
+
+
+def _average(table: pd.DataFrame, series: str) -> float:
+    """Return the mean over all trials of a line, wherever they stand."""
+    rows = table[table["series"] == series]
+    return float((rows["mean"] * rows["trials"]).sum() / rows["trials"].sum())
+
+
 def fall(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 5: how many times the private error falls from the first n to the last."""
+    """Lesson 6: how many times the private error falls from the first n to the last."""
     private = _curve(evidence.table, "mean.clipped")
     public = _curve(evidence.table, "mean.sample")
     ratio = float(private.iloc[0] / private.iloc[-1])
@@ -181,7 +211,7 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
 
 
 def free_from(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 6: the smallest epsilon from which on the private error is within 10 %."""
+    """Lesson 7: the smallest epsilon from which on the private error is within 10 %."""
     ratios = _curve(evidence.table, "mean.clipped") / _curve(evidence.table, "mean.sample")
     above = [x for x, r in ratios.items() if not r <= FREE]
     rest = [float(x) for x in ratios.index if not above or x > above[-1]]
@@ -203,7 +233,7 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
 
 
 def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 7: the error with Laplace noise over that with Gaussian noise at the last d."""
+    """Lesson 8: the error with Laplace noise over that with Gaussian noise at the last d."""
     laplace = _curve(evidence.table, "mean.cwme-pure")
     gaussian = _curve(evidence.table, "mean.cwme-cdp")
     ratios = laplace / gaussian
@@ -211,15 +241,16 @@ def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     first = number_text(float(ratios.index[0]))
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {last} Laplace noise errs {short(ratio)} times as much as Gaussian noise",
-        said=f"At d = {last} Laplace noise errs by **{short(laplace.iloc[-1])}** and Gaussian "
-        f"noise by **{short(gaussian.iloc[-1])}**: {short(ratio)} times. At d = {first} the "
-        f"ratio is {short(float(ratios.iloc[0]))}.",
+        headline=f"At d = {last} the error with Laplace noise is {short(ratio)} times that with "
+        "Gaussian noise",
+        said=f"At d = {last} the error is **{short(laplace.iloc[-1])}** with Laplace noise and "
+        f"**{short(gaussian.iloc[-1])}** with Gaussian noise, a ratio of {short(ratio)}. At "
+        f"d = {first} the ratio is {short(float(ratios.iloc[0]))}.",
     )
 
 
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 8: which answer leaves least at the smallest n; "start" is that without data."""
+    """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
     table, start = evidence.table, evidence.start
     assert start is not None
     n, last = float(table["x"].min()), float(table["x"].max())
@@ -242,43 +273,86 @@ def least_risk(evidence: LessonEvidence) -> LessonFinding:
 
 
 def width_gain(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 9: the risk on the l2 ball over that on the l1 ball at the last d."""
+    """Lesson 10: what privacy adds on the l2 ball over what it adds on the l1 ball."""
     assert evidence.beside is not None
-    method = "sco.objective-perturbation"
-    cross, ball = _curve(evidence.table, method), _curve(evidence.beside, method)
-    ratio, last = float(ball.iloc[-1] / cross.iloc[-1]), number_text(float(cross.index[-1]))
+    tables = (evidence.table, evidence.beside)
+    cross, ball = (_curve(t, "sco.objective-perturbation") for t in tables)
+    fits = [_curve(t, "sco.erm") for t in tables]
+    last = float(cross.index[-1])
+    added = [float(p.iloc[-1] - f.iloc[-1]) for p, f in zip((cross, ball), fits, strict=True)]
+    ratio, sampling = added[1] / added[0], float(fits[1].iloc[-1] / fits[0].iloc[-1])
+    start = (evidence.start or {}).get(last)
+    useless = (
+        " On the ℓ₂ ball that is more than the risk of the answer 0, which uses no data."
+        if start is not None and ball.iloc[-1] > start
+        else ""
+    )
     return LessonFinding(
         answer=ratio,
-        headline=f"At d = {last} the ℓ₁ ball leaves {short(ratio)} times less than the ℓ₂ ball",
-        said=f"At d = {last} objective perturbation leaves **{short(cross.iloc[-1])}** on the ℓ₁ "
-        f"ball and **{short(ball.iloc[-1])}** on the ℓ₂ ball.",
+        headline=f"At d = {number_text(last)} privacy adds {short(ratio)} times less risk on the "
+        "ℓ₁ ball than on the ℓ₂ ball",
+        said=f"At d = {number_text(last)} privacy adds a risk of **{short(added[0])}** on the ℓ₁ "
+        f"ball and of **{short(added[1])}** on the ℓ₂ ball.{useless} The set also removes error "
+        f"of the sample: without privacy the risk is **{short(sampling)} times** smaller on the "
+        "ℓ₁ ball.",
     )
 
 
 def filter_pays(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 10: the first m of the grid from which on the filtered mean errs less."""
+    """Lesson 11: the first m of the grid from which on the first method's error is the smaller."""
     filtered = _curve(evidence.table, "user.accelerated")
     plain = _curve(evidence.table, "user.clipped-means")
-    worse = [x for x in filtered.index if not filtered[x] < plain[x]]
-    rest = [float(x) for x in filtered.index if not worse or x > worse[-1]]
+    names = [method_card(m).name for m in ("user.accelerated", "user.clipped-means")]
+    start = evidence.start or {}
+    rest = _from_there_on(filtered.index, [f < p for f, p in zip(filtered, plain, strict=True)])
     first, last = (float(filtered.index[i]) for i in (0, -1))
-    gain = short(float(plain.iloc[-1] / filtered.iloc[-1]))
-    loss = short(float(filtered.iloc[0] / plain.iloc[0]))
-    ends = f"At m = {number_text(first)} it leaves **{loss} times** what clipped averages leave"
-    if not rest:
+    loss, gain = (
+        short(float(filtered.iloc[0] / plain.iloc[0])),
+        short(float(plain.iloc[-1] / filtered.iloc[-1])),
+    )
+    ends = f"At m = {number_text(first)} its risk is **{loss} times** that of {inside(names[1])}"
+    useful = _from_there_on(filtered.index, [f < start.get(x, 0) for x, f in filtered.items()])
+    blank = _beside_no_data(names, useful, all(p > start.get(x, 0) for x, p in plain.items()))
+    if rest is None:
         return LessonFinding(
-            answer=NEVER, headline="The filter does not pay at any of these m", said=ends + "."
+            answer=NEVER,
+            headline=f"{names[0]} has the larger error at some of the largest m",
+            said=f"{ends}. {blank if start else ''}".strip(),
         )
     return LessonFinding(
-        answer=rest[0],
-        headline=f"From m = {number_text(rest[0])} on the filter errs less, and goes on falling",
-        said=f"The filter errs less from m = **{number_text(rest[0])}** on. {ends}; at "
-        f"m = {number_text(last)} clipped averages leave **{gain} times** what it leaves.",
+        answer=rest,
+        headline=f"From m = {number_text(rest)} on {inside(names[0])} has the smaller error, which "
+        "goes on falling",
+        said=f"{names[0]} has the smaller error from m = **{number_text(rest)}** on. {ends}; at "
+        f"m = {number_text(last)} that of {inside(names[1])} is **{gain} times** larger."
+        + (f" {blank}" if start else ""),
     )
 
 
+def _beside_no_data(names: list[str], useful: float | None, never: bool) -> str:
+    """Return how two methods compare with an answer that uses no data."""
+    first = (
+        f"The answer 0, which uses no data, has a smaller error than {inside(names[0])} at the "
+        "largest m."
+        if useful is None
+        else f"{names[0]} beats the answer 0, which uses no data, from m = "
+        f"**{number_text(useful)}** on."
+    )
+    return first + (f" {names[1]} never does." if never else "")
+
+
+def _from_there_on(xs: pd.Index, holds: list[bool]) -> float | None:
+    """Return the first x from which on something holds, up to the last."""
+    found = None
+    for x, true in zip(reversed(list(xs)), reversed(holds), strict=True):
+        if not true:
+            break
+        found = float(x)
+    return found
+
+
 def above_floor(evidence: LessonEvidence) -> LessonFinding:
-    """Lesson 11: the best private mean error over the proven lower bound at the last n."""
+    """Lesson 12: the best private mean error over the proven lower bound at the last n."""
     table, floor = evidence.table, evidence.floor
     assert floor is not None
     private = [m for m in dict.fromkeys(table["method"]) if method_card(m).privacy != "none"]
@@ -294,7 +368,7 @@ def above_floor(evidence: LessonEvidence) -> LessonFinding:
     )
     return LessonFinding(
         answer=ratio,
-        headline=f"{name} is within {short(ratio)} times of what no private algorithm can beat",
-        said=f"At n = {number_text(last)} {inside(name)} errs by **{short(ratio)} times** the "
-        f"proven limit, {short(floor[last])}. {where}",
+        headline=f"The error of {inside(name)} is {short(ratio)} times the proven limit",
+        said=f"At n = {number_text(last)} the error of {inside(name)} is **{short(ratio)} times** "
+        f"the proven limit, {short(floor[last])}. {where}",
     )

@@ -6,14 +6,31 @@ import math
 from dataclasses import dataclass, field, replace
 
 from dpsco_app.pages.explore.presets import DEFAULT, GRID_EPSILON
+from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
+from dpsco_app.pages.learn.drawing import Answering, at_end
 from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import NO_SET, number_text
 from dpsco_core.catalogue import bound
-from dpsco_core.explain.lessons import RADIUS_POINT, TAILS, Experiment
+from dpsco_core.explain.lessons import (
+    ADAPTIVE,
+    BLIND,
+    CLIPPED,
+    GAUSSIAN,
+    LAST,
+    PRIVATE,
+    RADIUS_POINT,
+    RIGHT,
+    STUDENT,
+    TAILS,
+    Experiment,
+)
 from dpsco_core.scenario import Scenario
 
 Answer = str | float
+FACTORS = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
+FACTORS += (80, 100)
+EXACT = 1.1  # a number within this factor of the measured one is right
 NEAR = 1.5  # a number within this factor of the measured one is close
 
 
@@ -32,19 +49,25 @@ class Lesson:
     choices : dict of key to label
         The answers to choose from; empty for a number.
     numbers : tuple of float
-        The values of the slider, for a number.
+        The values that a prediction may have, for a number.
     unit : str
         Of the number, with its space, as it follows it.
     near : float
         By which factor a number may be off to be close.
+    draw : Answering, optional
+        Where a number stands in the figure.
     experiment : str, optional
         One of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario.
-    given : tuple of str
-        The methods that are drawn before the run.
+    given, given_beside : tuple of str
+        The methods that are drawn before the run; those on the second set, where they differ.
+    first : str
+        The method of which the first point is drawn before the run, too.
     against : str
         The set that is drawn beside.
     floor : str
         Slug of the lower bound that is drawn, if one is.
+    opens : str
+        The page that shows its figure.
     elsewhere : tuple of (slug, label)
         Pages to go on with.
     """
@@ -56,11 +79,15 @@ class Lesson:
     numbers: tuple[float, ...] = ()
     unit: str = ""
     near: float = NEAR
+    draw: Answering | None = None
     experiment: Experiment | None = None
     given: tuple[str, ...] = ()
+    given_beside: tuple[str, ...] = ()
+    first: str = ""
     against: str = NO_SET
     floor: str = ""
     elsewhere: tuple[tuple[str, str], ...] = ()
+    opens: str = "explore"
 
     @property
     def words(self) -> LessonWords:
@@ -68,9 +95,16 @@ class Lesson:
         return WORDS[self.slug]
 
     @property
-    def start(self) -> float:
-        """Where the slider stands at first."""
-        return self.numbers[0]
+    def last(self) -> float:
+        """The x at which a number is read."""
+        if self.experiment is not None:
+            return LAST[self.experiment]
+        return float(self.scenario.grid[-1])
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers that can be given."""
+        return (*self.choices, *self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,21 +119,36 @@ class Verdict:
 def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
     """Compare a prediction with a finding, in one sentence that holds both.
 
-    A choice is right if it is the one that was measured; a number is close within the lesson's
-    factor.
+    A choice is right if it is the one that was measured; a number is right within 10 %, and close
+    within the lesson's factor.
     """
+    off = ""
     if isinstance(found.answer, str) or isinstance(prediction, str):
-        close = prediction == found.answer
+        close = exact = prediction == found.answer
     else:
         ratio = prediction / found.answer if found.answer > 0 else math.inf
         close = 1 / lesson.near <= ratio <= lesson.near
-    mark = "Right" if close and lesson.choices else "Close" if close else "Not quite"
+        exact = 1 / EXACT <= ratio <= EXACT
+        off = _off(lesson, prediction, found.answer, ratio)
+    exact = exact and close
+    mark = "Right" if exact else "Close" if close else "Off"
+    remark = mark if exact else f"Close, {off}" if close else off.capitalize() or "Not this one"
     predicted, measured = answer_text(lesson, prediction), answer_text(lesson, found.answer)
     return Verdict(
         close=close,
         mark=mark,
-        sentence=f"You predicted: **{predicted}**. Measured: **{measured}**. {mark}.",
+        sentence=f"You predicted: **{predicted}**. Measured: **{measured}**. {remark}.",
     )
+
+
+def _off(lesson: Lesson, prediction: float, answer: float, ratio: float) -> str:
+    """Return in words by how much a number is off."""
+    way = "too high" if ratio > 1 else "too low"
+    if lesson.unit == " %":
+        return f"{way} by {abs(prediction - answer):.0f} percentage points"
+    if not 0 < ratio < math.inf:
+        return way
+    return f"{way} by a factor of {find.short(max(ratio, 1 / ratio))}"
 
 
 def answer_text(lesson: Lesson, answer: Answer) -> str:
@@ -123,8 +172,10 @@ LESSONS: tuple[Lesson, ...] = (
         slug="heavy-tails",
         scenario=replace(DEFAULT.scenario, trials=5),
         experiment="tails",
+        given=(GAUSSIAN,),
         find=find.largest_record,
-        numbers=(4, 6, 8, 10, 15, 20, 30, 50, 100, 200, 500),
+        numbers=(4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500),
+        draw=Answering(base=drawing.plain, lands=STUDENT),
     ),
     Lesson(
         slug="the-mean",
@@ -156,9 +207,10 @@ LESSONS: tuple[Lesson, ...] = (
         ),
         experiment="neighbours",
         find=find.right_guesses,
-        numbers=(50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100),
+        numbers=tuple(range(50, 101)),
         unit=" %",
         near=1.09,
+        draw=Answering(base=drawing.plain, lands=RIGHT, everywhere=True),
         elsewhere=(("privacy", "The page Privacy"),),
     ),
     Lesson(
@@ -171,13 +223,26 @@ LESSONS: tuple[Lesson, ...] = (
             trials=10,
         ),
         experiment="radius",
+        given=(CLIPPED,),
+        opens="one-run",
         find=find.share_cut,
         choices={
             "none": "None, or hardly one in a hundred",
             "some": "Some: more than one in a hundred, less than half",
             "most": "Most of them",
         },
-        elsewhere=(("one-run", "One run, taken apart"),),
+    ),
+    Lesson(
+        slug="look",
+        scenario=replace(RADIUS_POINT, methods=("mean.clipped", "mean.adaptive"), trials=10),
+        experiment="look",
+        given=(PRIVATE, BLIND),
+        find=find.private_look,
+        numbers=FACTORS[:13],
+        unit=" times",
+        near=1.25,
+        draw=Answering(base=drawing.least_private, lands=ADAPTIVE, everywhere=True),
+        opens="one-run",
     ),
     Lesson(
         slug="noise",
@@ -190,9 +255,16 @@ LESSONS: tuple[Lesson, ...] = (
             trials=10,
         ),
         find=find.fall,
-        numbers=(1, 2, 3, 5, 10, 20, 30, 50, 100),
+        numbers=FACTORS,
         unit=" times",
+        draw=Answering(
+            base=at_end("mean.clipped", first=True),
+            inverse=True,
+            line="mean.clipped",
+            lands="mean.clipped",
+        ),
         given=("mean.sample",),
+        first="mean.clipped",
     ),
     Lesson(
         slug="free",
@@ -208,6 +280,7 @@ LESSONS: tuple[Lesson, ...] = (
         numbers=GRID_EPSILON,
         unit="=ε = ",
         near=2.51,
+        draw=Answering(lands="mean.clipped", everywhere=True),
         given=("mean.sample",),
     ),
     Lesson(
@@ -221,9 +294,10 @@ LESSONS: tuple[Lesson, ...] = (
             trials=5,
         ),
         find=find.laplace_over_gaussian,
-        numbers=(1, 1.5, 2, 3, 5, 10, 20),
+        numbers=FACTORS[:17],
         unit=" times",
-        given=("mean.sample",),
+        draw=Answering(base=at_end("mean.cwme-cdp"), lands="mean.cwme-pure"),
+        given=("mean.sample", "mean.cwme-cdp"),
     ),
     Lesson(
         slug="optimisation",
@@ -266,9 +340,18 @@ LESSONS: tuple[Lesson, ...] = (
             trials=3,
         ),
         find=find.width_gain,
-        numbers=(1, 1.5, 2, 3, 5, 10, 20, 50, 100),
+        numbers=FACTORS,
         unit=" times",
+        draw=Answering(
+            base=drawing.minus(
+                at_end("sco.objective-perturbation", beside=True), at_end("sco.erm", beside=True)
+            ),
+            inverse=True,
+            above=at_end("sco.erm"),
+            lands="sco.objective-perturbation",
+        ),
         given=("sco.erm",),
+        given_beside=("sco.erm", "sco.objective-perturbation"),
         against="l2",
         elsewhere=(("geometry", "Geometry: sets, widths and noise"),),
     ),
@@ -288,7 +371,8 @@ LESSONS: tuple[Lesson, ...] = (
         find=find.filter_pays,
         numbers=(1, 10, 1000, 10_000, 100_000, 1_000_000),
         unit="=m = ",
-        near=10.01,
+        near=1.01,
+        draw=Answering(lands="user.accelerated", everywhere=True),
         given=("user.clipped-means",),
         elsewhere=(("users", "Users: the whole map"),),
     ),
@@ -303,8 +387,9 @@ LESSONS: tuple[Lesson, ...] = (
             trials=20,
         ),
         find=find.above_floor,
-        numbers=(1, 1.5, 2, 3, 5, 10, 20, 50, 100),
+        numbers=FACTORS,
         unit=" times",
+        draw=Answering(base=drawing.floor_at_end, lands="mean.clipped"),
         given=("mean.sample",),
         floor=bound("lower.mean.hypercube-cdp").card.slug,
         elsewhere=(("lower-bounds", "Lower bounds: the proof, step by step"),),

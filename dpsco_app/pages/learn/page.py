@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.learn import state
-from dpsco_app.pages.learn.figures import after, before
-from dpsco_app.pages.learn.lessons import LESSONS, SLUGS, Lesson, answer_text, number
-from dpsco_app.pages.learn.state import STATE
+from dpsco_app.pages.learn.figures import after, before, below
+from dpsco_app.pages.learn.findings import LessonEvidence
+from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, number
+from dpsco_app.pages.learn.state import START, STATE, View
 from dpsco_app.pages.learn.teachers import for_teachers
 from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.touch.picture import draw_picture
-from dpsco_app.shell.places import link_to
+from dpsco_app.parts.touch.prediction import Prediction, draw_prediction
+from dpsco_app.parts.touch.top import to_the_top
+from dpsco_app.shell import visit
+from dpsco_app.shell.places import EXPLORE, PLACES, link_to
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 # The records of the picture: skewed, so that clipping moves their average one way.
 SEEN = Scenario(distribution="skewed-pareto", p=2.0)
 STYLE = """<style>
-.st-key-learn_said { min-height: 6.4rem; }
+[data-testid=stMainBlockContainer] { padding: 4rem 2rem 2rem; }
+.st-key-learn_place h1 { font-size: 1.5rem !important; padding: 0; }
+.st-key-learn_text h2 { font-size: 1.35rem; padding: 0 0 0.25rem; }
 .st-key-learn_text p, .st-key-learn_why p { max-width: 46rem; }
+.st-key-learn_place, .st-key-learn_path { gap: 0.5rem; }
 [class*="st-key-learn_predict_"] [data-testid="stWidgetLabel"] p {
   font-size: 1rem; font-weight: 600;
 }
-.st-key-learn_path { gap: 0.5rem; }
+@media (min-width: 761px) {
+  [data-testid=stColumn]:has(.st-key-learn_right) {
+    position: sticky; top: 4rem; align-self: flex-start;
+  }
+}
 @media (max-width: 760px) {
-  .st-key-learn_said { min-height: 9rem; }
+  [data-testid=stMainBlockContainer] { padding: 4rem 1rem 2rem; }
 }
 </style>"""
 
@@ -39,76 +52,94 @@ def page() -> None:
     st.html(SHARED_STYLE + STYLE)
     view, wrong = opened(STATE)
     STATE.remember(view)
-    lesson = view.shown
-    with st.sidebar:
-        _list_of_steps()
-    st.title("Learn: what privacy costs, step by step")
+    state.take_up(view)
+    to_the_top(view.lesson, run=".st-key-learn_run button")
+    _place(view)
     draw_wrong(wrong)
-    if lesson.slug == SLUGS[0]:
-        st.markdown(PICTURE)
-        draw_picture(SEEN)
-        st.markdown(INTRODUCTION)
-    with st.container(key="learn_place"):
-        done = sum(state.finished(slug) for slug in SLUGS)
-        at = number(lesson.slug)
-        st.progress(at / len(SLUGS), f"Step {at} of {len(SLUGS)}, {done} answered")
-    st.header(lesson.words.title)
-    with st.container(key="learn_text"):
-        st.markdown(lesson.words.text)
-    status = _ask(lesson)
-    said, figures, rest = st.container(key="learn_said"), st.empty(), st.container()
-    with rest:
+    lesson = view.shown
+    if lesson is None:
+        _start()
+        _measure_again(st.empty())
+        return
+    left, right = st.columns([4, 7], gap="medium")
+    with left:
+        with st.container(key="learn_text"):
+            st.header(lesson.words.title)
+            st.markdown(lesson.words.text)
+        ask = _ask(lesson)
+        status = _run_row(lesson)
+        said, why = st.container(key="learn_said"), st.container(key="learn_why")
         _go_on(lesson)
-        for_teachers(view)
-    _answer(lesson, status, said, figures)
+    with right, st.container(key="learn_right"):
+        figures = st.empty()
+    for_teachers(view)
+    rest = st.empty()
+    _answer(lesson, ask, status, (said, why), figures)
+    _measure_again(rest)
 
 
-def _list_of_steps() -> None:
-    """Draw the list of the steps; what is answered says how well."""
-    st.radio(
-        "Steps",
-        SLUGS,
-        captions=[_mark(slug) for slug in SLUGS],
-        format_func=_step_name,
-        key=STATE.key("lesson"),
-    )
-    known = [state.runs()[s].verdict.close for s in SLUGS if state.finished(s)]
-    if known:
-        st.caption(f"{len(known)} answered, {sum(known)} of them right or close.")
-        st.button("Forget my answers", on_click=state.forget, key="learn_forget")
+def _place(view: View) -> None:
+    """Draw the title, the list of the steps, and how well they are answered."""
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        key="learn_place",
+    ):
+        st.title("Learn: what privacy costs, step by step", width="content")
+        st.selectbox(
+            "Step",
+            (START, *SLUGS),
+            format_func=_step_name,
+            key=STATE.key("lesson"),
+            label_visibility="collapsed",
+            width=360,
+        )
+        if marks := _marks():
+            st.caption(marks, width="content")
+            st.button("Forget my answers", on_click=state.forget, key="learn_forget")
+
+
+def _marks() -> str:
+    """Return which steps are answered, and how well."""
+    steps: dict[str, list[str]] = {"Right or close": [], "Off": []}
+    for slug in SLUGS:
+        if state.finished(slug):
+            close = state.runs()[slug].verdict.close
+            steps["Right or close" if close else "Off"].append(str(number(slug)))
+    return " · ".join(f"{name}: {', '.join(at)}" for name, at in steps.items() if at)
 
 
 def _step_name(slug: str) -> str:
-    return f"{number(slug)}. {LESSONS[number(slug) - 1].words.title}"
+    return "The picture" if slug == START else f"{number(slug)}. {BY_SLUG[slug].words.title}"
 
 
-def _mark(slug: str) -> str:
-    if not state.finished(slug):
-        return ""
-    verdict = state.runs()[slug].verdict
-    return f"✓ {verdict.mark.lower()}" if verdict.close else f"○ {verdict.mark.lower()}"
+def _start() -> None:
+    """Draw what comes before the first lesson."""
+    st.markdown(PICTURE)
+    draw_picture(SEEN)
+    st.markdown(INTRODUCTION)
+    _step_button("Next", 0)
 
 
 def _ask(lesson: Lesson) -> DeltaGenerator:
-    """Draw the question, the prediction, Run and Cancel; return the place of the status line."""
+    """Draw the choices; return the place of the slider of a number, which waits for its figure."""
+    if not lesson.choices:
+        return st.empty()
     slug = lesson.slug
     key, held = state.prediction_key(slug), state.predictions()
-    if lesson.choices:
-        st.session_state.setdefault(key, held.get(slug))
-        held[slug] = st.radio(
-            lesson.words.question,
-            list(lesson.choices),
-            format_func=lambda choice: lesson.choices[choice],
-            key=key,
-        )
-    else:
-        st.session_state.setdefault(key, held.get(slug, lesson.start))
-        held[slug] = st.select_slider(
-            lesson.words.question,
-            lesson.numbers,
-            format_func=lambda value: answer_text(lesson, value),
-            key=key,
-        )
+    st.session_state.setdefault(key, held.get(slug))
+    held[slug] = st.radio(
+        lesson.words.question,
+        list(lesson.choices),
+        format_func=lambda choice: lesson.choices[choice],
+        key=key,
+    )
+    return st.empty()
+
+
+def _run_row(lesson: Lesson) -> DeltaGenerator:
+    """Draw Run and Cancel; return the place of the status line."""
+    slug = lesson.slug
     running = st.session_state.get(state.RUNNING) == slug
     with st.container(horizontal=True, vertical_alignment="center", key="learn_run_row"):
         st.button(
@@ -117,41 +148,80 @@ def _ask(lesson: Lesson) -> DeltaGenerator:
             shortcut="Ctrl+Enter",
             on_click=state.press_run,
             args=(slug,),
-            disabled=held[slug] is None,
+            disabled=state.predictions().get(slug) is None,
             key="learn_run",
         )
-        st.button("Cancel", on_click=state.press_cancel, disabled=not running, key="learn_cancel")
+        if running:
+            st.button("Cancel", on_click=state.press_cancel, key="learn_cancel")
         return st.empty()
 
 
+def _draw_prediction(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
+    """Draw the slider of a number, its handle in the figure, and what has been measured."""
+    if lesson.draw is None:
+        return
+    run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
+    trials, measured, fresh = [], None, 0
+    if run is not None and run.done:
+        trials, fresh = lesson.draw.trials(evidence, lesson.last), run.landing
+        answer = run.finding.answer
+        if isinstance(answer, (int, float)):
+            point = lesson.draw.place(evidence, answer, lesson.last)
+            measured = (answer_text(lesson, answer), point)
+        run.landing = 0
+    asked = Prediction(
+        question=lesson.words.question,
+        texts=[answer_text(lesson, value) for value in lesson.numbers],
+        places=[lesson.draw.place(evidence, value, lesson.last) for value in lesson.numbers],
+        figure="learn_figure",
+        chosen=None if held is None else lesson.numbers.index(held),
+        upright=lesson.draw.base is None,
+        start=lesson.draw.start(evidence),
+        trials=trials,
+        measured=measured,
+        fresh=fresh,
+    )
+    with place:
+        draw_prediction(
+            asked, state.prediction_key(lesson.slug), lambda: state.predict(lesson.slug)
+        )
+
+
 def _answer(
-    lesson: Lesson, status: DeltaGenerator, said: DeltaGenerator, figures: DeltaGenerator
+    lesson: Lesson,
+    ask: DeltaGenerator,
+    status: DeltaGenerator,
+    words: tuple[DeltaGenerator, DeltaGenerator],
+    figures: DeltaGenerator,
 ) -> None:
     """Draw what is known: the figure before the run, a run under way, or the answer."""
     run = state.runs().get(lesson.slug)
     running = st.session_state.get(state.RUNNING) == lesson.slug
+    if run is None or not run.done:
+        outcomes, beside = _given(lesson, status)
+        with figures.container():
+            before(lesson, outcomes, beside)
+        _draw_prediction(lesson, ask, state.evidence_before(lesson, outcomes, beside))
     if run is None or (not run.done and not running):
         if run is not None:
             status.markdown("Stopped. Run goes on from there.")
-        elif state.predictions()[lesson.slug] is None:
-            status.markdown("Choose an answer first.")
-        with figures.container():
-            before(lesson, *_given(lesson, status))
+        elif state.predictions().get(lesson.slug) is None:
+            status.markdown("Predict first.")
+        else:
+            status.empty()
         return
     if not run.done:
-        with figures.container():
-            before(lesson, *_given(lesson, status))
         run = state.runs()[lesson.slug] = run.own()
         write = Pace(0.0)
         for share, left in run.steps():
             if write.due():
                 status.progress(share, text=left)
-        st.session_state[state.RUNNING] = None
-        st.rerun()
-    if running:  # run again, with another prediction: everything is there
+        run.landing = st.session_state[state.LANDED] = st.session_state.get(state.LANDED, 0) + 1
+    if running:  # or run again, with another prediction: everything is there
         st.session_state[state.RUNNING] = None
         st.rerun()
     verdict = run.verdict
+    said, why = words
     with said:
         text = f"{verdict.sentence}\n\n{run.finding.said}"
         if verdict.close:
@@ -160,9 +230,11 @@ def _answer(
             st.info(text, icon=":material/straighten:")
     with figures.container():
         after(lesson, run)
-        with st.container(key="learn_why"):
-            st.subheader("Why")
-            st.markdown(lesson.words.why)
+        below(lesson)
+    _draw_prediction(lesson, ask, run.evidence)
+    with why:
+        st.subheader("Why")
+        st.markdown(lesson.words.why)
 
 
 def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[Outcome] | None]:
@@ -178,29 +250,48 @@ def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[
     return outcomes, beside
 
 
+def _measure_again(place: DeltaGenerator) -> None:
+    """Measure the answers that the address brought along, once the page is there."""
+    waiting = [run for run in state.runs().values() if run.taken_up and not run.done]
+    if not waiting:
+        return
+    pace = Pace(0.0)
+    for run in waiting:
+        own = run.own()
+        for _ in own.steps():
+            if pace.due():
+                place.caption("Measuring your earlier answers again …")
+        state.runs()[run.lesson.slug] = own
+    st.rerun()
+
+
+def _step_button(label: str, to: int) -> None:
+    st.button(
+        f"{label}: {LESSONS[to].words.title}",
+        icon=":material/arrow_back:" if label == "Back" else ":material/arrow_forward:",
+        on_click=STATE.change,
+        args=({"lesson": LESSONS[to].slug},),
+        key=f"learn_{label.lower()}",
+    )
+
+
 def _go_on(lesson: Lesson) -> None:
     """Draw the ways to the steps before and after, and to other pages."""
     at = number(lesson.slug) - 1
     with st.container(horizontal=True, key="learn_path"):
-        for label, icon, to in (
-            ("Back", ":material/arrow_back:", at - 1),
-            ("Next", ":material/arrow_forward:", at + 1),
-        ):
-            if 0 <= to < len(LESSONS):
-                words = LESSONS[to].words
-                st.button(
-                    f"{label}: {words.title}",
-                    icon=icon,
-                    on_click=STATE.change,
-                    args=({"lesson": LESSONS[to].slug},),
-                    key=f"learn_{label.lower()}",
-                )
+        if at > 0:
+            _step_button("Back", at - 1)
+        if at < len(LESSONS) - 1:
+            _step_button("Next", at + 1)
     if at == len(LESSONS) - 1:
         st.markdown(
-            "That was the path. Go on in **Explore**, where all that was fixed here can be moved."
+            "That was the path. Go on in **Explore**, where you can change all that was fixed here."
         )
     with st.container(horizontal=True, key="learn_elsewhere"):
-        query = explore_query(lesson.scenario, against=lesson.against)
-        link_to("explore", "Open this in Explore", query)
+        if lesson.opens != EXPLORE:
+            query = visit.query(replace(lesson.scenario, axis=None, grid=()))
+            link_to(lesson.opens, f"Open in {PLACES[lesson.opens]}", query)
+        label = "Open in Explore" if lesson.experiment is None else "Explore such data"
+        link_to(EXPLORE, label, explore_query(lesson.scenario, against=lesson.against))
         for slug, label in lesson.elsewhere:
             link_to(slug, label)

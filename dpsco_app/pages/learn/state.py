@@ -15,7 +15,7 @@ from dpsco_app.parts.options import NO_SET
 from dpsco_app.parts.running import Result, cached_cell, evaluations, run, starting_risks
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.errors import require
-from dpsco_core.base.parsing import shorten
+from dpsco_core.base.parsing import shorten, to_text
 from dpsco_core.explain.lessons import LessonRow, Part, parts, run_part, series_table
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.results.tables import frame, summary
@@ -23,6 +23,8 @@ from dpsco_core.runs.study import Outcome, cells
 from dpsco_core.scenario import Scenario
 
 RUNS, RUNNING, PREDICTIONS = "learn_runs", "learn_running", "learn_predictions"
+LANDED = "learn_landed"  # how many runs have ended in this session
+START = "start"  # the picture, before the first lesson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,25 +34,39 @@ class View:
     Parameters
     ----------
     lesson : str
-        The slug of a lesson, or its number from 1, which becomes the slug.
+        The slug of a lesson, or its number from 1, which becomes the slug; or `START`.
+    answers : str
+        The predictions that have been run, as "clipping:some,noise:20".
     """
 
-    lesson: str = SLUGS[0]
+    lesson: str = START
+    answers: str = ""
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""
-        if self.lesson in SLUGS:
+        self.given()
+        if self.lesson in (START, *SLUGS):
             return self
         last = len(SLUGS)
         known = self.lesson in [str(i) for i in range(1, last + 1)]
-        must = f"a number from 1 to {last}, or one of {', '.join(SLUGS)}"
+        must = f"a number from 1 to {last}, or one of {', '.join((START, *SLUGS))}"
         require(known, "lesson", must, shorten(self.lesson))
         return replace(self, lesson=SLUGS[int(self.lesson) - 1])
 
     @property
-    def shown(self) -> Lesson:
-        """The lesson."""
-        return BY_SLUG[self.lesson]
+    def shown(self) -> Lesson | None:
+        """The lesson; none before the first."""
+        return BY_SLUG.get(self.lesson)
+
+    def given(self) -> dict[str, Answer]:
+        """Return the answers by lesson; raises `InvalidInput` for one that cannot be given."""
+        found: dict[str, Answer] = {}
+        for part in filter(None, self.answers.split(",")):
+            slug, _, text = part.partition(":")
+            offered = {to_text(a): a for a in BY_SLUG[slug].answers} if slug in SLUGS else {}
+            require(text in offered, "answers", "lessons with their answers", shorten(part))
+            found[slug] = offered[text]
+        return found
 
 
 STATE = PageState(name="learn", default=View())
@@ -65,6 +81,8 @@ class LessonRun:
     result: Result | None = None
     rows: list[LessonRow] = field(default_factory=list)
     done: bool = False
+    landing: int = 0  # the number of this run while its trials have yet to be seen landing
+    taken_up: bool = False  # from an address
     _found: LessonFinding | None = None
 
     def __post_init__(self) -> None:
@@ -100,7 +118,7 @@ class LessonRun:
     def evidence(self) -> LessonEvidence:
         """What the finished run has measured."""
         if self.result is None:
-            return LessonEvidence(table=series_table(self.rows))
+            return LessonEvidence(table=series_table(self.rows), rows=tuple(self.rows))
         beside = None if self.result.beside is None else self.result.beside.outcomes
         return evidence(self.lesson, self.result.outcomes, beside)
 
@@ -135,6 +153,17 @@ def evidence(
     )
 
 
+def evidence_before(
+    lesson: Lesson, outcomes: list[Outcome], beside: list[Outcome] | None
+) -> LessonEvidence:
+    """Return what is known before the run."""
+    if lesson.experiment is None:
+        return evidence(lesson, outcomes, beside)
+    rows = tuple(row for part in parts(lesson.experiment) for row in cached_part(part))
+    table = series_table(rows)
+    return LessonEvidence(table=table[table["series"].isin(lesson.given)], rows=rows)
+
+
 def other_set(lesson: Lesson) -> Scenario | None:
     """Return the scenario on the set that is drawn beside, if there is one."""
     if lesson.against == NO_SET:
@@ -153,10 +182,17 @@ def given(lesson: Lesson) -> Iterator[tuple[list[Outcome], list[Outcome] | None]
     outcomes: list[Outcome] = []
     other = other_set(lesson)
     beside: list[Outcome] | None = None if other is None else []
-    for scenario, into in ((lesson.scenario, outcomes), (other, beside)):
+    for scenario, into, methods in (
+        (lesson.scenario, outcomes, lesson.given),
+        (other, beside, lesson.given_beside or lesson.given),
+    ):
         if scenario is None or into is None:
             continue
-        for cell in cells(replace(scenario, methods=lesson.given)):
+        todo = list(cells(replace(scenario, methods=methods)))
+        if into is outcomes and lesson.first:
+            first = cells(replace(scenario, methods=(lesson.first,)))
+            todo += [cell for cell in first if cell.x == scenario.grid[0]]
+        for cell in todo:
             into.append(cached_cell(cell))
             yield outcomes, beside
 
@@ -191,6 +227,24 @@ def press_run(slug: str) -> None:
     else:  # what has run stays
         found.prediction = prediction
     st.session_state[RUNNING] = slug
+    given = {s: run.prediction for s, run in runs().items()}
+    STATE.change({"answers": ",".join(f"{s}:{to_text(a)}" for s, a in given.items())})
+
+
+def take_up(view: View) -> None:
+    """Take up the answers of the address that this session does not know, as after a reload."""
+    for slug, answer in view.given().items():
+        if slug not in runs():
+            predictions()[slug] = answer
+            runs()[slug] = LessonRun(lesson=BY_SLUG[slug], prediction=answer, taken_up=True)
+            if slug == view.lesson:
+                st.session_state[RUNNING] = slug
+
+
+def predict(slug: str) -> None:
+    """Take over the prediction that was drawn; a callback."""
+    at = st.session_state[prediction_key(slug)]["answer"]
+    predictions()[slug] = BY_SLUG[slug].numbers[int(at)]
 
 
 def press_cancel() -> None:
@@ -204,6 +258,7 @@ def forget() -> None:
         st.session_state.pop(name, None)
     for lesson in LESSONS:
         st.session_state.pop(prediction_key(lesson.slug), None)
+    STATE.change({"answers": ""})
 
 
 def prediction_key(slug: str) -> str:

@@ -36,155 +36,188 @@ PICTURE = (
 )
 
 INTRODUCTION = (
-    "Eleven short steps from heavy tails to the limits of every private algorithm. In each, "
-    "**predict** first, then **run**: the numbers are measured while you watch."
+    "Twelve short steps lead from heavy tails to the limits of every private algorithm, and to "
+    "**DP-SCO**: differentially private stochastic convex optimization, which is learning from "
+    "people's data without giving anyone away. In each step **predict** first, then **run**: the "
+    "numbers are measured on synthetic data while you watch."
 )
 
 WORDS: dict[str, LessonWords] = {
     "heavy-tails": LessonWords(
         title="What is a heavy tail?",
         text="Incomes, file sizes, insurance claims: most records are ordinary, and a few are "
-        "enormous. Here are 10,000 records of each of two laws with the same mean, 0, and the same "
-        "variance, 1. The heavy-tailed one even has more records near the middle. What sets it "
-        "apart is how slowly large records become rare: like a power, "
-        r"$P(|X|>t)\approx ct^{-2.5}$.",
+        "enormous. Take two laws with the same mean, 0, and the same variance, 1: the Gaussian and "
+        "a heavy-tailed one. In a heavy tail, large records become rare only slowly, like a power: "
+        r"$P(|X|>t)\approx ct^{-2.5}$. The figure shows the largest record of a Gaussian sample "
+        "as the sample grows.",
         question="How large is the largest of 10,000 heavy-tailed records in a typical sample? "
         "The largest Gaussian one is about 4.",
-        before="Here the heavy-tailed law looks like the tamer one: more of its records are near 0",
-        why="A hundred times more records hardly move the largest Gaussian one, while the largest "
-        "heavy-tailed one goes on growing. A single record can move the average of everybody. That "
-        "is bad for accuracy. It is worse for privacy, which has to hide every single record, the "
-        "enormous ones included.",
+        before="The largest Gaussian record hardly grows with the sample",
+        why="A hundred times more records hardly move the largest Gaussian one. The largest "
+        "heavy-tailed one keeps growing, and a single record can move the average of everybody. "
+        "That is bad for accuracy. It is worse for privacy, which has to hide every single record, "
+        "the enormous ones included.",
     ),
     "the-mean": LessonWords(
         title="The mean, and a sturdier one",
         text="The **median of means** cuts the sample into groups, averages each group, and takes "
         "the median of the averages. An enormous record spoils one group, and the median ignores "
-        "it. The figure takes 200 samples of 1,000 heavy-tailed records (points in the plane) and "
-        "shows in how many of them an estimate is off by more than x. There is no privacy yet.",
-        question="Which of the two errs less: in a typical sample, and in the worst of a hundred?",
+        "it. The figure takes 200 samples of 1,000 heavy-tailed records (points in the plane). It "
+        "shows in how many samples the error of an estimate is larger than x. There is no privacy "
+        "yet.",
+        question="Which of the two has the smaller error in a typical sample? And which in the "
+        "worst of a hundred?",
         before="The sample mean: in how many samples its error exceeds x",
-        why="An average over all samples would not tell the two apart: look at the right end, the "
-        "bad luck. Under heavy tails the sample mean is fine typically and far off now and then. "
-        "The cure is always to limit what a single record can do. Privacy will ask for just that.",
+        why="The average error would not tell the two apart. Look at the right end, the bad luck: "
+        "under heavy tails the sample mean is fine typically and far off now and then. The cure is "
+        "always to limit what a single record can do. Privacy will ask for the same.",
     ),
     "epsilon": LessonWords(
         title="Neighbours, and what ε means",
         text="A hundred people answer yes or no, and the share of “yes” is published with some "
-        "noise added. Turn one answer, yours, and you have a **neighbouring** data set. The two "
-        "curves show what may be published for the one and for the other. ε-differential privacy "
-        r"promises that their heights differ nowhere by more than a factor $e^{\varepsilon}$. Here "
-        "ε = 1.",
+        "noise added. Change one answer, yours, and you have a **neighbouring** data set. The "
+        "lower figure shows how likely each published value is with either answer. "
+        r"ε-differential privacy promises that the two heights differ nowhere by more than a "
+        r"factor $e^{\varepsilon}$. Here ε = 1.",
         question="A spy knows the other 99 answers and sees what is published. In how many percent "
-        "of all cases is the best guess of your answer right? A coin gets 50 %.",
-        before="What may be published, with your “no” and with your “yes”: it hardly differs",
-        why="Without noise the spy would always be right. The promise holds against every spy, "
-        "whatever else he knows. One answer moves the share by at most 1/100, its **sensitivity**, "
-        "and the noise is as large as that, divided by ε. Records of any size, as heavy tails have "
-        "them, would need noise of any size. Hence the next step.",
+        "of all cases does the spy guess your answer right? Tossing a coin gets 50 %.",
+        before="How often is the spy right? Draw your prediction",
+        why="Without noise the spy would always be right, and with ε = 1 a guess is still clearly "
+        "better than a coin: privacy is a matter of degree. The promise holds against every spy, "
+        "whatever else they know. One answer moves the share by at most 1/100, its "
+        "**sensitivity**, and the size of the noise is the sensitivity divided by ε. Heavy-tailed "
+        "records have no largest size, so their sensitivity has no limit either. Hence the next "
+        "step.",
     ),
     "clipping": LessonWords(
         title="Clipping: bias against noise",
-        text="To limit what one record can do, shrink every record into a ball of radius R: "
-        "**clipping**. It distorts the average, the more the smaller R is. And the noise that "
-        "hides one record is as large as R/n. The figure shows 5,000 records in 20 dimensions, "
-        "clipped at 14 radii, without any noise.",
+        text="To limit what one record can do, shrink every record that is longer than R to length "
+        "R. This is **clipping**, and R is the clip radius. The smaller R, the more clipping "
+        "distorts the average: its **bias**. The larger R, the larger the noise that hides one "
+        "record: it is proportional to R/n. The figure shows 5,000 records in 20 dimensions, "
+        "clipped at 14 radii, without noise.",
         question="At the radius that is best for the private average, how many of the records are "
-        "cut?",
+        "clipped?",
         before="Clipping alone: the smaller the radius, the larger the distortion",
-        why="To the left the private average errs since clipping distorts it, to the right since "
-        "the noise is as large as the radius. The best radius gives up the few largest records, "
-        "and with them most of the noise. It may not be read off the data, which would leak: the "
-        "algorithms compute it from n, d, ε and what is known about the tail.",
+        why="On the left the private average is off because clipping distorts it, on the right "
+        "because the noise grows with the radius. The best radius gives up the few largest "
+        "records, and with them most of the noise. But reading it off the data would leak "
+        "something about them. The next step shows two ways around that.",
+    ),
+    "look": LessonWords(
+        title="Can one choose the radius without looking? Look, privately",
+        text="Simple clipping computes its radius from n, d, ε and a bound on the moments: it "
+        "never looks at the data, so it must be prepared for the worst data that the bound allows. "
+        "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "
+        "records are longer than each radius, and picks one. The rest pays for the average. "
+        "The curve is the error at each fixed radius, for the same records as before.",
+        question="How many times the error of the best fixed radius does adaptive clipping have?",
+        before="The radius chosen without looking is larger than these data need",
+        why="The lengths of the records cost little to learn about: a count changes by one when "
+        "one record changes, so little noise hides it. Nobody may use the best radius in "
+        "hindsight, which takes the error itself to find. Adaptive clipping comes close to it with "
+        "part of the budget gone. Where the data are as bad as the moment bound allows, there is "
+        "nothing to gain by looking.",
     ),
     "noise": LessonWords(
         title="Error against n",
-        text="Take four moments (p = 4), the radius that fits every n, and more and more records. "
-        "The grey line is the mean without privacy. From 500 to 50,000 records, a hundred times "
-        "more, its error falls about ten times: the law of the square root.",
-        question="By how many times does the error of the private estimate fall?",
+        text="Now the data have four bounded moments (p = 4), and there are more and more records. "
+        "Simple clipping takes the radius that suits each n. The grey line is the sample mean, "
+        "without privacy. From 500 to 50,000 records, a hundred times more, its error falls by a "
+        "factor of about ten: the law of the square root.",
+        question="By how many times does the error of simple clipping fall?",
         before="Without privacy: a hundred times more records, about a tenth of the error",
-        why="The noise falls like R/n, faster than the square root. But with more records the best "
-        "radius R grows as well, in the end like $n^{1/p}$, and lets more of the tail in. So with "
-        "very many records the cost of privacy falls like $n^{-(1-1/p)}$: between the square root "
-        "and 1/n, and the lighter the tails, the faster. Here it falls faster still: most of R is "
-        "the length of an ordinary record, which does not grow with n, and the rest is only "
-        "beginning to. Privacy costs most where there are few records.",
+        why="At one radius R the noise falls like R/n, a hundredfold here. But with more records "
+        "the best R grows, in the end like $n^{1/p}$, so that privacy costs about "
+        "$n^{-(1-1/p)}$. With p = 4 that is 32 times less. The measured fall is larger because R "
+        "grows more slowly at these sizes: most of it is the length of an ordinary record, about "
+        "√d, which does not depend on n. The formula describes only the part of R that grows. "
+        "The error of the sample, which is in the figure "
+        "too, falls ten times.",
     ),
     "free": LessonWords(
         title="When privacy is free",
-        text="Now n = 50,000 stays, and ε grows from 0.05 (very private) to 10 (hardly). The grey "
-        "line is the mean without privacy: it does not know of ε. The error of the private "
-        "estimate has two parts: what is due to the sample, and what is due to the noise.",
-        question="From which ε on is the private error at most 10 % above the grey line?",
+        text="Now n = 50,000 is fixed, and ε grows from 0.05 (very private) to 10 (hardly "
+        "private). The grey line is the sample mean, without privacy, which does not depend on ε. "
+        "The error of simple clipping has two parts: one from the sample, one from the noise.",
+        question="From which ε on is the error of simple clipping at most 10 % above the grey "
+        "line?",
         before="Without privacy: the same error at every ε",
-        why="The two parts add up like the sides of a right-angled triangle: as soon as the noise "
-        "is clearly the smaller one, it no longer counts. From there on privacy is free: the "
-        "sample, not ε, limits the accuracy. More records move that point to smaller ε.",
+        why="The two parts add up like the sides of a right-angled triangle: once the noise is "
+        "clearly the smaller one, it no longer counts. From there on privacy is free: the sample "
+        "limits the accuracy, not ε. More records move that point to smaller ε.",
     ),
     "dimension": LessonWords(
         title="Dimension: Gaussian against Laplace noise",
-        text="A record has d numbers, and each gets its share of the budget. Under **pure** ε-DP "
-        "the noise is Laplace's, and d shares of a budget are small. With a δ, a tiny probability "
-        "of failure, it may be Gaussian, and budgets add up like squares. n = 20,000, ε = 1.",
-        question="At d = 100, how many times the error with Gaussian noise is that with Laplace "
-        "noise?",
-        before="Without privacy: the error grows like √d",
+        text="A record has d numbers, and each gets its share of the privacy budget. Under "
+        "**pure** ε-DP the noise has a Laplace distribution, and budgets simply add up, so each "
+        "share is ε/d. With a δ, a tiny probability of failure, the noise may be Gaussian, and "
+        "squares of budgets add up, so each share is about ε/√d. Here n = 20,000 and ε = 1.",
+        question="At d = 100, how many times the error with Gaussian noise is the error with "
+        "Laplace noise?",
+        before="The error with Gaussian noise, and without privacy",
         why="Split over d numbers, Laplace noise grows like d in each of them, Gaussian noise like "
-        "√d. In few dimensions other terms hide the difference; in many it decides. That is what "
-        "δ is for.",
+        "√d. In few dimensions Laplace noise is even the better one. In many, the difference "
+        "decides: that is what δ is for.",
     ),
     "optimisation": LessonWords(
         title="From means to learning",
         text="A learning algorithm goes downhill along the gradient of the loss, and a gradient "
-        "is a mean over the records: whoever can estimate a mean in private can learn in private. "
-        "Here: logistic regression with 100 weights. The grey line is the best fit without "
-        "privacy. The dotted one uses no data at all, which is perfectly private: it answers 0.",
-        question="With 500 records, which answer leaves the least risk?",
+        "is a mean over the records. Whoever can estimate a mean privately can learn privately: "
+        "this is **DP-SCO**, differentially private stochastic convex optimization. Here it is "
+        "logistic regression with 100 weights. The grey line is the best fit without privacy. The "
+        "dotted one uses no data at all, which is perfectly private: it answers 0.",
+        question="With 500 records, which answer has the smallest risk?",
         before="Without privacy, and without any data (dotted)",
         why="The noise of every step adds to the answer, in each of the 100 weights. With few "
-        "records even perfect privacy by silence is hard to beat; with many, clipped gradients "
-        "come close to the grey line. The measure is the expected loss on fresh data, beyond that "
-        "of the best weights: the **excess risk**.",
+        "records it is hard to beat the answer 0, which is perfectly private. With many, clipped "
+        "gradients come close to the grey line. The error is the expected loss on fresh data minus "
+        "that of the best weights: the **excess risk**.",
     ),
     "geometry": LessonWords(
         title="Geometry: noise can be projected away",
-        text="Often the answer is known to lie in a set: weights that are few and large lie in an "
-        "ℓ₁ ball, a cross with sharp corners. After the noise is added, the answer moves to the "
-        "nearest point of the set. How much noise survives is the set's **Gaussian width**: like "
-        r"$\sqrt{d}$ for the round ℓ₂ ball, only like $\sqrt{2\ln d}$ for the ℓ₁ ball.",
-        question="At d = 200, how many times less risk is left on the ℓ₁ ball than on the ℓ₂ ball?",
-        before="Without privacy, on the ℓ₁ ball and (dashed) on the ℓ₂ ball",
+        text="Often the answer is known to lie in a set. Weights of which only a few are large lie "
+        "in an ℓ₁ ball, which has few sharp corners. Objective perturbation adds noise to the "
+        "loss and finds the best point of the set. How much the noise can do there is the set's "
+        r"**Gaussian width**: about $\sqrt{d}$ for the round ℓ₂ ball, only about $\sqrt{2\ln d}$ "
+        "for the ℓ₁ ball.",
+        question="Privacy adds to the risk. At d = 200, by how many times is that part smaller on "
+        "the ℓ₁ ball than on the ℓ₂ ball?",
+        before="Without privacy on both balls, and objective perturbation on the ℓ₂ ball",
         why="Noise points in all directions at once. A set with few corners has hardly any room in "
-        "most of them, and the step back to it takes the noise away. It costs no privacy: what is "
-        "computed from a private answer stays private.",
+        "most of them, so most of the noise has no effect. The same holds for the randomness of "
+        "the sample, which is why the line without privacy is lower on the ℓ₁ ball as well. "
+        "Compare what privacy adds, not the lines themselves. The set costs no privacy: it is "
+        "known in advance.",
     ),
     "users": LessonWords(
         title="Users: hiding all that a person gave",
-        text="Now a user has m records, and a neighbour replaces all of them at once. The users' "
-        "own averages get better with m, like 1/√m. Clipping each user's average, as so far, is "
-        "the first line. The second method filters: it finds where most averages lie, and adds "
-        "noise only as large as their spread.",
-        question="From how many records per user on does the filter err less?",
-        before="Clipped averages: hiding a user costs the same at every m",
-        why="Clipping to a fixed ball adds the same noise however good the averages are. A filter "
-        "makes the noise shrink with them, but has to test in private that the averages agree at "
-        "all, which needs many users. Which is better depends on n, m and ε: the page Users draws "
-        "the map.",
+        text="Now each user has m records, and a neighbouring data set replaces all records of one "
+        "user. The average of a user's records gets better with m, like 1/√m. **Clipped user "
+        "gradients** clip each average to a ball of fixed size. **Accelerated user-level ERM** "
+        "first finds, privately, where most averages lie, drops the others, and adds noise only as "
+        "large as their spread. The dotted line is the answer 0, which uses no data.",
+        question="From how many records per user on does accelerated user-level ERM have the "
+        "smaller error?",
+        before="Clipped user gradients: hiding a user costs the same at every m",
+        why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
+        "that is more than the answer 0 is off: the data are the hard instance of the lower "
+        "bounds, whose signal is small. Accelerated user-level ERM needs noise that shrinks with "
+        "m. But it must first test, privately, whether the averages agree, which needs many users. "
+        "The view Users maps which is better for which n, m and ε.",
     ),
     "lower-bound": LessonWords(
         title="Why no algorithm can do better",
-        text="Is there a smarter algorithm? Hide a sign in every coordinate, and let it show in "
-        "rare, huge records only. A private algorithm can hardly see a few records, so it has to "
-        "guess many signs wrong, **whatever it does**. This is proven with Fano's inequality and "
-        "its sharper relatives, for every algorithm that is private: none gets into the shaded "
-        "region. The data are that hard instance.",
-        question="At n = 20,000, how many times the proven limit is the error of the best "
-        "algorithm?",
-        before="The proven limit. The grey line may enter: it is not private",
-        why="The spikes are as rare as can be while still moving the mean: rarer ones would not "
-        "matter, and more frequent ones could be seen. The shaded region binds algorithms that "
-        "nobody has found yet. What lies between it and the best line is what is still unknown: "
+        text="Is there a smarter algorithm? Hide a sign in every coordinate, and let it show only "
+        "in rare, huge records. A private algorithm can hardly see a few records, so it has to "
+        "guess many signs wrong, **whatever it does**. Fano's inequality and its sharper relatives "
+        "prove this for every private algorithm: none has a mean error inside the shaded region. "
+        "The data are that hard instance.",
+        question="At n = 20,000, how many times the proven limit is the error of simple clipping?",
+        before="The proven limit. The grey line may enter the region: it is not private",
+        why="The spikes are as rare as they can be and still move the mean: rarer ones would not "
+        "matter, and more frequent ones could be seen. The shaded region also binds algorithms "
+        "that nobody has found yet. The gap between it and the best line is what is still unknown: "
         "a better algorithm, or a better proof.",
     ),
 }

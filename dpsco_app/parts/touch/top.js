@@ -1,0 +1,14 @@
+// Another step begins at its top. Ctrl+Enter runs from a choice, too, which keeps keys to itself.
+
+export default function ({ data, parentElement: root }) {
+  if (root.step !== undefined && root.step !== data.step) {
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 })
+  }
+  root.step = data.step
+  const press = (event) => {
+    if (event.key !== "Enter" || !event.ctrlKey || event.target.type !== "radio") return
+    document.querySelector(data.run)?.click()
+  }
+  document.addEventListener("keydown", press, true)
+  return () => document.removeEventListener("keydown", press, true)
+}
