@@ -27,6 +27,8 @@ KEPT_CELLS = 20_000
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.2
+CACHED_SECONDS = 3e-4  # of a cell that has run before
+MEASURED_SECONDS = 0.5  # from then on the time left follows from the pace so far
 WORK_TO_DRAWING = 4.0  # at least, in seconds
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
@@ -158,17 +160,32 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
     to the page at every step.
     """
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
-    expected = estimate(tuple(part.scenario for part in result.parts)).seconds
+    work = [_work(cell) for _, cell in todo]
+    total, done = sum(work), 0.0
     started = time.monotonic()
-    for fresh, (part, cell) in enumerate(todo, start=1):
+    for (part, cell), own in zip(todo, work, strict=True):
         part.outcomes.append(cached_cell(cell))
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
         part.done = len(part.outcomes) == part.scenario.cells
-        share = fresh / len(todo)
+        done += own
         spent = time.monotonic() - started
-        left = spent * (1 / share - 1) if share > 0.1 else expected * (1 - share)
+        measured = spent > MEASURED_SECONDS or done > 0.1 * total
+        left = (total - done) * (spent / done if measured else 1.0)
         yield result.finished, f"{so_far(result)}, about {max(left, 0):.0f} s left"
+
+
+def _work(cell: Cell) -> float:
+    """Return the seconds that a cell is predicted to take: next to none from the cache."""
+    if cell.trial < _trials(cell.point, cell.method, cell.x)[0]:
+        return CACHED_SECONDS
+    return _cell_cost(cell.point, cell.method)
+
+
+@lru_cache(maxsize=KEPT_CELLS)
+def _cell_cost(point: Scenario, method: str) -> float:
+    alone = replace(point, axis=None, grid=(), methods=(method,), trials=1)
+    return max(cost(alone, exact=False).seconds, CACHED_SECONDS)
 
 
 def so_far(result: Result) -> str:

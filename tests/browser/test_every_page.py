@@ -116,7 +116,7 @@ def test_two_visitors_do_not_meet(browser: Browser, dashboard: str, ready: Ready
             row = visitor.locator(".st-key-run_row")
             expect(row).to_contain_text(f"Finished: {cells}", timeout=40_000)
         one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
-        expect(one.locator(".st-key-run_row")).to_contain_text("Settings changed")
+        one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
         ready(two)
         expect(two.locator(".st-key-run_row")).to_contain_text("Finished: 48 cells")
         assert "d=50" in two.url and "d=50" not in one.url

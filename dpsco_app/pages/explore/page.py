@@ -22,7 +22,7 @@ from dpsco_app.pages.explore.gallery import draw_gallery
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
-from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, say_status
+from dpsco_app.pages.explore.row import draw_buttons, draw_second, press_run, run_style, say_status
 from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
@@ -35,6 +35,7 @@ from dpsco_app.parts.running import (
     WORK_TO_DRAWING,
     Pace,
     Result,
+    estimate,
     head_start,
     run,
     so_far,
@@ -51,8 +52,7 @@ STYLE = """<style>
 .st-key-sentence { min-height: 3.25rem; }
 .st-key-run_row { min-height: 3.25rem; }
 @media (min-width: 761px) {
-  .st-key-run_row { flex-wrap: nowrap; }
-  .st-key-run_row > :last-child { flex: 1 1 0; min-width: 0; }
+  .st-key-run_row > :last-child { flex: 1 1 0; min-width: min(18rem, 100%); }
 }
 @media (max-width: 760px) {
   .st-key-run_row { gap: 0.5rem; }
@@ -62,6 +62,8 @@ STYLE = """<style>
 
 
 HOLD_BACK_SECONDS = 0.6  # the rest of a visit's first page: its figure is drawn first
+# Work that is predicted to take less runs by itself, after a moment of quiet.
+LIVE_SECONDS, QUIET_SECONDS = 1.5, 0.25
 # A changed setting's figure is handed to the browser before the rest comes, which else delays it.
 HAND_OVER_SECONDS = 0.05
 
@@ -74,7 +76,8 @@ STYLE_BESIDE = """<style>
 
 def page() -> None:
     """Draw the page."""
-    st.html(SHARED_STYLE + STYLE)
+    began = time.monotonic()
+    st.html(SHARED_STYLE + STYLE + run_style(dark=st.context.theme.type == "dark"))
     st.session_state[DRAWN] = 0
     problems = STATE.restore()
     controls.settle()
@@ -129,6 +132,10 @@ def page() -> None:
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
     _draw_controls(set_now)
+    if stale and scenario is not None and _is_quick(scenario):
+        time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
+        press_run()  # a move in the meantime stops this run of the page here
+        st.rerun()
     draw_differences(result)
     draw_details(shown, said.headline, _start)
 
@@ -182,6 +189,11 @@ def _result(scenario: Scenario | None) -> Result | None:
         going and same and result is not None and not result.complete
     )
     return result
+
+
+def _is_quick(scenario: Scenario) -> bool:
+    """Whether a run and what stands beside are predicted to take less than `LIVE_SECONDS`."""
+    return estimate((scenario, *others(scenario))).seconds < LIVE_SECONDS
 
 
 def _checked(scenario: Scenario) -> tuple[Scenario | None, str]:

@@ -22,6 +22,21 @@ from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.runs.allowed import nearest_allowed
 from dpsco_core.scenario import Scenario
 
+PRIMARY = {False: ("#0b57d0", "#ffffff"), True: ("#8ab4f8", "#0b1b33")}  # by theme: dark or not
+
+
+def run_style(*, dark: bool) -> str:
+    """Return the style of the page's one primary button, in colours that can be read.
+
+    Streamlit's own has white words in both themes.
+    """
+    ground, ink = PRIMARY[dark]
+    button = ".st-key-explore_run button:not(:disabled)"
+    return (
+        f"<style>{button} {{ background: {ground}; border-color: {ground}; color: {ink}; }}"
+        f"{button} * {{ color: {ink}; opacity: 1 !important; }}</style>"
+    )
+
 
 def press_run() -> None:
     arrive()
@@ -65,6 +80,7 @@ def draw_buttons(
             "Run",
             icon=":material/play_arrow:",
             shortcut="Ctrl+Enter",
+            key="explore_run",
             on_click=press_run,
             disabled=scenario is None,
             help=problem if stored else None,

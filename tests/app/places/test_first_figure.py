@@ -5,10 +5,22 @@ from __future__ import annotations
 import re
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from dpsco_app.pages.explore import page as explore
 from dpsco_app.pages.explore.finding import LIGHT_DATA
 from dpsco_core.results.findings import times_to_halve
-from tests.app.pages import figure, open_page, result, sentence, texts, trace_names
+from tests.app.pages import (
+    checked,
+    figure,
+    is_stale,
+    open_page,
+    result,
+    sentence,
+    status,
+    texts,
+    trace_names,
+)
 
 GRID = "1000,2000,5000,20000"
 
@@ -54,3 +66,25 @@ def test_the_companion_comes_off_and_light_data_are_explained() -> None:
 def test_each_axis_has_its_own_headline(query: dict[str, str], words: str) -> None:
     title = figure(open_page(**query))["layout"]["title"]["text"].replace("<br>", " ")
     assert words in title.replace("  ", " ")
+
+
+def test_a_quick_change_runs_by_itself_and_a_stopped_run_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    page = open_page()
+    change(page, "field_d", 10)
+    assert is_stale(page) and "**Previous settings.**" in sentence(page)
+    monkeypatch.setattr(explore, "LIVE_SECONDS", 1.5)
+    change(page, "field_d", 5)
+    assert not is_stale(page) and result(page).scenario.d == 5 and result(page).complete
+    own = result(page).own()
+    own.outcomes, own.done = own.outcomes[:3], False
+    page.session_state["result"] = own  # as Cancel leaves it
+    assert not result(checked(page.run())).complete and "Stopped at 3 of" in status(page)
+    monkeypatch.setattr(explore, "LIVE_SECONDS", 0.0)
+    change(page, "field_trials", 100)
+    assert is_stale(page)
+
+
+def change(page: AppTest, key: str, value: object) -> None:
+    checked(page.select_slider(key=key).set_value(value).run())
