@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = "/?trials=5&grid=1000,5000&against=none"
 # Many cells of about 50 ms each: nobody waits for the end of it.
-LONG = "/?methods=mean.iterative,mean.clipped&trials=200&grid=50000,70000,100000"
+LONG = "/?methods=mean.iterative,mean.clipped&trials=200&grid=50000,70000,100000&against=none"
 PHONE = {"width": 390, "height": 844}
 
 # Counts the frames in which the page has no figure, from its first one on.
