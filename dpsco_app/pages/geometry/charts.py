@@ -50,23 +50,37 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
         _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=3)
     _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
     _dots(figure, found.point[None], "point x", look.ink)
-    for text, at, colour in (
-        ("x", found.point, look.ink),
-        ("P(x)", found.nearest, look.colour(POINT)),
-    ):
-        if text == "x" or found.normal is not None:
-            figure.add_annotation(
-                text=f"<b>{text}</b>",
-                x=float(at[0]),
-                y=float(at[1]),
-                showarrow=False,
-                xanchor="left",
-                xshift=9,
-                yshift=9 if text == "x" else -9,
-                font={"size": 14, "color": colour},
-            )
+    names = [("x", found.point, look.ink, 9), ("the set", _at_left(boundary), look.colour(SET), 12)]
+    names.append(("its polar set", _at_top(polar, span), look.colour(POLAR), 10))
+    if found.normal is not None:
+        names.append(("P(x)", found.nearest, look.colour(POINT), -9))
+    for text, at, colour, up in names:
+        inside = text == "its polar set"
+        figure.add_annotation(
+            text=f"<b>{text}</b>",
+            x=float(at[0]),
+            y=float(at[1]),
+            showarrow=False,
+            xanchor="center" if inside else "left",
+            xshift=0 if inside else 9,
+            yshift=up,
+            font={"size": 14, "color": colour},
+        )
     _plane(figure, span, look, narrow=False)
+    figure.update_layout(showlegend=False)
     return figure
+
+
+def _at_left(points: Matrix) -> Matrix:
+    """Return where the name of a set begins: inside its left end."""
+    return points[points[:, 0].argmin()]
+
+
+def _at_top(points: Matrix, span: float) -> Matrix:
+    """Return the highest point of an outline that is in the picture."""
+    seen = points[(np.abs(points) <= 0.92 * span).all(axis=1)]
+    high = seen if len(seen) else np.zeros((1, 2))
+    return high[(high[:, 1] - 0.01 * np.abs(high[:, 0])).argmax()]
 
 
 def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
@@ -282,8 +296,10 @@ def _plane(
             zerolinewidth=1,
             tickformat="~g",
         )
-    figure.update_yaxes(scaleanchor="x", scaleratio=1)
-    _finish(figure, look, 520 if look.compact else 500)
+    # The picture is square whatever its place: a unit set fills it.
+    figure.update_xaxes(constrain="domain")
+    figure.update_yaxes(scaleanchor="x", scaleratio=1, constrain="domain")
+    _finish(figure, look, 460 if look.compact else 440)
 
 
 def _space(

@@ -8,7 +8,16 @@ from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
 from dpsco_app.pages.geometry.places import figure_of, latest, remember
 from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
-from dpsco_app.pages.geometry.state import Q_OPTIONS, SCENES, SPAN, STATE, View, explore_query
+from dpsco_app.pages.geometry.state import (
+    Q_OPTIONS,
+    SCENES,
+    SPAN,
+    STATE,
+    View,
+    on_this_set,
+    set_of,
+    shown_set,
+)
 from dpsco_app.pages.geometry.words import (
     HOW_TO_READ,
     INTRODUCTION,
@@ -26,11 +35,14 @@ from dpsco_app.pages.geometry.words import (
 from dpsco_app.parts.export import draw_page_files
 from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider
+from dpsco_app.parts.page import draw_scenes, draw_wrong, link, opened, slider, to_explore
+from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.scripts import geometry_script
-from dpsco_app.shell.places import draw_views, link_to
+from dpsco_app.shell import visit
+from dpsco_app.shell.places import draw_views
 from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, nearest, unbounded_polar
 
+FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
 STYLE = """<style>
 .st-key-geometry_scenes { gap: 0.5rem; }
 .st-key-geometry_said { min-height: 1.7rem; }
@@ -44,6 +56,8 @@ def page() -> None:
     """Draw the page."""
     st.html(SHARED_STYLE + STYLE)
     draw_views("geometry")
+    STATE.restore()
+    _follow_the_visit()
     view, wrong = opened(STATE)
     st.title("Geometry: norms, sets, and the noise that fits them")
     draw_wrong(wrong)
@@ -60,9 +74,42 @@ def page() -> None:
     )
 
 
+def _follow_the_visit() -> None:
+    """Show the set of the visit's scenario when that has changed, unless the address names one."""
+    mine = set_of(visit.mine())
+    if st.session_state.get(FOLLOWED) != mine and not {"geometry", "q"} & set(st.query_params):
+        _show(*mine)
+    st.session_state[FOLLOWED] = mine
+
+
+def _show(kind: str, q: float | None) -> None:
+    STATE.change({"geometry": kind} | ({} if q is None else {"q": q}))
+
+
+def _apart(view: View) -> None:
+    """Say that another set than the visit's is shown, and offer the ways back."""
+    mine = visit.mine()
+    if shown_set(view) == set_of(mine):
+        return
+    everywhere = on_this_set(view, mine)
+    with st.container(horizontal=True, vertical_alignment="center", key="geometry_apart"):
+        name = geometry_name(mine.geometry, mine.q)
+        st.markdown(f"**Here:** {set_name(view)} (yours: {name}).", width="content")
+        if everywhere is not None:
+            st.button(
+                "Use it everywhere",
+                key="geometry_use_everywhere",
+                on_click=visit.take,
+                args=(everywhere, STATE.name),
+            )
+        st.button("Back to mine", key="geometry_back_to_mine", on_click=_show, args=set_of(mine))
+
+
 def _choose(view: View) -> None:
     """Draw the controls of the set."""
-    left, middle, right = st.columns([3, 2, 2], vertical_alignment="bottom")
+    left, middle, right, apart = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
+    with apart:
+        _apart(view)
     with left:
         st.selectbox(
             "Set C",
@@ -102,11 +149,6 @@ def _set_part() -> None:
     view = STATE.current()
     remember(view)
     words = SETS[view.geometry]
-    st.header("The set, its dual and a projection")
-    st.markdown(
-        f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
-        f"Its **polar set** is {polar_name(view)}."
-    )
     shape, found = view.shape, nearest(view.shape, view.point)
     controls, pictures = st.columns([1, 3])
     with controls:
@@ -153,6 +195,10 @@ def _set_part() -> None:
                 )
     with st.container(key="geometry_said"):
         st.markdown(projection_sentence(found))
+    st.markdown(
+        f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
+        f"Its **polar set** is {polar_name(view)}."
+    )
     st.caption(LOOK_AT_SET + (UNBOUNDED if unbounded_polar(shape) else ""))
     with st.container(horizontal=True, vertical_alignment="bottom", key="geometry_row"):
         now = latest()
@@ -162,12 +208,6 @@ def _set_part() -> None:
 
 
 def _to_explore(view: View) -> None:
-    query = explore_query(view)
-    if query is None:
-        return
-    link_to(
-        "explore",
-        "Run algorithms on this set in Explore",
-        icon=":material/arrow_forward:",
-        query=query,
-    )
+    scenario = on_this_set(view, visit.mine())
+    if scenario is not None:
+        to_explore(scenario, "Run algorithms on this set in Explore")

@@ -152,7 +152,7 @@ def growth_part(view: View) -> None:
 def compared_names(view: View) -> dict[str, str]:
     """Return the names of the compared sets."""
     names = {kind: SETS[kind].name for kind in COMPARED}
-    return names | {"lq": f"ℓ{exponent_text(view.q)} ball"}
+    return names | {"lq": f"ℓ_q ball, q = {exponent_text(view.q)}"}
 
 
 @st.cache_data(max_entries=100, show_spinner=False)

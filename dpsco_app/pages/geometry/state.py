@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from dpsco_app.parts import page
 from dpsco_app.parts.page import Scene
 from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import BASE
 from dpsco_core.base.errors import InvalidInput, require
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import real, shorten, to_text
-from dpsco_core.catalogue import default_methods
 from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, Shape
-from dpsco_core.geometry.geometries import GEOMETRIES
+from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE
+from dpsco_core.scenario import Scenario
 
 SPAN = 2.0  # a coordinate of the point is at most this
 LARGEST_Q = 100.0
@@ -21,8 +21,6 @@ Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)
 DRAWS_OPTIONS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-EXPLORE_PROBLEM = "quadratic"
-EXPLORE_D = 20  # a multiple of a group
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +53,7 @@ class View:
         The dimension in the last figure.
     """
 
-    geometry: str = "l1"
+    geometry: str = BASE.geometry
     q: float = 1.5
     half_axis: float = 0.5
     hull: int = 0
@@ -140,19 +138,27 @@ SCENES = (
 )
 
 
-def explore_query(view: View) -> dict[str, str] | None:
-    """Return Explore's address with this set; None for a set that scenarios do not know."""
+def set_of(scenario: Scenario) -> tuple[str, float | None]:
+    """Return the set of a scenario: its kind, and its exponent where it has one."""
+    return scenario.geometry, scenario.q
+
+
+def shown_set(view: View) -> tuple[str, float | None]:
+    """Return the set that the page shows, in the same form."""
+    return view.geometry, view.q if view.geometry == "lq" else None
+
+
+def on_this_set(view: View, scenario: Scenario) -> Scenario | None:
+    """Return a scenario on the set of the page; None for a set that scenarios do not know."""
     if view.geometry not in GEOMETRIES:
         return None
-    scenario = replace(
-        BASE,
-        problem=EXPLORE_PROBLEM,
-        methods=default_methods(EXPLORE_PROBLEM),
-        d=EXPLORE_D,
-        geometry=view.geometry,
-        q=view.q if view.geometry == "lq" else None,
-    )
+    kind, q = shown_set(view)
+    d = scenario.d
+    if kind == "group-l1":
+        d = GROUP_SIZE * max(1, round(d / GROUP_SIZE))
+    axis, grid = (None, ()) if scenario.axis in ("d", "q") else (scenario.axis, scenario.grid)
+    made = replace(scenario, geometry=kind, q=q, d=d, axis=axis, grid=grid)
     try:
-        return page.explore_query(scenario)
+        return made.validate(DASHBOARD)
     except InvalidInput:
         return None

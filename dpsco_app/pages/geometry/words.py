@@ -39,7 +39,7 @@ SETS = {
         polar="the box of the largest size, ℓ∞",
     ),
     "lq": SetWords(
-        name="lq ball",
+        name="ℓ_q ball",
         formula=r"|w_1|^q + \dots + |w_d|^q \le 1",
         what="q runs from 1, the ℓ₁ ball with its corners on the axes, over 2, the round ball, to "
         "∞, the box with its corners on the diagonals.",
@@ -109,7 +109,7 @@ def exponent_text(q: float) -> str:
 def set_name(view: View) -> str:
     """Return the name of the chosen set, with its exponent."""
     if view.geometry == "lq":
-        return f"ℓ{exponent_text(view.q)} ball"
+        return f"ℓ_q ball, q = {exponent_text(view.q)}"
     return SETS[view.geometry].name
 
 
@@ -295,7 +295,7 @@ HOW_TO_READ = """
 - The **polar set** holds every y with ⟨w, y⟩ ≤ 1 for all w in C. If C is its own mirror image, C is
   the unit ball of a norm, and the polar set that of its *dual norm*: the largest inner product
   with a point of C.
-- **‖w‖_q** is the lq norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
+- **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
   **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
 - **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how
   far C reaches in that direction, and its mean the **Gaussian width**.

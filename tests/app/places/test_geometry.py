@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from dpsco_app.pages.geometry.measures import (
     running_figure,
     sweep_figure,
 )
-from dpsco_app.pages.geometry.state import DEFAULT, SCENES, STATE, View, explore_query
+from dpsco_app.pages.geometry.state import DEFAULT, SCENES, STATE, View, on_this_set
 from dpsco_app.pages.geometry.words import (
     NOISE_NAMES,
     SETS,
@@ -53,7 +54,6 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.geometry import Width
 from dpsco_core.geometry.geometries import GEOMETRIES
-from dpsco_core.scenario import Scenario
 from tests.app.pages import checked, press, texts, trace_names
 from tests.app.places.test_one_run import named, open_at, values
 
@@ -210,7 +210,7 @@ def test_a_link_restores_the_whole_page() -> None:
 def test_values_between_the_options_are_kept() -> None:
     page = open_geometry(geometry="lq", q="1.33", draws="77", noise_q="1.234", noise_d="33")
     assert page.query_params["q"] == "1.33" and not page.warning
-    assert "ℓ1.33 ball" in texts(page)
+    assert "ℓ_q ball, q = 1.33" in texts(page)
     assert "After 77 draws" in " ".join(c.proto.alt for c in page.get("plotly_chart"))
     assert "At q = 1.234 in 33 dimensions" in page.get("plotly_chart")[-1].proto.alt
 
@@ -287,14 +287,39 @@ def test_a_scene_shows_what_it_promises(scene: Any) -> None:
         assert found.nearest == pytest.approx([1, 0.2, 1])
 
 
-def test_the_set_opens_in_explore_where_a_scenario_knows_it() -> None:
+def test_the_visits_scenario_takes_the_set_where_a_scenario_knows_it() -> None:
     for kind in KINDS:
-        query = explore_query(View(geometry=kind, q=1.25))
-        assert (query is not None) == (kind in GEOMETRIES)
-        if query is not None:
-            scenario = Scenario.from_query(query, visit.BASE)
-            assert scenario.geometry == kind
-            assert scenario.q == (1.25 if kind == "lq" else None)
+        scenario = on_this_set(View(geometry=kind, q=1.25), visit.BASE)
+        assert (scenario is not None) == (kind in GEOMETRIES)
+        if scenario is not None:
+            assert (scenario.geometry, scenario.q) == (kind, 1.25 if kind == "lq" else None)
+            kept = {"geometry": "l2", "q": None, "d": visit.BASE.d}
+            assert replace(scenario, **kept) == visit.BASE
+
+
+def test_the_page_opens_on_the_visits_set_and_says_what_it_changes() -> None:
+    page = open_geometry()
+    page.session_state[visit.MINE] = replace(visit.BASE, geometry="lq", q=1.5)
+    checked(page.run())
+    assert "**Here:**" not in texts(page)
+    assert page.query_params["geometry"] == "lq"
+    press(page, "Corners make zeros")
+    assert "**Here:** ℓ₁ ball (yours: ℓ_q ball, q = 1.5)." in texts(page)
+    press(page, "Back to mine")
+    assert page.query_params["geometry"] == "lq" and "**Here:**" not in texts(page)
+    press(page, "The cube clips")
+    press(page, "Use it everywhere")
+    assert page.session_state[visit.MINE].geometry == "linf"
+    assert "**Here:**" not in texts(page)
+
+
+def test_a_unit_set_fills_its_picture_and_has_its_name_beside_it() -> None:
+    shape = Shape(kind="l2")
+    figure = set_figure(shape, nearest(shape, (1.4, 0.2)), Look())
+    assert figure.layout.xaxis.range[1] <= 1.6 and figure.layout.xaxis.constrain == "domain"
+    names = [a.text for a in figure.layout.annotations]
+    assert names == [f"<b>{n}</b>" for n in ("x", "the set", "its polar set", "P(x)")]
+    assert figure.layout.showlegend is False
 
 
 # -- words and files ----------------------------------------------------------------------------
@@ -302,7 +327,7 @@ def test_the_set_opens_in_explore_where_a_scenario_knows_it() -> None:
 
 def test_words_follow_the_numbers() -> None:
     assert set(SETS) == set(KINDS)
-    assert set_name(View(geometry="lq", q=math.inf)) == "ℓ∞ ball"
+    assert set_name(View(geometry="lq", q=math.inf)) == "ℓ_q ball, q = ∞"
     assert "look in space" in plane_note(View(geometry="group-l1"))
     assert plane_note(View(geometry="group-l1", dimensions=3)) == ""
     shape = Shape(kind="l1")
