@@ -50,30 +50,28 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
         _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=3)
     _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
     _dots(figure, found.point[None], "point x", look.ink)
-    names = [("x", found.point, look.ink, 9), ("the set", _at_left(boundary), look.colour(SET), 12)]
+    names = [
+        ("x", found.point, look.ink, 9),
+        ("the set", boundary.mean(axis=0), look.colour(SET), 12),
+    ]
     names.append(("its polar set", _at_top(polar, span), look.colour(POLAR), 10))
     if found.normal is not None:
         names.append(("P(x)", found.nearest, look.colour(POINT), -9))
     for text, at, colour, up in names:
-        inside = text == "its polar set"
+        anchor = {"the set": "right", "its polar set": "center"}.get(text, "left")
         figure.add_annotation(
             text=f"<b>{text}</b>",
             x=float(at[0]),
             y=float(at[1]),
             showarrow=False,
-            xanchor="center" if inside else "left",
-            xshift=0 if inside else 9,
+            xanchor=anchor,
+            xshift={"right": -6, "left": 9}.get(anchor, 0),
             yshift=up,
             font={"size": 14, "color": colour},
         )
     _plane(figure, span, look, narrow=False)
     figure.update_layout(showlegend=False)
     return figure
-
-
-def _at_left(points: Matrix) -> Matrix:
-    """Return where the name of a set begins: inside its left end."""
-    return points[points[:, 0].argmin()]
 
 
 def _at_top(points: Matrix, span: float) -> Matrix:

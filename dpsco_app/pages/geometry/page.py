@@ -48,6 +48,8 @@ STYLE = """<style>
 .st-key-geometry_said { min-height: 1.7rem; }
 @media (max-width: 760px) {
   .st-key-geometry_said { min-height: 3.4rem; }
+  .st-key-geometry_set > div > [data-testid="stHorizontalBlock"],
+  .st-key-geometry_set > [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; }
 }
 </style>"""
 
@@ -107,7 +109,7 @@ def _apart(view: View) -> None:
 
 def _choose(view: View) -> None:
     """Draw the controls of the set."""
-    left, middle, right, apart = st.columns([3, 3, 3, 4], vertical_alignment="bottom")
+    left, middle, right, apart = st.columns([6, 5, 5, 10], vertical_alignment="bottom")
     with apart:
         _apart(view)
     with left:
@@ -150,7 +152,8 @@ def _set_part() -> None:
     remember(view)
     words = SETS[view.geometry]
     shape, found = view.shape, nearest(view.shape, view.point)
-    controls, pictures = st.columns([1, 3])
+    with st.container(key="geometry_set"):
+        controls, pictures = st.columns([1, 3])
     with controls:
         for j in range(view.dimensions):
             label = f"Coordinate {j + 1} of the point x"

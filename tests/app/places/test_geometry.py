@@ -248,7 +248,7 @@ def test_the_page_says_what_is_wrong_in_its_address() -> None:
 
 
 def test_controls_move_the_figures_and_the_address() -> None:
-    page = open_geometry()
+    page = open_geometry(geometry="l1")
     assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in texts(page)
     page = set_field(page, "x2", 1.4)
     assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in texts(page)
@@ -262,7 +262,7 @@ def test_controls_move_the_figures_and_the_address() -> None:
 def test_what_a_hidden_control_holds_is_kept() -> None:
     page = set_field(open_geometry(geometry="lq", q="3"), "geometry", "l2")
     assert not any(s.label == "Exponent q of the norm" for s in page.select_slider)
-    assert "ℓ3 ball" in texts(set_field(page, "geometry", "lq"))
+    assert "ℓ_q ball, q = 3" in texts(set_field(page, "geometry", "lq"))
 
 
 def test_draw_again_takes_another_seed() -> None:
