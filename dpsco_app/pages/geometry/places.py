@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import lru_cache
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -35,18 +36,37 @@ def figure_of(
     table: Callable[[], pd.DataFrame],
     *,
     space: bool,
+    memo: Hashable = None,
 ) -> None:
     """Draw a figure under its takeaway, and its numbers and files under it.
+
+    What is drawn from the values in `memo` alone is made once for each of them, as a preset changes
+    some figures of the page only.
 
     A picture in space takes one of the few drawing contexts that a browser has, so that it is
     drawn once, for every window.
     """
+
+    def drawn(look: Look) -> go.Figure:
+        if memo is None:
+            return draw(look)
+        kept = _kept(name, memo, look)
+        if not kept:
+            kept.append(draw(look))
+        return kept[0]
+
     if not space:
-        responsive(name, title, draw, bar=False, table=table)
+        responsive(name, title, drawn, bar=False, table=table)
         return
     phone = "Mobi" in (st.context.headers.get("User-Agent") or "")
     look = Look(dark=st.context.theme.type == "dark", title=title, compact=phone)
     with st.container(key=f"{name}_figure_space"):
         st.markdown(f"**{title}**")
-        show(Place(st.container()), draw(look), f"{name}_space", title, bar=False)
+        show(Place(st.container()), drawn(look), f"{name}_space", title, bar=False)
     draw_files(name, title, draw, table)
+
+
+@lru_cache(maxsize=128)
+def _kept(name: str, memo: Hashable, look: Look) -> list[go.Figure]:
+    """Return the place of a figure that has been made in this process."""
+    return []

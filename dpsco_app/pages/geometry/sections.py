@@ -108,6 +108,7 @@ def width_part() -> None:
             lambda look: reach_figure(shape, few, look),
             lambda: tables.reach_table(few),
             space=shape.d == 3,
+            memo=(shape, view.seed),
         )
     with right:
         title = width_title(running, width)
@@ -117,6 +118,7 @@ def width_part() -> None:
             lambda look: running_figure(running, width, look),
             lambda: tables.running_table(running),
             space=False,
+            memo=(shape, view.draws, view.seed),
         )
     first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
     st.caption(first + LOOK_AT_INTERVAL)
@@ -145,6 +147,7 @@ def growth_part(view: View) -> None:
         lambda look: growth_figure(rows, names, view.geometry, look),
         lambda: tables.width_frame(rows, names),
         space=False,
+        memo=(view.q, view.geometry),
     )
     st.caption(LOOK_AT_GROWTH)
 
@@ -216,6 +219,7 @@ def _clouds_part(view: View) -> None:
                 draw,
                 lambda found=found: tables.cloud_table(found),
                 space=d == 3,
+                memo=(d, q, view.noise_seed, i),
             )
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))
@@ -253,6 +257,7 @@ def _sweep_part(view: View) -> None:
         lambda look: sweep_figure(rows, NOISE_NAMES, q, look),
         lambda: tables.noise_table(rows),
         space=False,
+        memo=(q, view.noise_d, view.noise_seed),
     )
     st.caption(LOOK_AT_SWEEP)
 

@@ -233,8 +233,8 @@ def growth_title(low: float, high: float, name: str, smallest: int, largest: int
 
 
 INTRODUCTION = (
-    "A learner's **set** C and its **norm** decide how a step is pulled back, how large the privacy "
-    "**noise** looks, and how many directions can go wrong: the **width**."
+    "A learner's **set** C and its **norm** decide how a step is pulled back, how large the "
+    "privacy **noise** looks, and how many directions can go wrong: the **width**."
 )
 LOOK_AT_SET = (
     "Look for: where the residual x − P(x) meets the set it stands at a right angle on a "
