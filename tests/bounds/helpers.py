@@ -8,10 +8,17 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import binom
 
+from dpsco_core.bounds.instances import spikes
 from dpsco_core.privacy.budget import ZCDP, Budget
 from dpsco_core.problems.base import Constants, Setting
 
 LOG_2 = math.log(2)
+
+
+def log_packing_size(d: int, distance: float) -> float:
+    """Log of the size of the library's code at a least Hamming distance in (0, d]."""
+    sizes = spikes.gilbert_log_sizes(d)
+    return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
 
 
 def setting(

@@ -39,7 +39,7 @@ def test_e3_fano_and_its_square():
 
 
 def test_e4_fano_with_the_exact_gilbert_size_at_a_quarter():
-    packing = (spikes.log_packing_size(D, D / 4), D / 4)
+    packing = (helpers.log_packing_size(D, D / 4), D / 4)
     assert agrees(packing[0], 30.185, 5)
     value = spikes.spike_fano_cdp(3.706e-4, N, D, K, RHO, packing=packing)
     assert agrees(value, 0.0064987, 5)
@@ -250,9 +250,9 @@ def test_entropy_inverse_agrees_with_bisection_over_its_range():
 def test_gilbert_sizes_reach_the_papers_packing_at_an_eighth_and_a_quarter():
     for d in range(2, 2001, 7):
         for distance in (d / 8, d / 4):
-            assert spikes.log_packing_size(d, distance) >= d / 8 * math.log(2) - 1e-9
-    assert spikes.log_packing_size(200, 25) / math.log(2) == pytest.approx(96.0, abs=0.1)
-    assert spikes.log_packing_size(200, 50) / math.log(2) == pytest.approx(43.5, abs=0.1)
+            assert helpers.log_packing_size(d, distance) >= d / 8 * math.log(2) - 1e-9
+    assert helpers.log_packing_size(200, 25) / math.log(2) == pytest.approx(96.0, abs=0.1)
+    assert helpers.log_packing_size(200, 50) / math.log(2) == pytest.approx(43.5, abs=0.1)
 
 
 def test_the_pure_hypercube_bound_is_attained_by_randomised_response_at_one_record():

@@ -40,34 +40,20 @@ def paper_packing(d: int) -> tuple[float, float]:
     return d / 8 * LOG_2, d / 8
 
 
-def log_packing_size(d: int, distance: float) -> float:
-    r"""Log of the size that Gilbert's argument gives a code of weight :math:`\lfloor d/2\rfloor`.
+@lru_cache(maxsize=64)
+def gilbert_log_sizes(d: int) -> Floats:
+    r"""Log of the sizes that Gilbert's argument gives codes of weight :math:`\lfloor d/2\rfloor`.
 
     .. math:: |V|\ge\binom dw\Big/\sum_{i=0}^{\lceil\delta/2\rceil-1}\binom wi\binom{d-w}i
 
-    See theory/kamath-liu-zhang.md, 4.3.
-
-    Parameters
-    ----------
-    d : int
-        Length.
-    distance : float
-        Least Hamming distance delta, in (0, d].
+    At the even distances delta = 2, 4, ..., for as long as there is more than one word; see
+    theory/kamath-liu-zhang.md, 4.3.
 
     Examples
     --------
-    >>> round(log_packing_size(200, 50), 3)
+    >>> round(float(gilbert_log_sizes(200)[24]), 3)
     30.185
     """
-    require(d >= 1, "d", "a positive integer", d)
-    require(0 < distance <= d, "distance", "between 0 and d", distance)
-    sizes = _gilbert_log_sizes(d)
-    return float(sizes[min(math.ceil(distance / 2) - 1, len(sizes) - 1)])
-
-
-@lru_cache(maxsize=64)
-def _gilbert_log_sizes(d: int) -> Floats:
-    """Log sizes at the even distances 2, 4, ..., for as long as there is more than one word."""
     w = d // 2
     i = np.arange(w + 1, dtype=np.float64)
     log_balls = np.logaddexp.accumulate(_log_choose(w, i) + _log_choose(d - w, i))
@@ -137,7 +123,7 @@ def spike_fano_cdp_gilbert(p: float, n: int, d: int, moment_order: float, rho: f
 
 def _useful_codes(d: int) -> tuple[Floats, Floats]:
     """Log sizes above ln 2 and their distances."""
-    sizes = _gilbert_log_sizes(d)
+    sizes = gilbert_log_sizes(d)
     useful = sizes[sizes > LOG_2 * (1 + 1e-12)]
     return useful, np.arange(2.0, 2 * len(useful) + 1, 2.0)
 

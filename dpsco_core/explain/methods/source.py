@@ -25,14 +25,14 @@ class Source:
 def release_source(slug: str) -> tuple[Source, ...]:
     """Return the code that runs: the method's `release`, and the functions that it hands on to."""
     kind = method_class(slug)
-    found = _source(f"{kind.__name__}.release", kind.release)
+    found = _source(kind.release.__qualname__, kind.release)
     return (found, *(_source(part.__name__, part) for part in handed_on(kind.release)))
 
 
 def plan_source(slug: str) -> Source:
     """Return the code that chooses the parameters, without the data."""
     kind = method_class(slug)
-    return _source(f"{kind.__name__}.plan", kind.plan)
+    return _source(kind.plan.__qualname__, kind.plan)
 
 
 def handed_on(function: Any) -> tuple[FunctionType, ...]:

@@ -78,8 +78,8 @@ class CoordinatewisePure(PrivateMethod):
         smooth="no loss",
         order=r"O(nd)",
         cost="One pass over the records.",
-        when="Under a pure budget: it is the only method of the catalogue that meets one. Up to "
-        "about d = 20 it is level with the Gaussian version.",
+        when="Under a pure budget, which besides it only adaptive clipping meets. Up to about "
+        "d = 20 it is level with the Gaussian version.",
         pitfalls=("The error grows with one more root of d than under concentrated privacy.",),
         errata=(
             r"The same loose printed sensitivity $12\tau m/n$ as in the Gaussian version.",
