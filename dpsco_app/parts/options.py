@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
 
@@ -68,6 +69,11 @@ def budget_text(budget: Budget) -> str:
 def short_text(value: float) -> str:
     """Return a number with three digits, as people write it."""
     return number_text(float(f"{value:.3g}"))
+
+
+def with_powers(text: str) -> str:
+    """Return a sentence of the library with its numbers as people write them: 10⁻⁶, not 1e-06."""
+    return re.sub(r"\b\d+(?:\.\d+)?e[+-]\d+", lambda found: number_text(float(found[0])), text)
 
 
 def number_text(value: float) -> str:

@@ -24,7 +24,7 @@ from dpsco_app.pages.bounds.state import (
 from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, with_powers
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import without_data
 from dpsco_app.shell.places import link_to
@@ -272,7 +272,7 @@ def _finite(value: float) -> bool:
 def _conditions(point: Scenario, row: Row) -> None:
     every = conditions(point, row.bound)
     if row.failures:
-        st.warning("**Outside its theorem here.** " + " ".join(row.failures))
+        st.warning("**Outside its theorem here.** " + with_powers(" ".join(row.failures)))
     elif every:
         st.markdown("**All of its conditions hold here.**")
     if every:

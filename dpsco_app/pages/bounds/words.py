@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import number_text, with_powers
 from dpsco_app.parts.problem_words import losses_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.loss_classes import MEAN
@@ -129,13 +129,14 @@ def title(rows: Sequence[Row]) -> str:
         parts.append(f"The smallest rate that holds here is {said(rate.value)} (“{name}”)")
     if least is not None:
         start = "no" if parts else "No"
-        parts.append(f"{start} {bound_ones(least)} stays below {said(least.value)} on every input")
+        who = f"{start} {bound_ones(least)}"
+        parts.append(f"{who} can guarantee less than {said(least.value)} in the worst case")
     if parts:
         return "; ".join(parts)
     upper = best_upper(rows, "explicit")
     if upper is not None:
         return f"Proven here: at most {said(upper.value)} (“{short(upper.bound.card)}”)"
-    return "The conditions of no private row hold here: their values are outside their theorems"
+    return "No theorem about a private method holds here: the values are outside their theorems"
 
 
 def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable, start: float) -> str:
@@ -147,7 +148,8 @@ def sentence(rows: Sequence[Row], drawn: Sequence[Row], table: PaperTable, start
         parts[0] += f" ({len(rows) - len(here)} are about something else)"
     parts += [ratio_sentence(found) for found in class_ratios(drawn)]
     if len(parts) == 1 and (least := floor(drawn)) is not None:
-        parts.append(f"No {bound_ones(least)} stays below **{said(least.value)}** on every input")
+        who = f"No {bound_ones(least)}"
+        parts.append(f"{who} can guarantee less than **{said(least.value)}** in the worst case")
     above = [r for r in drawn if is_vacuous(r, start)]
     if above:
         every = sum(r.holds and r.bound.card.kind == "upper" for r in drawn)
@@ -250,7 +252,7 @@ def table_frame(
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
                 "Losses": losses_text(r.bound.card, r.applies or not r.here),
-                "What fails": r.failures[0] if r.failures else "",
+                "What fails": with_powers(r.failures[0]) if r.failures else "",
             }
             for r, s in zip(rows, slopes, strict=True)
         ]

@@ -144,8 +144,8 @@ def vacuous_constants() -> Finding:
     useful = [n for n, _, bound in rows if bound < 1]
     least = f"first at n = {useful[0]:g} of these" if useful else "at none of these n"
     return Finding(
-        sentence=f"‖μ‖ ≤ 1, so that answering 0 errs by at most 1; the bound with k = {rows[0][1]} "
-        f"groups is {rows[0][2]:.3g} at n = {rows[0][0]:g}, and below 1 {least}.",
+        sentence="‖μ‖ ≤ 1, so that answering 0 has an error of at most 1; the bound with "
+        f"k = {rows[0][1]} groups is {rows[0][2]:.3g} at n = {rows[0][0]:g}, and below 1 {least}.",
         columns=("n", "groups k", "bound with the printed constants"),
         rows=tuple(rows),
         shows=rows[0][2] > 1 and rows[1][2] > 1,

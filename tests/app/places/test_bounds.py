@@ -14,6 +14,7 @@ from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
 from dpsco_app.pages.bounds.state import View, drawing, fits, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
+from dpsco_app.parts.options import with_powers
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import without_data
 from dpsco_app.shell import visit
@@ -99,7 +100,7 @@ def test_the_title_names_the_smallest_rate_and_whom_the_floor_binds() -> None:
     assert words.said(best.value) in title and words.short(best.bound.card) in title
     least = words.floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
-    assert f"no zCDP algorithm stays below {words.said(least.value)}" in title
+    assert f"no zCDP algorithm can guarantee less than {words.said(least.value)}" in title
     assert "no row" not in title.lower()
 
 
@@ -120,10 +121,10 @@ def test_the_floor_of_a_strongly_convex_problem_is_of_strongly_convex_losses() -
 
 def test_a_floor_for_pure_privacy_only_is_said_to_be_one() -> None:
     only = [r for r in found(MEAN, "kamath") if r.bound.card.slug == "lower.mean.fano-pure"]
-    assert words.title(only).startswith("No ε-DP algorithm stays below")
+    assert words.title(only).startswith("No ε-DP algorithm can guarantee less")
     assert words.title([]).startswith("No row of this table")
     failing = [r for r in found(MEAN, "kamath") if r.here and not r.holds]
-    assert "no private row hold" in words.title(failing)
+    assert "No theorem about a private method holds" in words.title(failing)
 
 
 def test_the_sentence_counts_what_holds() -> None:
@@ -299,3 +300,10 @@ def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
     void = bound("upper.sco.noisy-gd").card  # infinite: the loss has no Lipschitz constant
     made = drawing(point, void)
     assert made.drawn and not has_line(made, void.slug)
+
+
+def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
+    assert with_powers("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n=500."
+    page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
+    shown = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
+    assert "10⁻⁶" in shown and "1e-06" not in shown
