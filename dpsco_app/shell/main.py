@@ -15,6 +15,7 @@ from dpsco_app.pages.methods import errata
 from dpsco_app.pages.methods import page as methods
 from dpsco_app.pages.one_run import page as one_run
 from dpsco_app.pages.privacy import page as privacy
+from dpsco_app.pages.private_mean import page as private_mean
 from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
 from dpsco_app.parts import glossary
@@ -26,6 +27,7 @@ ICONS = (HERE.parent / "assets" / "icon.png", HERE / "assets" / "icon.png")  # c
 DRAW = {
     "learn": learn.page,
     "explore": explore.page,
+    "private-mean": private_mean.page,
     "one-run": one_run.page,
     "who-wins": who_wins.page,
     "bounds": bounds.page,

@@ -20,7 +20,12 @@ MENU = {
 }
 # A place of several views: its own slug comes first, the others are reached from there.
 VIEWS = (
-    {EXPLORE: "Curves", "one-run": "One run", "who-wins": "Who wins"},
+    {
+        EXPLORE: "Curves",
+        "private-mean": "A private mean",
+        "one-run": "One run",
+        "who-wins": "Who wins",
+    },
     {"methods": "Which one when", "errata": "Errata"},
     {"geometry": "Sets and noise", "users": "Users"},
 )

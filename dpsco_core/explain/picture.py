@@ -18,10 +18,12 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.limits import LIBRARY
 from dpsco_core.catalogue import HARD_INSTANCES
-from dpsco_core.methods.mean import SimpleClipping
+from dpsco_core.methods.mean import AdaptiveClipping, SimpleClipping
+from dpsco_core.methods.mean.adaptive import AdaptivePlan
 from dpsco_core.privacy.budget import ZCDP, ApproxDP
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation
+from dpsco_core.problems.base import Setting
 from dpsco_core.runs.study import stream
 from dpsco_core.scenario import Scenario
 
@@ -29,6 +31,7 @@ SIZES = (20, 50, 100, 200, 500)
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 ORDERS = (2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
 RELEASES = 250
+CHOICES = 40
 USUAL_DELTA = 1e-6
 
 
@@ -57,6 +60,14 @@ class Picture:
         The clip radius that `SimpleClipping` chooses without looking at data.
     noise : array of shape (RELEASES, 2)
         Standard normal: each row is the noise of one run.
+    ladders : tuple of arrays
+        For each n the radii among which `AdaptiveClipping` chooses, over the largest.
+    choices : array of shape (len(orders), len(sizes), len(epsilons), 4)
+        The largest radius of the ladder, k (about so many records are to be longer), the epsilon
+        of the choice (0 where the records are too few for one: the largest radius is taken), and
+        the rho that it leaves to the noise.
+    uniforms : array of shape (CHOICES,)
+        Uniform in [0, 1): each is the luck of one choice.
     """
 
     law: str
@@ -70,6 +81,9 @@ class Picture:
     rhos: Vector
     radii: Vector
     noise: Vector
+    ladders: tuple[Vector, ...]
+    choices: Vector
+    uniforms: Vector
 
 
 def picture(scenario: Scenario) -> Picture:
@@ -115,6 +129,8 @@ def _picture(
     records, means = [], []
     radii = np.empty((len(ORDERS), len(SIZES), len(EPSILONS)))
     rhos = np.empty(len(EPSILONS))
+    ladders = [np.empty(0)] * len(SIZES)
+    choices = np.empty((*radii.shape, 4))
     for i, order in enumerate(ORDERS):
         problem = replace(base, p=order).validate(LIBRARY).instance.problem
         assert isinstance(problem, MeanEstimation)
@@ -125,6 +141,14 @@ def _picture(
                 setting = problem.setting(n, ApproxDP(epsilon=epsilon, delta=delta))
                 plan = SimpleClipping().plan(setting)
                 radii[i, j, k], rhos[k] = plan.clip_radius, plan.rho
+                choice = adaptive_plan(setting)
+                ladders[j] = choice.radii / choice.top_radius
+                choices[i, j, k] = (
+                    choice.top_radius,
+                    choice.target,
+                    0.0 if choice.mode == "blind" else choice.epsilon,
+                    choice.release_rho,
+                )
     return Picture(
         law=law,
         delta=delta,
@@ -137,7 +161,16 @@ def _picture(
         rhos=rhos,
         radii=radii,
         noise=_standard_noise(stream(seed, "picture noise", 0)),
+        ladders=tuple(ladders),
+        choices=choices,
+        uniforms=stream(seed, "picture choices", 0).random(CHOICES),
     )
+
+
+def adaptive_plan(setting: Setting) -> AdaptivePlan:
+    """Return how a radius is chosen privately, about the centre of the picture."""
+    plan = AdaptiveClipping().plan(setting)
+    return plan if plan.centre is None else AdaptiveClipping(tuning="theory").plan(setting)
 
 
 def _standard_noise(rng: np.random.Generator) -> Vector:

@@ -15,6 +15,7 @@ from dpsco_app.parts.touch.picture import picture_page
 from dpsco_core.data import DenseRows
 from dpsco_core.explain.picture import picture
 from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready
@@ -72,6 +73,25 @@ def test_the_guesses_are_those_of_the_normal_law_and_of_the_budget(page: Page) -
         limit = compute(page, "guessLimit(e, d)", e=epsilon, d=shown.delta)
         assert 0.5 < guess <= limit
     assert ApproxDP(epsilon=1.0, delta=1e-6).to_zcdp().rho > 0
+
+
+def test_the_odds_of_a_private_choice_are_those_of_the_mechanism(page: Page) -> None:
+    shown = picture(SEEN)
+    for p, n, epsilon in ((0, 4, 3), (2, 2, 6), (5, 4, 4)):
+        top, target, choice, _ = shown.choices[p, n, epsilon]
+        assert choice > 0
+        radii, records = top * shown.ladders[n], shown.records[p, : shown.sizes[n]]
+        counts = norm_counts(DenseRows(records), radii)
+        drawn_from = radius_choice(radii, counts, target, choice)
+        assert drawn_from.log_base is not None
+        weights = np.exp(drawn_from.log_base + choice / 2 * drawn_from.scores)
+        names = {"points": records.tolist(), "radii": radii.tolist(), "target": target}
+        got = compute(page, "choiceOdds(points, radii, target, epsilon)", epsilon=choice, **names)
+        assert got == pytest.approx(weights / weights.sum(), abs=1e-9)
+    shares = [0.0, 0.19, 0.2, 0.99]
+    assert compute(page, "shares.map((s) => placeAt([0.2, 0.5, 0.3], s))", shares=shares) == [
+        *(0, 0, 1, 2)
+    ]
 
 
 @pytest.fixture
@@ -140,6 +160,23 @@ def test_one_record_can_be_changed_by_keyboard_and_the_cloud_hardly_moves(alone:
         alone.keyboard.press("ArrowRight")
     expect(said).not_to_have_text(before)
     change.click()
+    expect(said).to_contain_text("records are clipped")
+
+
+def test_a_private_choice_shows_its_odds_and_the_hand_ends_it(alone: Page) -> None:
+    said, odds = alone.locator("p.summary"), alone.locator("svg.curve rect.odds")
+    button = alone.get_by_role("button", name="Choose the radius privately")
+    shown, radii = picture(SEEN), set()
+    n, epsilon, p = shown.start
+    for _ in range(6):
+        button.press("Enter")
+        expect(said).to_contain_text("how likely each radius is in a private choice")
+        expect(said).to_contain_text("The choice cost 10 % of the privacy budget")
+        radii.add(output(alone, "radius"))
+    assert len(radii) > 1 and max(radii) <= shown.choices[p, n, epsilon, 0]
+    assert odds.count() == len(shown.ladders[n])
+    alone.locator("input[name=radius]").press("ArrowLeft")
+    expect(odds).to_have_count(0)
     expect(said).to_contain_text("records are clipped")
 
 

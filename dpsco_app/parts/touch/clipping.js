@@ -57,3 +57,24 @@ export const normalCdf = (x) => {
 // Gaussian noise about averages that are `shift` apart, and at most for any private method.
 export const bestGuess = (shift, std) => normalCdf(shift / std / 2)
 export const guessLimit = (epsilon, delta) => (Math.exp(epsilon) + delta) / (Math.exp(epsilon) + 1)
+
+// The exponential mechanism's odds among falling radii: about `target` records are to be longer than
+// the chosen one, and of radii that are as good the smaller is likelier.
+export const choiceOdds = (points, radii, target, epsilon) => {
+  const lengths = points.map(length)
+  const logs = radii.map((radius) => {
+    const longer = lengths.filter((size) => size > radius).length
+    return -2 * Math.log(radius / radii[0]) - (epsilon * Math.abs(longer - target)) / 2
+  })
+  const largest = Math.max(...logs)
+  const weights = logs.map((log) => Math.exp(log - largest))
+  const sum = weights.reduce((a, b) => a + b)
+  return weights.map((weight) => weight / sum)
+}
+
+// The place at which the odds, added up, pass a share in [0, 1).
+export const placeAt = (odds, share) => {
+  let sum = 0
+  const place = odds.findIndex((one) => (sum += one) > share)
+  return place < 0 ? odds.length - 1 : place
+}

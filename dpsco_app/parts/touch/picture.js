@@ -1,11 +1,12 @@
 // How a private mean is made: records, a ball that clips them, their average, a cloud of releases.
 
 import {
-  average, bestGuess, clipped, clippedAverage, errorParts, guessLimit, length, noiseStd, radiusGrid,
+  average, bestGuess, choiceOdds, clipped, clippedAverage, errorParts, guessLimit, length, noiseStd,
+  placeAt, radiusGrid,
 } from "./clipping.js"
+import { RADII, bestOf, drawBars, drawCurve, short } from "./errors.js"
 import { arrow, cross, dot, label, line, plane, ring } from "./canvas.js"
 
-const RADII = [0.25, 30] // ends of the slider and of the curve
 const TICKS = 200
 const VIEW = 8 // half the width of the plane of records
 const GROW_MS = 350
@@ -13,18 +14,19 @@ const GROW_MS = 350
 const toRadius = (tick) => RADII[0] * (RADII[1] / RADII[0]) ** (tick / TICKS)
 const toTick = (radius) =>
   Math.round((TICKS * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0]))
-const short = (value) => Number(value.toPrecision(2)).toString()
 const percent = (share) => `${Math.floor(share * 100)} %`
 
 // What the controls say, and the numbers that follow from it.
-const situation = ({ data, at, radius, moved }) => {
+const situation = ({ data, at, radius, moved, choosing }) => {
   const n = data.sizes[at.n]
-  const rho = data.rhos[at.epsilon]
+  const [top, target, epsilon, left] = data.choices[at.p][at.n][at.epsilon]
+  const rho = choosing ? left : data.rhos[at.epsilon]
   const points = data.records[at.p].slice(0, n)
   const neighbour = moved ? [moved, ...points.slice(1)] : null
   const release = clippedAverage(points, radius)
   return {
     n, rho, points, neighbour, release, radius,
+    choice: { radii: data.ladders[at.n].map((share) => share * top), target, epsilon, left },
     mean: data.means[at.p],
     plain: average(points),
     std: noiseStd(radius, n, rho),
@@ -34,10 +36,20 @@ const situation = ({ data, at, radius, moved }) => {
   }
 }
 
+// How a private choice of the radius falls out: its odds, and how far the error is from the best.
+const oddsOf = ({ points, choice }) => choice.epsilon
+  ? choiceOdds(points, choice.radii, choice.target, choice.epsilon)
+  : choice.radii.map((_, i) => (i ? 0 : 1))
+
+const choosing = ({ points, mean, rho, choice }) => {
+  const odds = oddsOf({ points, choice })
+  const errors = choice.radii.map((radius) => errorParts(points, mean, radius, rho).total)
+  const order = odds.map((_, i) => i).sort((a, b) => errors[a] - errors[b])
+  return { odds, half: errors[order[placeAt(order.map((i) => odds[i]), 0.5)]] }
+}
+
 const errorCurve = ({ points, mean, rho }) =>
   radiusGrid(...RADII, 81).map((radius) => ({ radius, ...errorParts(points, mean, radius, rho) }))
-
-const bestOf = (curve) => curve.reduce((best, one) => (one.total < best.total ? one : best))
 
 // A record that lies outside the plane is drawn at its edge, in its direction.
 const inView = (point, limit) => {
@@ -96,58 +108,7 @@ const drawMeans = (picture, now) => {
   picture.find(".zoom").textContent = `Magnified ${short(VIEW / half.size)} times.`
 }
 
-const svgText = (x, y, text, anchor = "start") =>
-  `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`
-
-const drawBars = (picture, { parts }) => {
-  const { colours } = picture
-  const rows = [
-    ["sampling", parts.sampling, colours.record], ["bias", parts.bias, colours.lost],
-    ["noise", parts.noise, colours.method], ["in all", parts.total, colours.ink],
-  ]
-  const scale = 250 / Math.max(...rows.map(([, value]) => value))
-  picture.find(".bars").innerHTML = rows.map(([name, value, colour], i) =>
-    svgText(62, 27 + 40 * i, name, "end") +
-    `<rect x="70" y="${12 + 40 * i}" width="${value * scale}" height="20" rx="3" fill="${colour}"/>` +
-    svgText(78 + value * scale, 27 + 40 * i, short(value))).join("")
-  const words = rows.map(([name, value]) => `${name} ${short(value)}`).join(", ")
-  picture.find(".bars").setAttribute("aria-label", `Parts of the error: ${words}.`)
-}
-
-const drawCurve = (picture, now, curve) => {
-  const { colours } = picture
-  const best = bestOf(curve)
-  const [low, high] = [best.total / 2.5, best.total * 40]
-  const x = (radius) => 40 + 370 * (Math.log(radius / RADII[0]) / Math.log(RADII[1] / RADII[0]))
-  const y = (error) =>
-    140 - 130 * (Math.log(Math.min(high, Math.max(low, error)) / low) / Math.log(high / low))
-  const path = (key, colour, width) =>
-    `<path fill="none" stroke="${colour}" stroke-width="${width}" d="M` +
-    `${curve.map((one) => `${x(one.radius).toFixed(1)},${y(one[key]).toFixed(1)}`).join("L")}"/>`
-  // The name of a line on it, where it has left the bottom.
-  const name = (key, from, colour) => {
-    const one = curve.slice(from).find((c) => c[key] > 1.15 * low) || curve[from]
-    const [dx, dy, anchor] = key === "bias" ? [-4, 16, "end"] : [8, 18, "start"]
-    return `<text x="${x(one.radius) + dx}" y="${y(one[key]) + dy}" text-anchor="${anchor}" ` +
-      `style="fill: ${colour}">${key}</text>`
-  }
-  const mark = (radius, text, anchor) =>
-    `<line x1="${x(radius)}" x2="${x(radius)}" y1="22" y2="140" stroke="${colours.ink}" ` +
-    `stroke-dasharray="2 4"/>` + svgText(x(radius), 15, text, anchor)
-  const [first, second] = best.radius < now.blind ? ["end", "start"] : ["start", "end"]
-  const axis = [0.3, 1, 3, 10, 30].map((r) => svgText(x(r), 160, r, "middle")).join("")
-  picture.find(".curve").innerHTML =
-    `<line x1="40" x2="410" y1="140" y2="140" stroke="${colours.ink}"/>` + axis +
-    path("bias", colours.lost, 1.5) + path("noise", colours.faintLine, 1.5) +
-    path("total", colours.ink, 2.5) +
-    name("bias", 12, colours.lost) + name("noise", 64, colours.method) +
-    mark(best.radius, "best", first) + mark(now.blind, "without looking", second) +
-    `<circle cx="${x(now.radius)}" cy="${y(now.parts.total)}" r="6" fill="${colours.method}" ` +
-    `stroke="${colours.ink}"/>`
-  picture.find(".curve").setAttribute("aria-label",
-    `The error is least, ${short(best.total)}, at the clip radius ${short(best.radius)}; ` +
-    `at ${short(now.radius)} it is ${short(now.parts.total)}.`)
-}
+const costOf = (data, at, { choice }) => percent(1 - choice.left / data.rhos[at.epsilon])
 
 const sentence = ({ data, at }, now) => {
   if (now.neighbour) {
@@ -159,6 +120,17 @@ const sentence = ({ data, at }, now) => {
       `${percent(guessLimit(data.epsilons[at.epsilon], data.delta))} at this budget.`
   }
   const { sampling, bias, noise, total } = now.parts
+  if (now.choice.odds && !now.choice.epsilon) {
+    return "These records are too few to choose a radius privately at this budget: the largest one " +
+      "is taken, without looking. Try more records, or a larger ε."
+  }
+  if (now.choice.odds) {
+    const times = (error) => short(error / now.best)
+    return `The bars show how likely each radius is in a private choice. This time it is ` +
+      `${short(now.radius)}, whose error is ${times(now.parts.total)} times that of the best radius; ` +
+      `in half of all choices it is at most ${times(now.choice.half)} times. The choice cost ` +
+      `${costOf(data, at, now)} of the privacy budget.`
+  }
   const outside = now.points.filter((p) => length(p) > now.radius).length
   const worst = bias > noise ? "Most of it is the bias of clipping: try a larger radius."
     : noise > Math.max(bias, sampling) ? "Most of it is noise: a smaller radius needs less."
@@ -180,6 +152,9 @@ const drawTexts = (picture, now) => {
     picture.find(`input[name=${name}]`).setAttribute("aria-valuetext", values[state.at[name]])
   }
   picture.find("input[name=radius]").setAttribute("aria-valuetext", short(now.radius))
+  put("target", short(now.choice.target))
+  put("choice", short(now.choice.epsilon))
+  put("cost", costOf(data, state.at, now))
   put("sensitivity", short((2 * now.radius) / now.n))
   put("std", short(now.std))
   put("rho", short(now.rho))
@@ -199,8 +174,10 @@ const drawTexts = (picture, now) => {
 const draw = (picture, drawn) => {
   const { state } = picture
   const now = situation(state)
-  const key = [state.at.n, state.at.epsilon, state.at.p].join()
+  const key = [state.at.n, state.at.epsilon, state.at.p, state.choosing].join()
   if (picture.curveOf !== key) [picture.curve, picture.curveOf] = [errorCurve(now), key]
+  now.best = bestOf(picture.curve).total
+  if (state.choosing) Object.assign(now.choice, choosing(now))
   picture.now = now
   drawRecords(picture, now, drawn || now.points)
   drawMeans(picture, now)
@@ -234,10 +211,20 @@ const travel = (picture, from) => {
   step(start)
 }
 
-const setRadius = (picture, radius) => {
+const setRadius = (picture, radius, choosing = false) => {
+  picture.state.choosing = choosing
   picture.state.radius = Math.min(RADII[1], Math.max(RADII[0], radius))
   picture.find("input[name=radius]").value = toTick(picture.state.radius)
   redraw(picture)
+}
+
+// Another private choice, of those whose luck Python drew.
+const choosePrivately = (picture) => {
+  const { state, now } = picture
+  const { uniforms } = state.data
+  state.choices += 1
+  const place = placeAt(oddsOf(now), uniforms[state.choices % uniforms.length])
+  setRadius(picture, now.choice.radii[place], true)
 }
 
 // The place that moves the average most: on the far side of the ball.
@@ -286,6 +273,7 @@ const listenToControls = (picture) => {
   const input = (name) => picture.find(`input[name=${name}]`)
   input("radius").oninput = (event) => {
     state.radius = toRadius(Number(event.target.value))
+    state.choosing = false
     redraw(picture)
   }
   for (const [name, values] of [["n", data.sizes], ["epsilon", data.epsilons], ["p", data.orders]]) {
@@ -294,6 +282,7 @@ const listenToControls = (picture) => {
     input(name).oninput = (event) => {
       const from = situation(state).points
       state.at[name] = Number(event.target.value)
+      state.choosing = false
       if (name === "p") travel(picture, from)
       else redraw(picture)
     }
@@ -306,6 +295,7 @@ const listenToControls = (picture) => {
   }
   press("again", () => (state.run += 1))
   press("blind", () => setRadius(picture, picture.now.blind))
+  press("private", () => choosePrivately(picture))
   press("best", () => setRadius(picture, bestOf(picture.curve).radius))
   press("worst", () => (state.moved = worstPlace(picture.now)))
   press("change", () => {
@@ -330,7 +320,7 @@ export const show = (root, data) => {
     return old
   }
   const [n, epsilon, p] = data.start
-  const state = { data, at: { n, epsilon, p }, run: 0, moved: null }
+  const state = { data, at: { n, epsilon, p }, run: 0, moved: null, choices: -1 }
   state.radius = data.radii[p][n][epsilon]
   const find = (query) => root.querySelector(query)
   const picture = {

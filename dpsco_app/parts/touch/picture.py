@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from dpsco_app.parts.figure_export import PAGE
-from dpsco_app.parts.look import BLUE, CRIMSON, GREY, ORANGE, Look
+from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, Look
 from dpsco_app.parts.touch.modules import script, text
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.scenario import Scenario
@@ -61,6 +61,9 @@ def _plain(numbers: Picture) -> dict[str, Any]:
         "rhos": numbers.rhos.tolist(),
         "radii": numbers.radii.tolist(),
         "noise": numbers.noise.tolist(),
+        "ladders": [ladder.tolist() for ladder in numbers.ladders],
+        "choices": numbers.choices.tolist(),
+        "uniforms": numbers.uniforms.tolist(),
     }
 
 
@@ -72,13 +75,14 @@ def _identity(numbers: Picture) -> str:
 
 def _colours(look: Look) -> dict[str, str]:
     """Return the colours: clipping's own, and those of what is lost and of the other record."""
-    method, lost, other = (look.colour(pair) for pair in (BLUE, ORANGE, CRIMSON))
+    method, lost, other, private = map(look.colour, (BLUE, ORANGE, CRIMSON, CYAN))
     return {
         "ink": look.ink,
         "record": look.colour(GREY),
         "method": method,
         "lost": lost,
         "other": other,
+        "private": private,
         "faint": f"{method}55",
         "faintLine": method,
         "otherFaint": f"{other}55",

@@ -1,0 +1,1 @@
+"""A private mean: the picture of how one is made, for the scenario of the visit."""
