@@ -1,16 +1,15 @@
-"""Every page in four sizes, by the navigation, by its link; and two visitors at once."""
+"""Every page in four sizes, by its link; and two visitors at once."""
 
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import Browser, Page, expect
 
-from dpsco_app.shell.places import MENU, PLACES, VIEWS
+from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,26 +83,6 @@ def test_a_page_fits_every_window_and_axe_finds_nothing(
         report = Axe().run(page, options=rules)
         assert report.violations_count == 0, report.generate_report()
     assert colours[0] != colours[1]
-
-
-def test_the_navigation_leads_to_every_page(page: Page, dashboard: str, ready: Ready) -> None:
-    page.set_viewport_size(SIZES["projector"])
-    open_page(page, dashboard, ready, "explore")
-    heading = page.get_by_role("heading", level=1)
-    titles = {heading.inner_text()}
-    views = [slug for view in VIEWS for slug in (next(iter(view)), *view) if slug != "explore"]
-    # The present page's own link does nothing.
-    for slug in (*views, *(s for s in MENU if s not in (*views, "explore"))):
-        before, strip = heading.inner_text(), page.locator(".st-key-views")
-        links = page.get_by_role("navigation", name="App pages") if slug in MENU else strip
-        if page.url.split("?")[0].endswith(slug):
-            continue
-        links.get_by_role("link", name=PLACES[slug], exact=True).click()
-        page.wait_for_url(re.compile(rf"/{slug}(\?.*)?$"), timeout=20_000)
-        expect(heading).to_have_count(1, timeout=20_000)
-        expect(heading).not_to_have_text(before, timeout=20_000)
-        titles.add(heading.inner_text())
-    assert len(titles) == len(PLACES)
 
 
 def test_two_visitors_do_not_meet(browser: Browser, dashboard: str, ready: Ready) -> None:
