@@ -28,11 +28,11 @@ app: $(VENV)/.app ## open the dashboard in the browser (installs it once)
 
 test: $(VENV)/.test chromium lint ## lint, types, doctests and every test that is not slow
 	@mkdir -p build; $(BIN)/mypy > build/mypy.txt 2>&1 & types=$$!; \
-	$(PYTEST) -n $(WORKERS) --durations 20 --durations-min 3 --doctest-modules dpsco_core tests; \
+	$(PYTEST) -n $(WORKERS) --dist worksteal --durations 20 --durations-min 3 --doctest-modules dpsco_core tests; \
 	tests=$$?; wait $$types; types=$$?; [ $$types = 0 ] || cat build/mypy.txt; exit $$((tests ? tests : types))
 
 test-slow: $(VENV)/.test chromium ## the slow tests only
-	$(PYTEST) -n $(WORKERS) -m slow tests
+	$(PYTEST) -n $(WORKERS) --dist worksteal -m slow tests
 
 audit: $(VENV)/.test ## known holes in what is installed, and the tree's own rules
 	$(BIN)/python -m pip --disable-pip-version-check install -q "pip-audit>=2.9,<3"
