@@ -194,6 +194,15 @@ Ledger | privacy
   The account of every noisy release: its sensitivity, its noise and its share of the budget.
 Composition | privacy
   How budgets add up over several releases.
+Vacuous bound | formulas
+  An upper bound that is not below the error of an answer that ignores the data.
+Tie | formulas
+  Two methods whose errors on the same data differ by less than the runs can tell, as the 95 %
+  interval of the paired differences holds 0.
+Filtered gradients | people
+  Accelerated descent whose every step takes the users' mean gradients through a filter.
+Filtered SGD | people
+  Phases in which groups of users run SGD, and a filter takes the averages that agree.
 Filter | people
   A test at user level that lets only users through who agree with most others, so that their
   mean moves little.
