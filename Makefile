@@ -50,7 +50,7 @@ format: $(VENV)/.test ## mend what ruff can mend
 bench: $(VENV)/.bench ## speed, against a memory pass, BLAS and public peers
 	$(BIN)/python -m benchmarks
 
-bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sliders, page changes
+bench-app: $(VENV)/.test chromium ## the dashboard in Chromium: first figure, sliders, page changes, dragging
 	$(BIN)/python -m benchmarks.dashboard
 
 docs: $(VENV)/.docs ## the documentation as a static site, in build/site; a warning is an error

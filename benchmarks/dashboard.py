@@ -1,4 +1,4 @@
-"""The dashboard in Chromium: the first figure, bounds after a slider, page changes.
+"""The dashboard in Chromium: first figure, bounds after a slider, page changes, a dragged picture.
 
 `python -m benchmarks.dashboard [ROUNDS]` starts a server, opens fresh browser contexts on it once
 it is warm, prints medians beside their targets, and keeps them in build/dashboard.json. It needs
@@ -20,13 +20,16 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.served import DASHBOARD, server
+from dpsco_app.parts.touch.picture import picture_page
 from dpsco_app.shell.places import PLACES
+from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "dashboard.json"
 ROUNDS = 5
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 FIRST, BOUNDS, CHANGE = "first figure after opening", "bounds after a slider", "page change"
+FRAMES = "frames a second of dragging"
 TARGETS = {FIRST: 3.0, BOUNDS: 0.25, CHANGE: 0.5}
 BARE_PAGE = "a bare Streamlit page"
 TIMEOUT = 60_000
@@ -59,6 +62,22 @@ FIRST_CLOCK = """(what) => {
   }
   requestAnimationFrame(look)
 }"""
+
+
+# A hand that moves the radius at every frame, and the frames that this leaves in a second.
+DRAG = """async (seconds) => {
+  const slider = document.querySelector("input[name=radius]")
+  const start = performance.now()
+  let frames = 0
+  while (performance.now() - start < 1000 * seconds) {
+    slider.value = 100 + 90 * Math.sin(frames / 10)
+    slider.dispatchEvent(new Event("input"))
+    await new Promise(requestAnimationFrame)
+    frames += 1
+  }
+  return (1000 * frames) / (performance.now() - start)
+}"""
+DRAG_SECONDS, LEAST_FRAMES = 3.0, 30.0
 
 
 BARE = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
@@ -150,6 +169,14 @@ def sizes(browser: Browser, address: str) -> dict[str, float]:
     return found
 
 
+def frames_a_second(browser: Browser) -> float:
+    """Return the frames a second while a hand drags the radius of the picture, with 500 records."""
+    with fresh(browser) as page:
+        page.set_content(picture_page(Scenario(distribution="skewed-pareto", p=2.0, n=500)))
+        page.get_by_text("500 records are clipped").wait_for(timeout=TIMEOUT)
+        return float(page.evaluate(DRAG, DRAG_SECONDS))
+
+
 def browser_path() -> str:
     """Return the path of a Chromium, or say what to install."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
@@ -178,6 +205,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
             for title, times in changed.items():
                 key = title if start == DASHBOARD else BARE_PAGE
                 result[CHANGE][key] = statistics.median(times)
+        result[FRAMES] = {"the radius of the picture": frames_a_second(browser)}
         browser.close()
     return result
 
@@ -188,12 +216,14 @@ def main() -> None:
     last = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     result = measure(rounds)
     for title, values in result.items():
-        unit = "" if title.startswith("kilobytes") else ", seconds"
+        unit = ", seconds" if title in TARGETS else ""
         print(f"\n{title}{unit}")
         for name, value in values.items():
             before = last.get(title, {}).get(name)
             goal = None if "whole run" in name or name == BARE_PAGE else TARGETS.get(title)
             target = f"  target {goal:g}{' MISSED' * (value > goal)}" if goal else ""
+            if title == FRAMES:
+                target = f"  at least {LEAST_FRAMES:g}{' MISSED' * (value < LEAST_FRAMES)}"
             change = f"  (last {before:.2f})" if before is not None else ""
             print(f"  {name:<38} {value:8.2f}{target}{change}")
     RESULTS.parent.mkdir(exist_ok=True)
