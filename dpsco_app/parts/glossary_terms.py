@@ -185,7 +185,13 @@ Pure DP | privacy
 Approximate DP | privacy
   Differential privacy with a small δ, which allows noise with thin tails.
 zCDP, concentrated DP (CDP) | privacy
-  Privacy loss that is at most as spread as that of Gaussian noise; budgets ρ add up.
+  Zero-concentrated differential privacy: privacy loss that is at most as spread
+  as that of Gaussian noise; budgets ρ add up.
+DP-SCO, SCO | any
+  Differentially private stochastic convex optimization: learning the parameter with the least
+  expected loss, for convex losses, from records that stay private; SCO is the same without privacy.
+Cell | any
+  One run of one method at one point of a study: the unit that is computed, kept and resumed.
 Neighbour | privacy
   A data set in which one record, or at user level one person's whole block, has been replaced.
 Sensitivity | privacy

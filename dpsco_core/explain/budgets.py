@@ -130,6 +130,68 @@ def conversions(point: Point) -> tuple[Conversion, ...]:
     return (*found, Conversion(name="gaussian", rho=rho, epsilon=gaussian_epsilon(rho, delta)))
 
 
+def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
+    r"""Return how often a guess about one record can be right at most, under (epsilon, delta)-DP.
+
+    .. math:: \frac{e^\varepsilon+\delta}{1+e^\varepsilon},
+
+    for two neighbours that are equally likely (Wasserman and Zhou 2010, as a Bayes test): the two
+    probabilities of error add up to at least :math:`2(1-\delta)/(1+e^\varepsilon)`.
+
+    Examples
+    --------
+    >>> round(guess_ceiling(1.0), 3)
+    0.731
+    """
+    return 1 - (1 - delta) / (1 + math.exp(epsilon)) if epsilon < 700 else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What a budget promises for one kind of neighbours.
+
+    Parameters
+    ----------
+    neighbours : {"replace", "remove"}
+        Whether one record is replaced, or taken out of a sum over a public number of records.
+    epsilon, delta : float
+    """
+
+    neighbours: Literal["replace", "remove"]
+    epsilon: float
+    delta: float
+
+    @property
+    def guess(self) -> float:
+        """How often a guess between two neighbours is right at most; see `guess_ceiling`."""
+        return guess_ceiling(self.epsilon, self.delta)
+
+
+def promises(point: Point) -> tuple[Promise, Promise]:
+    r"""Return what a budget promises where a record is replaced, and where it is taken out.
+
+    A record of a ball of radius R that is replaced moves a sum by up to 2R, one that is taken out
+    by up to R. The same noise is then :math:`\varepsilon/2`-DP, or :math:`\rho/4`-zCDP. For zCDP
+    and (epsilon, delta) the noise is Gaussian, and epsilon is on its exact curve.
+
+    Examples
+    --------
+    >>> [round(p.epsilon, 2) for p in promises(Point(kind="approx", epsilon=1.0, delta=1e-6))]
+    [1.0, 0.48]
+    """
+    if point.kind == "pure":
+        return (
+            Promise(neighbours="replace", epsilon=point.epsilon, delta=0.0),
+            Promise(neighbours="remove", epsilon=point.epsilon / 2, delta=0.0),
+        )
+    best = conversions(point)[-1]
+    less = gaussian_epsilon(best.rho / 4, point.delta)
+    return (
+        Promise(neighbours="replace", epsilon=best.epsilon, delta=point.delta),
+        Promise(neighbours="remove", epsilon=less, delta=point.delta),
+    )
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BudgetCurves:
     """Epsilon at one delta over rho, by the three conversions; arrays of one shape."""

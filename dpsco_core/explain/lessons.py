@@ -194,21 +194,6 @@ def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector,
     )
 
 
-def guess_ceiling(epsilon: float) -> float:
-    r"""Return how often a guess about one record can be right at most, under epsilon-DP.
-
-    .. math:: \frac{e^\varepsilon}{1+e^\varepsilon},
-
-    for two neighbours that are equally likely (Wasserman and Zhou 2010, as a Bayes test).
-
-    Examples
-    --------
-    >>> round(guess_ceiling(1.0), 3)
-    0.731
-    """
-    return 1 / (1 + math.exp(-epsilon))
-
-
 def laplace_guess(epsilon: float) -> float:
     r"""Return how often the best guess is right for Laplace noise: :math:`1-e^{-\varepsilon/2}/2`.
 

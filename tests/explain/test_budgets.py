@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy.stats import norm
 
 from dpsco_core.audit.samples import samples
 from dpsco_core.base.errors import InvalidInput
@@ -20,6 +21,8 @@ from dpsco_core.explain.budgets import (
     composed,
     conversions,
     epsilon_curves,
+    guess_ceiling,
+    promises,
     release_counts,
     shuffling,
     subsampled,
@@ -299,3 +302,16 @@ def test_the_command_refuses_in_one_sentence(
     assert main(["budget", *words]) == 2
     line = capsys.readouterr().err
     assert line.startswith(f"dpsco: {named}") and line.count("\n") == 1
+
+
+@pytest.mark.parametrize("rho", [0.01, 0.1, 1.0])
+def test_taking_a_record_out_is_half_of_replacing_it(rho: float) -> None:
+    replaced, removed = promises(Point(kind="zcdp", rho=rho))
+    assert removed.epsilon == pytest.approx(gaussian_epsilon(rho / 4, 1e-6))
+    # The best test between two Gaussians never beats the ceiling, and the ceiling is met.
+    for promise, share in ((replaced, 1.0), (removed, 0.5)):
+        assert 0.5 < norm.cdf(share * math.sqrt(2 * rho) / 2) <= promise.guess < 1
+    pure = promises(Point(kind="pure", epsilon=2.0))
+    assert [p.epsilon for p in pure] == [2.0, 1.0]
+    assert guess_ceiling(0.0, 0.0) == 0.5 and guess_ceiling(0.0, 0.2) == pytest.approx(0.6)
+    assert guess_ceiling(1e4, 0.0) == 1.0

@@ -13,6 +13,7 @@ from scipy.stats import binom, chi2, norm
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.cli.main import main
 from dpsco_core.explain import lessons
+from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     CLIPPED,
     CUT,
@@ -26,7 +27,6 @@ from dpsco_core.explain.lessons import (
     SIZES,
     STUDENT,
     bulk_shares,
-    guess_ceiling,
     laplace_guess,
     laws,
     output_densities,

@@ -20,6 +20,7 @@ from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import geometry_name, words_for
 from dpsco_app.parts.running import evaluations
+from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     CUT,
     GAME_EPSILON,
@@ -27,7 +28,6 @@ from dpsco_core.explain.lessons import (
     STUDENT,
     LessonRow,
     bulk_shares,
-    guess_ceiling,
     laplace_guess,
     output_densities,
     records_in_order,
@@ -95,11 +95,7 @@ def _places(lesson: Lesson, found: LessonEvidence) -> list[float]:
 
 
 def _density_title() -> str:
-    ratio, ceiling = math.exp(GAME_EPSILON), 100 * guess_ceiling(GAME_EPSILON)
-    return (
-        f"The two heights differ by a factor of at most {ratio:.2g}: a guess is right at most "
-        f"{ceiling:.0f} % of the time"
-    )
+    return f"The two heights differ by a factor of at most {math.exp(GAME_EPSILON):.2g}"
 
 
 def radius_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -142,9 +138,9 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
 
 def _ends(lesson: Lesson, found: LessonEvidence) -> tuple[float, float] | None:
     """Return the ends of the vertical axis: all that is measured, and every prediction."""
-    places = _places(lesson, found)
-    if not places:
+    if lesson.draw is None:
         return None
+    places = _places(lesson, found)
     tables = [t for t in (found.table, found.beside) if t is not None]
     heights = [*places, *(found.floor or {}).values(), *(found.start or {}).values()]
     low = min([*heights, *(float(t["q10"].min()) for t in tables)])

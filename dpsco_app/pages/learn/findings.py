@@ -9,6 +9,7 @@ import pandas as pd
 
 from dpsco_app.parts.options import number_text
 from dpsco_core.catalogue import method_card
+from dpsco_core.explain.budgets import guess_ceiling
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
     BLIND,
@@ -21,7 +22,6 @@ from dpsco_core.explain.lessons import (
     SIZES,
     STUDENT,
     LessonRow,
-    guess_ceiling,
 )
 
 ALIKE = 1.15  # two errors within this factor count as the same

@@ -22,12 +22,14 @@ from dpsco_app.pages.privacy.state import (
     View,
 )
 from dpsco_app.pages.privacy.words import (
+    ABOUT_NEIGHBOURS,
     ABOUT_TOOL,
     LOOK_AT_TOOL,
     TOOL_NAMES,
     said_advanced,
     said_composed,
     said_conversions,
+    said_odds,
     said_shuffled,
     title_composed,
     title_conversions,
@@ -46,6 +48,7 @@ from dpsco_core.explain.budgets import (
     composed,
     conversions,
     epsilon_curves,
+    promises,
     release_counts,
     shuffling,
     subsampled,
@@ -98,7 +101,7 @@ def _curves(delta: float, low: float, high: float) -> dict[str, list[float]]:
 def _convert(view: View) -> None:
     _choose_delta(view)
     found = conversions(view.point)
-    _said(said_conversions(view, found))
+    _said(f"{said_conversions(view, found)}\n\n{said_odds(view.point)}")
     rhos = [c.rho for c in found]
     low, high = min(rhos) / 10, 10 * max(rhos)
     held = _curves(view.delta, low, high)
@@ -114,6 +117,9 @@ def _convert(view: View) -> None:
     table = tables.conversions_table(found, view.kind == "pure")
     formats = {c: number(format="%.5g") for c in table.columns[1:]}
     st.dataframe(table, hide_index=True, width="stretch", column_config=formats)
+    st.subheader("Replaced, or taken out")
+    st.markdown(ABOUT_NEIGHBOURS)
+    st.dataframe(tables.promises_table(promises(view.point)), hide_index=True, width="stretch")
 
 
 def _compose(view: View) -> None:

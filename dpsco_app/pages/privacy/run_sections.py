@@ -27,6 +27,7 @@ from dpsco_app.pages.privacy.words import (
     WHY_DELTA,
     said_audit,
     said_ledger,
+    said_odds,
     title_audit,
     title_histogram,
     title_ledger,
@@ -67,12 +68,14 @@ def ledger_part(view: View, scenario: Scenario) -> None:
         st.info(refused, icon=":material/info:")
         return
     with st.container(key="privacy_said"):
-        st.markdown(said_ledger(found))
+        st.markdown(f"{said_ledger(found)}\n\n{said_odds(view.point)}")
+    table = tables.ledger_table(found.spendings)
+    st.dataframe(table, hide_index=True, width="stretch")
     responsive(
         "privacy_ledger",
         title_ledger(found),
         lambda look: ledger_figure(found.spendings, method, look),
-        table=lambda: tables.ledger_table(found.spendings),
+        table=lambda: table,
     )
     for note in found.outcome.notes:
         st.caption(note)

@@ -7,12 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from dpsco_app.pages.privacy.words import CONVERSION_NAMES, ROUTE_NAMES, accounting_names
+from dpsco_app.pages.privacy.words import (
+    CONVERSION_NAMES,
+    NEIGHBOUR_NAMES,
+    ROUTE_NAMES,
+    accounting_names,
+    percent,
+)
+from dpsco_app.parts.options import number_text
 from dpsco_core.audit.engine import Found
 from dpsco_core.explain.budgets import (
     BudgetCurves,
     Composed,
     Conversion,
+    Promise,
     Shuffled,
     noise_multiplier,
 )
@@ -30,6 +38,18 @@ def conversions_table(found: Sequence[Conversion], pure: bool) -> pd.DataFrame:
         }
     )
     return table.drop(columns="Noise over sensitivity") if pure else table
+
+
+def promises_table(found: Sequence[Promise]) -> pd.DataFrame:
+    """Return what the same noise promises for both kinds of neighbours."""
+    return pd.DataFrame(
+        {
+            "Neighbours": [NEIGHBOUR_NAMES[p.neighbours] for p in found],
+            "ε": [f"{p.epsilon:.4g}" for p in found],
+            "δ": [number_text(p.delta) for p in found],
+            "A guess is right at most": [percent(p.guess) for p in found],
+        }
+    )
 
 
 def curves_table(curves: BudgetCurves) -> pd.DataFrame:

@@ -8,16 +8,32 @@ from dpsco_app.pages.privacy.state import View
 from dpsco_app.parts.options import budget_text, number_text
 from dpsco_core.audit.engine import Audit, Found
 from dpsco_core.catalogue import method_card
-from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled
+from dpsco_core.explain.budgets import Composed, Conversion, Point, Shuffled, promises
 from dpsco_core.explain.ledgers import Account
 from dpsco_core.privacy.budget import ApproxDP
 
 INTRODUCTION = (
-    "A mechanism is private if nobody can tell from what it lets out whether one record was "
-    "this or that. A **budget** says how well nobody can: ε bounds how much likelier any output "
-    "may become when one record is replaced, and δ is a small probability of failing that. This "
-    "page converts budgets, shows where a run spends its own, and tests by experiment whether "
-    "it keeps its word."
+    "A method is private if its output hardly depends on any one record. A privacy **budget** says "
+    "how little: ε bounds by what factor an output can become more likely when one record is "
+    "replaced, and δ is a small probability of failing that. This page converts budgets, shows "
+    "where your own run spends its budget, and tests by experiment whether methods keep their "
+    "promise."
+)
+NEIGHBOUR_NAMES = {"replace": "One record is replaced", "remove": "One record is taken out"}
+ABOUT_NEIGHBOURS = (
+    "Budgets here are for neighbours that **replace** one record. Many other libraries mean "
+    "neighbours of which one lacks a record (**add or remove**). Replacing a record in a ball of "
+    "radius R moves a sum by up to 2R, taking it out by up to R: the same noise on a sum, with a "
+    "public n, has half the sensitivity, half the ε of pure DP and a quarter of the ρ. Compare "
+    "budgets only after this conversion."
+)
+# Up to which share of right guesses; what that is.
+VERDICTS = (
+    (0.55, "hardly better than tossing a coin"),
+    (0.8, "better than a coin, and far from certain"),
+    (0.95, "a good guess, with room for doubt"),
+    (0.999, "close to certain"),
+    (1.0, "as good as certain, so that this budget hides little"),
 )
 PART_NAMES = {
     "budget": "The calculator",
@@ -89,9 +105,10 @@ LOOK_AT_TOOL = {
     "with q the share of the records; the exact one bends below it.",
 }
 ABOUT_LEDGER = (
-    "In this library no noise is drawn without an entry in a **ledger**, which knows how far one "
-    "record can move the value (its *sensitivity*) and what the release costs, and refuses what "
-    "does not fit into the budget. Here one run on synthetic data, with all that it wrote."
+    "In this library no noise is drawn without an entry in a **ledger**. It knows how far one "
+    "record (at user level one user) can move the value, its *sensitivity*, and what the release "
+    "costs. It refuses what does not fit into the budget. This is one run at your scenario, with "
+    "every entry."
 )
 ABOUT_AUDIT = (
     "A proof can be wrong, and so can code. The **audit** takes a data set and its worst "
@@ -155,6 +172,35 @@ def said_conversions(view: View, found: Sequence[Conversion]) -> str:
         f"For ({eps}, {delta})-DP one Gaussian release needs noise of {noises} times the "
         f"sensitivity: the exact curve saves **{100 * saved:.0f} %** of the papers' noise."
     )
+
+
+def said_odds(point: Point) -> str:
+    """Return what a budget means to one person: how well a spy can guess, at best."""
+    promise = promises(point)[0]
+    right = promise.guess
+    verdict = next(words for most, words in VERDICTS if right <= most)
+    text = (
+        f"If a spy knows all other records and thinks your two possible records equally likely "
+        f"(50 %), a guess after the release is right at most **{percent(right)}** of the time, "
+        f"whatever the method: {verdict}."
+    )
+    if promise.delta:
+        text += (
+            f" δ = {number_text(promise.delta)} is the probability with which even that may fail; "
+            "with n records it should be far below 1/n."
+        )
+    return text
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, never rounded up to certainty."""
+    if share >= 1:
+        return "100 %"
+    for digits in range(10):
+        text = f"{100 * share:.{digits}f}"
+        if float(text) < 100 and (share < 0.99 or 100 - float(text) <= 1.1 * 100 * (1 - share)):
+            return f"{text} %"
+    return "nearly 100 %"
 
 
 def title_conversions(view: View, found: Sequence[Conversion]) -> str:

@@ -167,6 +167,25 @@ def test_every_tool_says_its_result(query: dict[str, str], shown: str) -> None:
     assert shown in texts(page)
 
 
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ({}, ("**73 %**", "far from certain", "δ = 10⁻⁶", "0.4752")),
+        ({"epsilon": "0.1"}, ("**52 %**", "hardly better than tossing a coin")),
+        ({"epsilon": "10", "delta": "0"}, ("**99.9955 %**", "hides little", "'ε': ['10', '5']")),
+        ({"part": "ledger"}, ("**73 %**", "mean of clipped records")),
+    ],
+)
+def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
+    query: dict[str, str], shown: tuple[str, ...]
+) -> None:
+    page = open_privacy(**query)
+    told = texts(page) + "".join(str(f.value.to_dict("list")) for f in page.dataframe)
+    for part in shown:
+        assert part in told
+    assert ("even that may fail" in texts(page)) == (query.get("delta") != "0")
+
+
 def test_the_audit_of_the_page_is_that_of_its_command() -> None:
     from dpsco_core.cli.main import main
 
