@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpsco_app.pages.learn.findings import LessonEvidence
-from dpsco_core.explain.lessons import PRIVATE
+from dpsco_core.explain.lessons import PRIVATE, RIGHT, running_share
 
 Point = tuple[float, float]
 Read = Callable[[LessonEvidence], float]
@@ -56,6 +56,9 @@ class Answering:
 
     def trials(self, evidence: LessonEvidence, last: float) -> list[Point]:
         """Return the trials that land, in their order."""
+        if self.lands == RIGHT:  # the share so far, in percent
+            counts, shares = running_share(evidence.rows)
+            return [(float(n), 100 * float(s)) for n, s in zip(counts, shares, strict=True)]
         if evidence.errors is None:
             found = [(r.trial, r.x, r.value) for r in evidence.rows if r.series == self.lands]
         else:

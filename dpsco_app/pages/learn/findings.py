@@ -310,20 +310,22 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
         short(float(filtered.iloc[0] / plain.iloc[0])),
         short(float(plain.iloc[-1] / filtered.iloc[-1])),
     )
-    ends = f"At m = {number_text(first)} its risk is **{loss} times** that of {inside(names[1])}"
+    ends = f"At m = {number_text(first)} it is **{loss} times** that of {inside(names[1])}"
     useful = _from_there_on(filtered.index, [f < start.get(x, 0) for x, f in filtered.items()])
     blank = _beside_no_data(names, useful, all(p > start.get(x, 0) for x, p in plain.items()))
     if rest is None:
         return LessonFinding(
             answer=NEVER,
-            headline=f"{names[0]} has the larger error at some of the largest m",
-            said=f"{ends}. {blank if start else ''}".strip(),
+            headline=f"The error of {inside(names[0])} is larger at the largest m",
+            said=f"The error of {inside(names[0])} is larger at the largest m. {ends}."
+            + (f" {blank}" if start else ""),
         )
     return LessonFinding(
         answer=rest,
-        headline=f"From m = {number_text(rest)} on {inside(names[0])} has the smaller error, which "
-        "goes on falling",
-        said=f"{names[0]} has the smaller error from m = **{number_text(rest)}** on. {ends}; at "
+        headline=f"From m = {number_text(rest)} on the error of {inside(names[0])} is the smaller "
+        "one, and goes on falling",
+        said=f"The error of {inside(names[0])} is the smaller one from m = "
+        f"**{number_text(rest)}** on. {ends}; at "
         f"m = {number_text(last)} that of {inside(names[1])} is **{gain} times** larger."
         + (f" {blank}" if start else ""),
     )
@@ -332,13 +334,14 @@ def filter_pays(evidence: LessonEvidence) -> LessonFinding:
 def _beside_no_data(names: list[str], useful: float | None, never: bool) -> str:
     """Return how two methods compare with an answer that uses no data."""
     first = (
-        f"The answer 0, which uses no data, has a smaller error than {inside(names[0])} at the "
-        "largest m."
+        f"Even at the largest m the answer 0, which uses no data, has a smaller error than "
+        f"{inside(names[0])}."
         if useful is None
-        else f"{names[0]} beats the answer 0, which uses no data, from m = "
+        else f"The error of {inside(names[0])} is below that of the answer 0, which uses no data, "
+        f"from m = "
         f"**{number_text(useful)}** on."
     )
-    return first + (f" {names[1]} never does." if never else "")
+    return first + (f" That of {inside(names[1])} never is." if never else "")
 
 
 def _from_there_on(xs: pd.Index, holds: list[bool]) -> float | None:

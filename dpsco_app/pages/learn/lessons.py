@@ -31,6 +31,7 @@ Answer = str | float
 FACTORS = (1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60)
 FACTORS += (80, 100)
 EXACT = 1.1  # a number within this factor of the measured one is right
+ONE_POINT = 1.0  # and a share within one percentage point
 NEAR = 1.5  # a number within this factor of the measured one is close
 
 
@@ -128,7 +129,9 @@ def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verd
     else:
         ratio = prediction / found.answer if found.answer > 0 else math.inf
         close = 1 / lesson.near <= ratio <= lesson.near
-        exact = 1 / EXACT <= ratio <= EXACT
+        exact = 1 / EXACT <= ratio <= EXACT and (
+            lesson.unit != " %" or abs(prediction - found.answer) <= ONE_POINT
+        )
         off = _off(lesson, prediction, found.answer, ratio)
     exact = exact and close
     mark = "Right" if exact else "Close" if close else "Off"

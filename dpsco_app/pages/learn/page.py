@@ -69,9 +69,9 @@ def page() -> None:
         ask = _ask(lesson)
         status = _run_row(lesson)
         said, why = st.container(key="learn_said"), st.container(key="learn_why")
-        _go_on(lesson)
     with right, st.container(key="learn_right"):
         figures = st.empty()
+    _go_on(lesson)
     for_teachers(view)
     rest = st.empty()
     _answer(lesson, ask, status, (said, why), figures)

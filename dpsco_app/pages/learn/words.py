@@ -194,16 +194,15 @@ WORDS: dict[str, LessonWords] = {
         title="Users: hiding all that a person gave",
         text="Now each user has m records, and a neighbouring data set replaces all records of one "
         "user. The average of a user's records gets better with m, like 1/√m. **Clipped user "
-        "gradients** clip each average to a ball of fixed size. **Accelerated user-level ERM** "
-        "first finds, privately, where most averages lie, drops the others, and adds noise only as "
+        "gradients** clip each average to a ball of fixed size. **Filtered gradients** "
+        "first find, privately, where most averages lie, drop the others, and add noise only as "
         "large as their spread. The dotted line is the answer 0, which uses no data.",
-        question="From how many records per user on does accelerated user-level ERM have the "
-        "smaller error?",
+        question="From how many records per user on do filtered gradients have the smaller error?",
         before="Clipped user gradients: hiding a user costs the same at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
         "that is more than the answer 0 is off: the data are the hard instance of the lower "
-        "bounds, whose signal is small. Accelerated user-level ERM needs noise that shrinks with "
-        "m. But it must first test, privately, whether the averages agree, which needs many users. "
+        "bounds, whose signal is small. Filtered gradients need noise that shrinks with m. But "
+        "they must first test, privately, whether the averages agree, which needs many users. "
         "The view Users maps which is better for which n, m and ε.",
     ),
     "lower-bound": LessonWords(
