@@ -118,11 +118,7 @@ class Verdict:
 
 
 def judge(lesson: Lesson, prediction: Answer, found: find.LessonFinding) -> Verdict:
-    """Compare a prediction with a finding, in one sentence that holds both.
-
-    A choice is right if it is the one that was measured; a number is right within 10 %, and close
-    within the lesson's factor.
-    """
+    """Compare a prediction with a finding, in one sentence that holds both."""
     off = ""
     if isinstance(found.answer, str) or isinstance(prediction, str):
         close = exact = prediction == found.answer
