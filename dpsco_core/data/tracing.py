@@ -59,7 +59,7 @@ class Tracing(HardInstance):
     spread: float = 1.0
     biases: tuple[float, ...] | None = None
 
-    sampling = Coefficients(fixed=7e4, per_row=0, per_element=1.2)
+    sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.8)
     card = Card(
         slug="tracing",
         name="Tracing (biased signs)",

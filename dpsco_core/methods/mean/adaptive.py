@@ -131,7 +131,7 @@ class AdaptiveClipping(Method):
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"
-    cost: ClassVar[MethodCost] = MethodCost(fixed=2.5e5, per_row=20, per_element=1)
+    cost: ClassVar[MethodCost] = MethodCost(fixed=1.2e5, per_row=15, per_element=1.2)
     card: ClassVar[MethodCard] = MethodCard(
         slug="mean.adaptive",
         name="Adaptive clipping",

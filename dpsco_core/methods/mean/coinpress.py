@@ -69,7 +69,7 @@ class CoinPress(PrivateMethod):
     covariance_scale: float | None = None
 
     reads = "summed"
-    cost = MethodCost(fixed=1.2e5, per_row=15, per_element=1.3)
+    cost = MethodCost(fixed=4.6e4, per_row=29, per_element=0.71)
     card = MethodCard(
         slug="mean.coinpress",
         name="CoinPress",

@@ -85,7 +85,7 @@ class InstanceOptimal(PrivateMethod):
     """
 
     reads = "summed"
-    cost = MethodCost(fixed=1e6, per_row=0, per_element=230)
+    cost = MethodCost(fixed=4.9e5, per_row=150, per_element=13)
     card = MethodCard(
         slug="mean.instance-optimal",
         name="Rotated medians and a norm quantile",
