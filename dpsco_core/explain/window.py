@@ -106,7 +106,7 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     --------
     >>> found = window(Scenario(p=2.0), "zcdp")
     >>> found.upper.card.slug, found.lower.card.slug, round(found.ratio, 2), found.widest
-    ('upper.mean.cwme-cdp-expected', 'lower.mean.rate-distortion-cdp', 2.12, 'privacy noise')
+    ('upper.mean.cwme-cdp-expected', 'lower.mean.rate-distortion-cdp', 1.95, 'privacy noise')
     """
     allowed = notions_of(point)
     require(notion in allowed, "notion", " or ".join(allowed) + f" at {point.budget}", notion)

@@ -210,7 +210,11 @@ def plain_coordinatewise(at, noise, form):
         norm = width * math.sqrt(d) * math.log(2 * d / beta)
         energy = 2 * d * width**2
     if form == "expected":
-        return scale * float(np.min(np.sqrt(d / n + bias**2 + energy)))
+        step = 1e-5 * (bound + t)
+        rise = (hinge(bound + t - step, k) ** 2 - hinge(bound + t + step, k) ** 2) / (2 * step)
+        joint = (d - 1) * hinge(bound + t, k) ** 2 + hinge(t, k) ** 2
+        joint += (math.sqrt(d) - 1) * bound * rise
+        return scale * float(np.min(np.sqrt(d / n + joint + energy)))
     return scale * float(np.min(10 * math.sqrt(d / (n // blocks)) + bias + norm))
 
 

@@ -79,7 +79,10 @@ def coordinatewise_expected(at: At, *, pure: bool) -> float:
         if pure
         else d * 18 * tau**2 * d / (at.rho * n**2)
     )
-    return float(np.sqrt(d / n + d * at.hinge(GRID) ** 2 + noise).min())
+    far, step = at.mean + GRID, 1e-5 * (at.mean + GRID)
+    rise = (at.hinge(far - step) ** 2 - at.hinge(far + step) ** 2) / (2 * step)
+    bias = (d - 1) * at.hinge(far) ** 2 + at.hinge(GRID) ** 2 + (math.sqrt(d) - 1) * at.mean * rise
+    return float(np.sqrt(d / n + bias + noise).min())
 
 
 def clipped_paper(at: At) -> float:

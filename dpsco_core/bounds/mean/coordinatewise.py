@@ -116,18 +116,35 @@ def high_probability(
     return _at_threshold(parts, Parts.total, setting, tau)
 
 
+def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
+    r"""Bound on the norm of the bias of clipping to [-T, T], by means of norm at most R < T.
+
+    .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
+
+    Not every coordinate of the mean can be as large as R. Infinite for T <= R. See
+    theory/kamath-liu-zhang.md, 3.2.
+    """
+    centre, edge = hinge_bias(level, order), hinge_bias(level - mean_bound, order)
+    if math.isinf(edge):
+        return math.inf
+    slope = 2 * centre**2 * (order - 1)
+    slope /= math.sqrt(1 + level**2) if order == 2 else level
+    mixed = (math.sqrt(d) - 1) * mean_bound * slope
+    return math.sqrt((d - 1) * centre**2 + edge**2 + mixed)
+
+
 def mean_square(
     setting: Setting, noise: Noise, *, blocks: int = 1, tau: float | None = None
 ) -> Parts:
     r"""Explicit bound on :math:`(E\|\tilde\mu-\mu\|^2)^{1/2}`, tight noise and sharp bias.
 
     .. math::
-        m\le2:\ d\Big(\frac1{mb}+\text{bias}^2\Big)+d\sigma^2,\qquad
-        m\ge3:\ d\Big(\sqrt{\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
+        m\le2:\ \frac d{mb}+\text{bias}^2+d\sigma^2,\qquad
+        m\ge3:\ \Big(\sqrt{d\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
         \kappa_m=\frac m{\lceil m/2\rceil-1}
 
-    The least over m is at m = 1, the clipped mean: more blocks raise the sampling term and the
-    sensitivity. See theory/kamath-liu-zhang.md, 3.2.
+    With `joint_bias`. The least over m is at m = 1, the clipped mean: more blocks raise the
+    sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2.
     `Parts.root_sum_square` is the bound; for m >= 3 the sampling and the bias are those whose
     squares add up to the squared sum, in the proportion of the two.
     """
@@ -147,7 +164,7 @@ def mean_square(
         return void(spread * moment_scale(setting))
 
     def parts(threshold: float) -> Parts:
-        bias = root * hinge_bias(3 * threshold - mean_bound, setting.moment_order)
+        bias = joint_bias(3 * threshold, mean_bound, d, setting.moment_order)
         # (spread + bias)^2 split so that the squares of the two parts add up to it.
         share = 1.0 if blocks <= 2 else (spread + bias) / math.hypot(spread, bias)
         return Parts(sampling=share * spread, bias=share * bias, noise=unit * threshold)
@@ -385,7 +402,10 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
                 "mean error one block is best, and more blocks buy reliability only.",
                 constant="explicit",
                 guarantee="expectation",
-                latex=r"\min_\tau\sqrt{\frac dn+d\,h_p(3\tau-R)^2+" + energy + r",\ " + HINGE,
+                latex=r"\min_\tau\sqrt{\frac dn+(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)+"
+                + energy
+                + r",\ \psi(t)=h_p(3\tau-t)^2,\ "
+                + HINGE,
             ),
             evaluate=terms_of(lambda s: mean_square(s, noise)),
             combine=root_sum_square,

@@ -285,12 +285,12 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     for number in (windows["approx"].floor, windows["zcdp"].floor, windows["zcdp"].ceiling):
         assert f"**{brief(number)}**" in sentence
     assert (
-        "**5.4 times** and **2.1 times** these floors" in sentence and "error of **2**" in sentence
+        "**5 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
     )
     assert "**Privacy noise** makes the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="gaussian")
     assert "from ε = 0.05 to 20" in alts(page)[0]
-    assert "The window is 2.1 times wide at your scenario" in alts(page)[2]
+    assert "The window is 1.9 times wide at your scenario" in alts(page)[2]
 
 
 def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:

@@ -342,9 +342,11 @@ def test_the_strongly_convex_bound_by_brute_force(parallel, summed):
         b = n // steps
         level = rho if parallel else rho / steps
         for tau in (radius + np.geomspace(0.1, 300, 400)) / 3:
-            t = 3 * tau - radius
-            bias = ((k - 1) / k) ** (k - 1) / k * t ** (1 - k)
-            second = d * (1 / b + bias**2) + d * d * (6 * tau / b) ** 2 / (2 * level)
+            far, t = 3 * tau, 3 * tau - radius
+            kappa = ((k - 1) / k) ** (k - 1) / k
+            bias = kappa**2 * ((d - 1) * far ** (2 - 2 * k) + t ** (2 - 2 * k))
+            bias += (math.sqrt(d) - 1) * radius * kappa**2 * (2 * k - 2) * far ** (1 - 2 * k)
+            second = d / b + bias + d * d * (6 * tau / b) ** 2 / (2 * level)
             q = 1 - weak * strong / (weak + strong) ** 2
             if summed:
                 a = second / (1 - q**2) / (weak + strong) ** 2
