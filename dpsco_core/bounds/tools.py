@@ -12,6 +12,7 @@ from dpsco_core.bounds.conditions import (
     GAUSSIAN_BUDGET,
     small_mean,
 )
+from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 
 BETA = 0.05  # failure probability of the explicit high-probability forms
@@ -81,6 +82,23 @@ def rate_terms(
         return {name: size * term for name, term in zip(names, rate(setting), strict=True)}
 
     return terms
+
+
+def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
+    r"""Bound on the norm of the bias of clipping to [-T, T], by means of norm at most R < T.
+
+    .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
+
+    Not every coordinate of the mean can be as large as R. Infinite for T <= R. See
+    theory/kamath-liu-zhang.md, 3.2.
+    """
+    centre, edge = hinge_bias(level, order), hinge_bias(level - mean_bound, order)
+    if math.isinf(edge):
+        return math.inf
+    slope = 2 * centre**2 * (order - 1)
+    slope /= math.sqrt(1 + level**2) if order == 2 else level
+    mixed = (math.sqrt(d) - 1) * mean_bound * slope
+    return math.sqrt((d - 1) * centre**2 + edge**2 + mixed)
 
 
 def directional_unit(setting: Setting) -> float:

@@ -11,6 +11,7 @@ from dpsco_core.bounds.mean import coordinatewise as upper_coordinatewise
 from dpsco_core.bounds.mean import iterative as upper_iterative
 from dpsco_core.bounds.mean import smoothed as upper_smoothed
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
+from dpsco_core.bounds.tools import joint_bias
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.privacy.budget import ZCDP, PureDP, gaussian_rho
 from dpsco_core.problems.base import Constants, Setting
@@ -213,14 +214,14 @@ def test_the_clipping_level_is_the_best_of_a_grid(k, noise):
 def test_no_mean_in_the_ball_has_a_larger_bias_than_the_joint_bound(k, d):
     rng = np.random.default_rng(3)
     for level, radius in ((3.0, 2.5), (10.0, 2.0), (2.0, 0.1)):
-        found = upper_coordinatewise.joint_bias(level, radius, d, k)
+        found = joint_bias(level, radius, d, k)
         means = np.abs(rng.normal(size=(400, d))) ** rng.choice([0.2, 1.0, 8.0], size=(400, 1))
         means *= radius / np.linalg.norm(means, axis=1, keepdims=True)
         even = np.full((1, d), radius / math.sqrt(d))
         for mean in np.vstack([means, even, np.eye(d)[:1] * radius]):
             assert math.hypot(*(hinge_bias(level - m, k) for m in mean)) <= found * (1 + 1e-12)
         assert found <= math.sqrt(d) * hinge_bias(level - radius, k) * (1 + 1e-12)
-    assert upper_coordinatewise.joint_bias(1.0, 1.0, d, k) == math.inf
+    assert joint_bias(1.0, 1.0, d, k) == math.inf
 
 
 def test_one_block_is_best_for_the_mean_error_and_two_are_the_same():

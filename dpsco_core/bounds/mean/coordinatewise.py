@@ -35,6 +35,7 @@ from dpsco_core.bounds.tools import (
     SMALL_MEAN,
     Parts,
     enough_records,
+    joint_bias,
     rate_terms,
     root_sum_square,
     terms_of,
@@ -116,23 +117,6 @@ def high_probability(
     return _at_threshold(parts, Parts.total, setting, tau)
 
 
-def joint_bias(level: float, mean_bound: float, d: int, order: float) -> float:
-    r"""Bound on the norm of the bias of clipping to [-T, T], by means of norm at most R < T.
-
-    .. math:: \sum_jb_j^2\le(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0),\quad\psi(a)=h_p(T-a)^2
-
-    Not every coordinate of the mean can be as large as R. Infinite for T <= R. See
-    theory/kamath-liu-zhang.md, 3.2.
-    """
-    centre, edge = hinge_bias(level, order), hinge_bias(level - mean_bound, order)
-    if math.isinf(edge):
-        return math.inf
-    slope = 2 * centre**2 * (order - 1)
-    slope /= math.sqrt(1 + level**2) if order == 2 else level
-    mixed = (math.sqrt(d) - 1) * mean_bound * slope
-    return math.sqrt((d - 1) * centre**2 + edge**2 + mixed)
-
-
 def mean_square(
     setting: Setting, noise: Noise, *, blocks: int = 1, tau: float | None = None
 ) -> Parts:
@@ -143,10 +127,9 @@ def mean_square(
         m\ge3:\ \Big(\sqrt{d\kappa_m/b}+\text{bias}\Big)^2+d\sigma^2,\quad
         \kappa_m=\frac m{\lceil m/2\rceil-1}
 
-    With `joint_bias`. The least over m is at m = 1, the clipped mean: more blocks raise the
-    sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2.
-    `Parts.root_sum_square` is the bound; for m >= 3 the sampling and the bias are those whose
-    squares add up to the squared sum, in the proportion of the two.
+    The bias is `joint_bias`. The least over m is at m = 1, the clipped mean: more blocks raise the
+    sampling term and the sensitivity. See theory/kamath-liu-zhang.md, 3.2. For m >= 3 the parts
+    are those whose squares add up to the squared sum, in the proportion of the two.
     """
     n, d, mean_bound = setting.n, setting.d, scaled_mean_bound(setting)
     require(blocks >= 1, "blocks", "a positive integer", blocks)
@@ -155,11 +138,9 @@ def mean_square(
     size = n // blocks
     per_unit = noise_level(setting, 1.0, noise, blocks)
     unit = per_unit * math.sqrt(d) * (1.0 if noise == "gaussian" else math.sqrt(2))
-    root = math.sqrt(d)
-    if blocks <= 2:
-        spread = root / math.sqrt(blocks * size)
-    else:
-        spread = root * math.sqrt(blocks / (math.ceil(blocks / 2) - 1) / size)
+    spread = math.sqrt(d / (blocks * size))
+    if blocks > 2:
+        spread = math.sqrt(d * blocks / (math.ceil(blocks / 2) - 1) / size)
     if math.isinf(mean_bound) or math.isinf(unit):
         return void(spread * moment_scale(setting))
 

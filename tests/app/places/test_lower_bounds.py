@@ -284,9 +284,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
     windows = here.windows
     for number in (windows["approx"].floor, windows["zcdp"].floor, windows["zcdp"].ceiling):
         assert f"**{brief(number)}**" in sentence
-    assert (
-        "**5 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
-    )
+    assert "**5 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
     assert "**Privacy noise** makes the window wide" in texts(page)
     page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="gaussian")
     assert "from ε = 0.05 to 20" in alts(page)[0]
@@ -303,7 +301,8 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
         assert values(drawn) == pytest.approx([s.windows["zcdp"].floor for s in found])
         rows = json.loads(ranks_figure(here, look).to_json())
         best = named(rows, "CDP rate distortion")
-        assert best["x"] == [here.windows["zcdp"].floor] and best["marker"]["symbol"] == "diamond"
+        assert best["x"] == pytest.approx([here.windows["zcdp"].floor])
+        assert best["marker"]["symbol"] == "diamond"
     assert len(tables.sweep_table(sizes, found, "d")) == 2 * len(sizes)
     assert list(tables.ranks_table(here)["Error"]) == sorted(
         tables.ranks_table(here)["Error"], reverse=True
