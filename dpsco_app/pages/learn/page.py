@@ -117,6 +117,7 @@ def _start() -> None:
     """Draw what comes before the first lesson."""
     st.markdown(PICTURE)
     draw_picture(SEEN)
+    link_to("private-mean", "This picture for your scenario")
     st.markdown(INTRODUCTION)
     _step_button("Next", 0)
 
