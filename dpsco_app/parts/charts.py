@@ -44,7 +44,8 @@ AXIS_TITLES = {
 }
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
-START = "Start, no data used"
+START = "Answer without data"
+MOST_NAMES = 8  # at the ends of lines; the others are on hover and in the table
 # Pixels: beside and below the figure for an axis without its numbers, and for a digit of these.
 BESIDE, BELOW, A_DIGIT = 56, 67, 6
 
@@ -110,7 +111,6 @@ def error_figure(
         labels.append(label)
     if start:
         traces.append(_start_line(start, look))
-        labels.append(Label(text=START, y=start[-1][1], colour=look.quiet, rank=1))
     for overlay in overlays:
         traces.append(_overlay_line(overlay, look))
         y, colour = overlay.points[-1][1], look.colour(overlay.colour)
@@ -122,7 +122,8 @@ def error_figure(
     shapes, chosen = _chosen(scenario, look)
     annotations = [
         *region_names(filled, scenario, look, low),
-        *([] if look.compact else placed(labels, low, high)),
+        *_start_name(start, look, low, high),
+        *([] if look.compact else placed(_named_first(labels), low, high)),
         *chosen,
         *stale_marks(look),
     ]
@@ -210,10 +211,34 @@ def _start_line(start: Sequence[tuple[float, float]], look: Look) -> Part:
         "y": [risk for _, risk in start],
         "mode": "lines",
         "line": {"color": look.quiet, "width": 1.2, "dash": "dot"},
-        "hovertext": [f"{START}<br>excess population risk {risk:.3g}" for _, risk in start],
+        "hovertext": [f"{START}<br>{risk:.3g}" for _, risk in start],
         "hoverinfo": "text",
         "name": START,
     }
+
+
+def _start_name(
+    start: Sequence[tuple[float, float]], look: Look, low: float, high: float
+) -> list[Part]:
+    """Return the name of that line, inside the figure at its right, where errors are small."""
+    if not start or look.compact or not low < start[-1][1] < high:
+        return []
+    name: Part = {
+        "text": START,
+        "xref": "paper",
+        "x": 0.995,
+        "y": math.log10(start[-1][1]),
+        "xanchor": "right",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12, "color": look.quiet},
+    }
+    return [name]
+
+
+def _named_first(labels: list[Label]) -> list[Label]:
+    """Return the names that get a place: no more than can be read."""
+    return sorted(labels, key=lambda label: label.rank)[:MOST_NAMES]
 
 
 def _overlay_line(overlay: Overlay, look: Look) -> Part:

@@ -157,7 +157,7 @@ def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
         text=line.name if line.other else f"<b>{line.name}</b>",
         y=points[-1].mean_error,
         colour=look.colour(colour_of(line.method)),
-        rank=1 if line.other else 0,
+        rank=1 if line.other and not line.thin else 0,
     )
 
 

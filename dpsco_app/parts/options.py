@@ -48,6 +48,7 @@ BOUND = "bound"  # and of a bound that is drawn by name
 FORMULA = "formula"  # and of a formula that is drawn
 SIDE = "side"  # and of whether both are figures of their own, side by side
 VIEWS = ("lower bounds", "rates", "upper bounds")
+SHOWN = ("lower bounds", "upper bounds")  # where nobody asks for others
 SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
 
 

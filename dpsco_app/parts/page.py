@@ -11,7 +11,7 @@ import streamlit as st
 from dpsco_app.parts import controls
 from dpsco_app.parts.differences import SYMBOLS, Difference, differences
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import AGAINST, SHOW, TAIL, VIEWS, number_text
+from dpsco_app.parts.options import AGAINST, SHOW, SHOWN, TAIL, number_text
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState, V
 from dpsco_app.shell.places import link_to
@@ -120,7 +120,7 @@ def slider(
 
 
 def explore_query(
-    scenario: Scenario, views: Sequence[str] = VIEWS[:1], against: str = TAIL
+    scenario: Scenario, views: Sequence[str] = SHOWN, against: str = TAIL
 ) -> dict[str, str]:
     """Return Explore's address at a scenario.
 
@@ -130,7 +130,7 @@ def explore_query(
         If the dashboard does not allow the scenario.
     """
     query = visit.query(scenario.validate(DASHBOARD))
-    if tuple(views) != VIEWS[:1]:
+    if tuple(views) != SHOWN:
         query[SHOW] = ",".join(views) or "none"
     return query | ({AGAINST: against} if against != TAIL else {})
 

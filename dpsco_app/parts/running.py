@@ -14,7 +14,6 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
-from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.results.report import Evaluation, evaluate
@@ -262,9 +261,7 @@ def _evaluation(point: Scenario, slug: str, x: float | None) -> Evaluation:
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:
-    """Return the excess risk of the starting point at every point of an optimisation scenario."""
-    if scenario.problem == MEAN:
-        return []
+    """Return the error of the answer that ignores the data at every point of a scenario."""
     return [(x, without_data(point)) for x, point in scenario.points()]
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
 from dpsco_app.parts.problem_words import words_for
 from dpsco_core.base.cards import BoundCard, Level, Privacy
-from dpsco_core.catalogue import bounds_for, method_card, problem_card
+from dpsco_core.catalogue import bound, bounds_for, method_card, problem_card
 from dpsco_core.privacy.budget import ZCDP, PureDP
+from dpsco_core.results.report import evaluate
+from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
 
@@ -50,7 +53,7 @@ def _smallest_class(problem: str, found: Sequence[BoundCard]) -> tuple[BoundCard
 def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
     """Return the bounds that are drawn: those of the chosen views, methods and budget.
 
-    Upper bounds: the published rate of each method, and its explicit bounds on the mean error.
+    Upper bounds: the published rate of each method, and the tightest of its proven ones that hold.
     All the others are in the table below the figure.
     """
     methods = [method_card(m) for m in scenario.methods]
@@ -79,7 +82,27 @@ def shown(scenario: Scenario, views: Sequence[str]) -> tuple[str, ...]:
             relevant = card.method in scenario.methods and (card.slug in rates or proven)
         if view in views and relevant:
             chosen.append(card.slug)
-    return tuple(chosen)
+    kept = _tightest(canonical(scenario), tuple(chosen))
+    return tuple(slug for slug in chosen if slug in kept)
+
+
+@lru_cache(maxsize=1000)
+def _tightest(point: Scenario, slugs: tuple[str, ...]) -> frozenset[str]:
+    """Return all but the proven upper bounds of a method that are not its smallest one.
+
+    The smallest of those that hold at the chosen point; none where none holds there.
+    """
+    kept = set(slugs)
+    tight: dict[str, tuple[float, str]] = {}
+    for slug in slugs:
+        which = bound(slug)
+        if (which.card.kind, which.card.constant) != ("upper", "explicit"):
+            continue
+        kept.discard(slug)
+        e = evaluate(point, which)
+        if not e.failures and e.value < tight.get(which.card.method, (math.inf, ""))[0]:
+            tight[which.card.method] = (e.value, slug)
+    return frozenset(kept | {slug for _, slug in tight.values()})
 
 
 def rates(scenario: Scenario) -> tuple[str, ...]:

@@ -339,3 +339,28 @@ def test_the_page_renders_a_picture(
     expect(figure(page).locator(".main-svg").first).to_be_visible()
     page.screenshot(path=path, animations="disabled")
     assert path.stat().st_size > 50_000
+
+
+def test_the_whole_first_figure_is_on_the_first_screen_and_a_move_of_p_moves_its_slope(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.set_viewport_size({"width": 1400, "height": 900})
+    page.goto(dashboard)
+    expect(status(page)).to_contain_text("Finished: 280 cells", timeout=30_000)
+    ready(page)
+    top, height = place(figure(page))
+    assert top + height <= 900
+    expect(figure(page)).to_contain_text("Halving the error takes 3.8 times the records at p = 2")
+    slider = page.get_by_role("slider", name="Tail index p")
+    slider.press("End")
+    expect(figure(page)).to_contain_text(
+        re.compile(r"2\.\d times the records at p = 20, and 3\.8 times at p = 2"), timeout=30_000
+    )
+    expect(status(page)).to_contain_text("Finished: 280 cells", timeout=30_000)
+    page.set_viewport_size(PHONE)
+    compact = figure(page, "compact")
+    expect(compact).to_be_visible(timeout=20_000)
+    ready(page)
+    page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
+    top, height = place(compact)
+    assert top + height / 2 <= 844

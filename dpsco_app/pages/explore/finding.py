@@ -47,6 +47,14 @@ def light_data(scenario: Scenario) -> str:
     return LIGHT_DATA if private and scenario.distribution == Gaussian.card.slug else ""
 
 
+def compared(result: Result) -> str:
+    """Return the sentence that names the method of the two tails; empty where none are compared."""
+    if result.beside is None or not _records(result):
+        return ""
+    (method,) = result.beside.scenario.methods
+    return f" The headline compares the slopes of {_inside(method)} at both tails."
+
+
 def _records(result: Result) -> str:
     """Compare the two tails, if one method has run at both."""
     if result.beside is None or not is_tail(result):
@@ -61,7 +69,8 @@ def _records(result: Result) -> str:
             return ""
         whom = "times" if said else "times the records"
         said.append(f"{_factor(fitted[0])} {whom} at p = {number_text(p)}")
-    return f"Halving {_error_of(result.scenario, method)} takes {said[0]}, and {said[1]}"
+    error = "error" if other.problem == MEAN else "excess risk"
+    return f"Halving the {error} takes {said[0]}, and {said[1]}"
 
 
 def _halving(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
@@ -117,6 +126,10 @@ def _mean(table: pd.DataFrame, method: str, x: float) -> float:
 
 
 def _error_of(scenario: Scenario, method: str) -> str:
+    error = "error" if scenario.problem == MEAN else "excess risk"
+    return f"the {error} of {_inside(method)}"
+
+
+def _inside(method: str) -> str:
     name = method_card(method).name
-    name = name[0].lower() + name[1:]
-    return f"the {'error' if scenario.problem == MEAN else 'excess risk'} of {name}"
+    return name[0].lower() + name[1:]

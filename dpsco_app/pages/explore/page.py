@@ -7,7 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.explore.comparison import beside, draw_choice, is_tail, others
+from dpsco_app.pages.explore.comparison import beside, draw_choice, others
 from dpsco_app.pages.explore.details import draw_details
 from dpsco_app.pages.explore.figure import (
     DRAWN,
@@ -154,7 +154,7 @@ def _draw_head(
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
-    if result is not None and result.beside is not None and not is_tail(result):
+    if result is not None and result.beside is not None:
         st.html(STYLE_BESIDE)
     with st.container(key="sentence"):
         return status, st.empty()

@@ -169,7 +169,7 @@ def say_status(shown: Shown, status: DeltaGenerator) -> None:
         both = ""
         if is_tail(result):
             assert result.beside is not None
-            both = f", and {result.beside.scenario.cells:,} at the other tail"
+            both = f", and {result.beside.scenario.cells:,} at p = {result.beside.scenario.p:g}"
         elif result.beside is not None:
             both = ", and as pinned" if st.session_state[PIN] else " on each of two sets"
         status.markdown(f"Finished: {_cells_in_words(result.scenario)}{both}.")

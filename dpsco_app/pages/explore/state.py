@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from dpsco_app.pages.explore.comparison import SETS
 from dpsco_app.pages.explore.pinning import checked_pin
-from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, TAIL, VIEWS
+from dpsco_app.parts.options import AGAINST, BOUND, NO_SET, PIN, SHOW, SHOWN, TAIL, VIEWS
 from dpsco_app.shell.page_state import PageState
 from dpsco_app.shell.visit import Use
 from dpsco_core.base.errors import require
@@ -35,7 +35,7 @@ class View:
         What is drawn as a bound of one's own: see `dpsco_core.base.formula`.
     """
 
-    show: str = VIEWS[0]
+    show: str = ",".join(SHOWN)
     pin: str = ""
     against: str = TAIL
     side: bool = False

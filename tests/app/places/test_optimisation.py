@@ -173,7 +173,7 @@ def test_the_starting_point_is_drawn_with_the_risk_of_its_answer() -> None:
     (start,) = [t for t in figure(page)["data"] if t.get("name") == START]
     assert list(start["y"]) == pytest.approx([0.5, 0.5])  # half of the squared distance
     assert start["line"]["dash"] == "dot"
-    assert starting_risks(Scenario()) == []
+    assert starting_risks(Scenario()) == [(None, 1.0)]  # the distance of the mean from 0
     point = open_page(problem="quadratic", axis="none", grid=None, trials="2", n="500")
     words = [a["text"] for a in figure(point)["layout"]["annotations"]]
     assert START in words
