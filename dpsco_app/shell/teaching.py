@@ -14,6 +14,7 @@ import streamlit as st
 
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
+from dpsco_app.parts.look import wrapped
 from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
@@ -152,6 +153,8 @@ def enlarged(figure: go.Figure) -> go.Figure:
     """Return a figure with all of its type, marks and margins larger, for a projector."""
     plain = figure.to_plotly_json()
     layout = _larger(plain["layout"])
+    if title := (layout.get("title") or {}).get("text"):
+        layout["title"]["text"] = wrapped(title.replace("<br>", ""), 62)
     for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
         layout.setdefault(name, usual)
     layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]

@@ -127,10 +127,17 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
         measured = Curves(table=found.table, suffix=here)
         beside = Curves(table=found.beside, suffix=there, other=True)
     start = sorted((found.start or {}).items())
+
+    def draw(look: Look) -> go.Figure:
+        figure = error_figure(scenario, measured, bounds, look, start, beside, ends)
+        if lesson.floor:  # over the shaded region, a band would look like a part of it
+            figure.data = [t for t in figure.data if not str(t.name).endswith(", 10-90 %")]
+        return figure
+
     responsive(
         "learn",
         title,
-        lambda look: error_figure(scenario, measured, bounds, look, start, beside, ends),
+        draw,
         bar=False,
         table=lambda: study_table(lesson, found),
     )

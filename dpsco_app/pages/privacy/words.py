@@ -186,8 +186,8 @@ def said_odds(point: Point) -> str:
     )
     if promise.delta:
         text += (
-            f" δ = {number_text(promise.delta)} is the probability with which even that may fail; "
-            "with n records it should be far below 1/n."
+            f" That includes δ = {number_text(promise.delta)}, the probability of revealing more "
+            "than ε allows; with n records it should be far below 1/n."
         )
     return text
 

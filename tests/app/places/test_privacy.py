@@ -183,7 +183,7 @@ def test_a_budget_is_said_as_odds_for_both_kinds_of_neighbours(
     told = texts(page) + "".join(str(f.value.to_dict("list")) for f in page.dataframe)
     for part in shown:
         assert part in told
-    assert ("even that may fail" in texts(page)) == (query.get("delta") != "0")
+    assert ("the probability of revealing more" in texts(page)) == (query.get("delta") != "0")
 
 
 def test_the_audit_of_the_page_is_that_of_its_command() -> None:
