@@ -259,8 +259,8 @@ Projection | sets
 Packing | floors
   Many parameters that are far from each other, although their data look alike.
 Fano's inequality | floors
-  Who cannot tell which of many parameters made the data must err: it turns a packing into a
-  lower bound.
+  Who cannot tell which of many parameters made the data is wrong at times: it turns a packing into
+  a lower bound.
 Hypercube | floors
   A packing with one independent sign for each coordinate, which gives sharper constants.
 Lower bound | floors

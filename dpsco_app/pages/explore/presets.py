@@ -102,9 +102,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Theory's constants",
-        look_for="With the theorem's own parameters the coordinate-wise estimator errs more than "
-        "the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers just that 0. "
-        "Rates hide such constants.",
+        look_for="With the theorem's own parameters the coordinate-wise estimator has a larger "
+        "error than the trivial answer 0, whose error is ‖μ‖ = 1, and iterative updating answers "
+        "just that 0. Rates hide such constants.",
         scenario=Scenario(
             methods=(
                 "mean.sample",
