@@ -114,6 +114,9 @@ j | j | index of a coordinate |  | formulas
   Counts coordinates.
 η | \eta | step size |  | runs
   How far a step goes along the gradient.
+ψ | \psi | squared bias of a coordinate |  | formulas
+  The most that clipping can shift one coordinate's mean, squared, as a function of where that mean
+  is.
 γ | \gamma | inverse step size |  | formulas
   The weight of staying near in mirror descent.
 α | \alpha | order, or optimisation error |  | privacy
@@ -263,6 +266,11 @@ Fano's inequality | floors
   a lower bound.
 Hypercube | floors
   A packing with one independent sign for each coordinate, which gives sharper constants.
+Tracing | floors
+  Telling from a released answer whether a given record was used: an accurate answer lets a spy do
+  it, a private one may not, and so a private answer cannot be too accurate.
+Window | floors
+  The gap between the best proven upper and lower bound, as a factor.
 Lower bound | floors
   An error that no algorithm with this privacy can beat on its hardest data.
 Upper bound | any
