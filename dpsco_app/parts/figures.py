@@ -20,6 +20,9 @@ SHARED_STYLE = """<style>
 [data-testid="stCaptionContainer"] * { color: inherit; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.85; }
 kbd { opacity: 0.85 !important; }
+@media (max-width: 1000px) {
+  [data-testid="stMarkdownContainer"] table { display: block; overflow-x: auto; }
+}
 @media (max-width: 760px) {
   h1 { font-size: 1.3rem !important; }
 }

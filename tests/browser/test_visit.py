@@ -11,12 +11,12 @@ from dpsco_app.shell.places import MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
 START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"
-# Places with the scenario's controls beside their figure.
-SHOWING = ("bounds", "lower-bounds", "privacy", *VIEWS[0])
+# Places with the scenario's controls beside their figure; a picture has its own.
+SHOWING = {"bounds", "lower-bounds", "privacy", *VIEWS[0]} - {"private-mean"}
 
 
 def slider(page: Page, name: str) -> Locator:
-    return page.get_by_role("slider", name=name)
+    return page.get_by_test_id("stSidebar").get_by_role("slider", name=name)
 
 
 def expect_scenario(page: Page, ready: Ready, d: int) -> None:
@@ -65,6 +65,7 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     page.get_by_test_id("stTopNav").get_by_role("link", name="Lower bounds", exact=True).click()
     note = page.locator(".st-key-lower_apart")
     expect(note).to_contain_text(re.compile(r"Mean estimation \(yours: .+\)"), timeout=20_000)
+    page.get_by_role("radio", name="Build", exact=True).click()
     page.get_by_role("button", name="Statistics bites").click()
     ready(page, seconds=60)
     expect(note).to_contain_text("d = 200 (yours: 3)")
