@@ -13,7 +13,10 @@ import streamlit as st
 
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import Look
-from dpsco_app.parts.options import SYMBOL
+from dpsco_app.parts.options import SYMBOL, number_text
+from dpsco_app.parts.problem_words import geometry_name
+from dpsco_core.catalogue import distribution_card, problem_card
+from dpsco_core.scenario import Scenario
 
 Draw = Callable[[Look], go.Figure]
 Table = Callable[[], pd.DataFrame]
@@ -45,6 +48,7 @@ span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path:
 JS = """
 const FAMILY = "Arial, Helvetica, sans-serif"
 const BESIDE = 90  // what a title adds to the height of a figure without one
+const LINE = 16  // what a line at the foot adds
 
 const shown = (place) => {
   const kinds = ["wide", "compact", "space"]
@@ -69,7 +73,7 @@ const wrapped = (text, width) => {
   return lines.join("<br>")
 }
 
-const pictured = (gd, title, background) => {
+const pictured = (gd, { title, setting }, background) => {
   const layout = structuredClone(gd.layout)
   plainFonts(layout)
   layout.font = { ...layout.font, family: FAMILY }
@@ -84,7 +88,22 @@ const pictured = (gd, title, background) => {
     layout.margin = { ...layout.margin, t: BESIDE }
     layout.height = (layout.height || gd.clientHeight) + BESIDE
   }
+  if (setting) footed(layout, gd, setting)
   return layout
+}
+
+// The setting stands below all that the figure has, in lines of their own.
+const footed = (layout, gd, setting) => {
+  const { l, b } = gd._fullLayout._size
+  const text = wrapped(setting, (gd.clientWidth - 20) / 6)
+  const lines = text.split("<br>").length
+  const more = LINE * lines + 8
+  layout.margin = { ...layout.margin, b: b + more }
+  layout.height = (layout.height || gd.clientHeight) + more
+  layout.annotations = [...(layout.annotations || []), {
+    text, xref: "paper", yref: "paper", x: 0, y: 0, xanchor: "left", yanchor: "top", align: "left",
+    xshift: 10 - l, yshift: -b, showarrow: false, font: { size: 11, family: FAMILY },
+  }]
 }
 
 // Plotly saves by a click on a link of its own, which would close what the buttons are in.
@@ -99,7 +118,7 @@ const save = async (gd, format, data, background) => {
   _context.toImageButtonOptions = { format, filename: data.file, scale: 2 }
   window.addEventListener("click", unheard, true)
   try {
-    gd.layout = pictured(gd, data.title, background)
+    gd.layout = pictured(gd, data, background)
     camera.click(gd)
   } finally {
     gd.layout = layout
@@ -137,7 +156,33 @@ def _component() -> Any:
     return st.components.v2.component("dpsco_picture", html=BUTTONS, css=CSS, js=JS)
 
 
-def picture_buttons(name: str, title: str, key: str | None = None) -> None:
+def setting_line(scenario: Scenario, *, runs: bool = True) -> str:
+    """Return the setting of a scenario in one line of plain symbols, for the foot of a picture.
+
+    Trials and seed are in it where something `runs`.
+    """
+    axis = scenario.axis
+    values = {name: getattr(scenario, name) for name in ("n", "d", "p", "epsilon", "delta", "rho")}
+    values |= {"m": scenario.m} if scenario.m > 1 or axis == "m" else {}
+    names = SYMBOL | {"delta": "δ", "rho": "ρ"}
+    said = {k: f"{names[k]} = {number_text(v)}" for k, v in values.items() if v is not None}
+    if axis is not None and scenario.grid:
+        ends = (scenario.grid[0], scenario.grid[-1])
+        said[axis] = f"{names[axis]} = {' to '.join(map(number_text, ends))}"
+    on = "" if scenario.geometry == "l2" else geometry_name(scenario.geometry, scenario.q)
+    parts = [
+        problem_card(scenario.problem).name,
+        distribution_card(scenario.distribution).name,
+        on,
+        *said.values(),
+    ]
+    if runs:
+        trials = f"{scenario.trials:,} trial{'s' * (scenario.trials > 1)}"
+        parts += [trials, f"seed {scenario.seed}"]
+    return ", ".join(part for part in parts if part)
+
+
+def picture_buttons(name: str, title: str, key: str | None = None, *, setting: str = "") -> None:
     """Draw the buttons that save the visible figure among the places called `name`.
 
     The browser that shows the figure makes the picture; nothing is sent anywhere.
@@ -145,28 +190,35 @@ def picture_buttons(name: str, title: str, key: str | None = None) -> None:
     file = f"dpsco-{(name or 'explore').strip('_')}"
     _component()(
         key=key or f"{name}_pictures",
-        data={"place": f"{name}_figure_" if name else "figure_", "file": file, "title": title},
+        data={
+            "place": f"{name}_figure_" if name else "figure_",
+            "file": file,
+            "title": title,
+            "setting": setting,
+        },
         width="content",
         height="content",
     )
 
 
-def draw_files(name: str, title: str, draw: Draw, table: Table | None = None) -> None:
+def draw_files(
+    name: str, title: str, draw: Draw, table: Table | None = None, *, setting: str = ""
+) -> None:
     """Draw what stands below every figure: its files, and the numbers behind it."""
     fold(
         "Numbers behind this figure, and downloads",
-        lambda: _files(name, title, draw, table),
+        lambda: _files(name, title, draw, table, setting),
         f"{name}_fold_numbers",
     )
 
 
-def _files(name: str, title: str, draw: Draw, table: Table | None) -> None:
+def _files(name: str, title: str, draw: Draw, table: Table | None, setting: str) -> None:
     dark = st.context.theme.type == "dark"
     with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
-        picture_buttons(name, title)
+        picture_buttons(name, title, setting=setting)
         st.download_button(
             "HTML",
-            lambda: figure_page(title, draw, table, dark=dark),
+            lambda: figure_page(title, draw, table, dark=dark, setting=setting),
             f"dpsco-{name}.html",
             "text/html",
             on_click="ignore",
@@ -199,7 +251,14 @@ def is_whole(table: pd.DataFrame, column: str) -> bool:
     return column in table and bool((table[column] % 1 == 0).all())
 
 
-def figure_page(title: str, draw: Draw, table: Table | None = None, *, dark: bool = False) -> str:
+def figure_page(
+    title: str,
+    draw: Draw,
+    table: Table | None = None,
+    *,
+    dark: bool = False,
+    setting: str = "",
+) -> str:
     """Return a figure with its numbers as a page of its own, which needs no network.
 
     Parameters
@@ -212,6 +271,8 @@ def figure_page(title: str, draw: Draw, table: Table | None = None, *, dark: boo
         Makes the numbers behind it.
     dark : bool
         Whether the page is dark.
+    setting : str
+        Below the figure, as `setting_line` has it.
     """
     look = Look(dark=dark, title=title)
     figure = go.Figure(draw(look))
@@ -233,12 +294,13 @@ def figure_page(title: str, draw: Draw, table: Table | None = None, *, dark: boo
     )
     said = html.escape(title)
     numbers = "" if table is None else table().to_html(index=False, border=0, na_rep="")
+    foot = f"<p>{html.escape(setting)}</p>\n" if setting else ""
     details = f"<details><summary>Numbers behind this figure</summary>{numbers}</details>"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{said}</title>\n<style>{_page_style(look)}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{said}</h1>\n{drawn}\n{details if numbers else ''}\n"
+        f"<h1>{said}</h1>\n{drawn}\n{foot}{details if numbers else ''}\n"
         "<p>Made by DP-SCO Explorer.</p>\n</main>\n</body>\n</html>\n"
     )
 

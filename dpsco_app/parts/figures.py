@@ -93,12 +93,13 @@ def responsive(
     bar: bool = True,
     on_click: Callable[[str], None] | None = None,
     table: Callable[[], pd.DataFrame] | None = None,
+    setting: str = "",
 ) -> None:
     """Draw a figure as this window needs it, under its takeaway.
 
     Below come the numbers behind it, as `table` makes them. Without the bar of tools where the
     title needs its place. `on_click` is told in which kind of figure a point was chosen; its
-    selection is in the session under ``name_kind``.
+    selection is in the session under ``name_kind``. Its files carry `setting` at the foot.
     """
     dark = st.context.theme.type == "dark"
     [(kind, place)] = figure_place(f"{name}_").items()
@@ -106,4 +107,4 @@ def responsive(
     look = Look(dark=dark, title=title, compact=compact)
     clicked = None if on_click is None else partial(on_click, kind)
     show(place, draw(look), f"{name}_{kind}", title, bar=bar and not compact, on_click=clicked)
-    draw_files(name, title, draw, table)
+    draw_files(name, title, draw, table, setting=setting)

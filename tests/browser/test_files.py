@@ -195,8 +195,10 @@ def test_pictures_leave_the_menu_open_that_their_buttons_are_in(
     menu = page.get_by_test_id("stPopoverBody")
     name, png = saved(page, menu, "PNG")
     assert name == "dpsco-explore.png" and min(size_of(png)) > 500
-    name, _ = saved(page, menu, "SVG")
+    name, drawn = saved(page, menu, "SVG")
     assert name == "dpsco-explore.svg"
+    said = words_in(ElementTree.fromstring(drawn))
+    assert "d = 5, p = " in said and "5 trials, seed 0" in said
     name, made = saved(page, menu, "HTML: the figure as a page")
     assert name == "dpsco-explore.html" and b"Plotly.newPlot" in made
     name, made = saved(page, menu, "Notebook: the same run in Jupyter")

@@ -22,6 +22,7 @@ from dpsco_app.pages.bounds.state import (
     key,
 )
 from dpsco_app.parts.citations import bibtex
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.options import number_text, with_powers
@@ -74,6 +75,7 @@ def tables_part(scenario: Scenario, view: View) -> None:
             bar=False,
             on_click=_clicked,
             table=lambda: words.table_frame(drawn, [_slopes(point, r) for r in drawn], start),
+            setting=setting_line(point, runs=False),
         )
         st.caption(words.MARKS)
     else:

@@ -24,7 +24,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.pages.one_run.state import anatomy_query
 from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import draw_run_files
-from dpsco_app.parts.figure_export import figure_page, picture_buttons, show_table
+from dpsco_app.parts.figure_export import figure_page, picture_buttons, setting_line, show_table
 from dpsco_app.parts.folding import fold, fold_in_page
 from dpsco_app.parts.options import SHOW, SYMBOL, VIEWS, number_text
 from dpsco_app.parts.page import fold_address
@@ -106,15 +106,16 @@ def _downloads(drawn: Shown, headline: str) -> None:
         return
     dark = st.context.theme.type == "dark"
     drawing = together(drawn)
+    setting = "; beside: ".join(setting_line(part.scenario) for part in result.parts)
     st.download_button(
         "HTML: the figure as a page",
-        lambda: figure_page(headline, drawing, lambda: numbers(result), dark=dark),
+        lambda: figure_page(headline, drawing, lambda: numbers(result), dark=dark, setting=setting),
         "dpsco-explore.html",
         "text/html",
         on_click="ignore",
         width="stretch",
     )
-    picture_buttons("", headline, key="explore_pictures")
+    picture_buttons("", headline, key="explore_pictures", setting=setting)
 
 
 def _take_apart(scenario: Scenario) -> None:

@@ -15,6 +15,7 @@ from dpsco_app.pages.learn.lessons import Lesson
 from dpsco_app.pages.learn.state import LessonRun, evidence_before, other_set
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.curve_traces import Curves
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import SYMBOL, number_text
@@ -116,6 +117,7 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
             lambda look: charts.exceedance_figure(errors, look),
             bar=False,
             table=lambda: study_table(lesson, found),
+            setting=setting_line(scenario),
         )
         return
     bounds = evaluations(scenario, (lesson.floor,)) if lesson.floor else []
@@ -140,6 +142,7 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
         draw,
         bar=False,
         table=lambda: study_table(lesson, found),
+        setting=setting_line(scenario),
     )
 
 

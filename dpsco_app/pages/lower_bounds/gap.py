@@ -20,6 +20,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     sweep_title,
 )
 from dpsco_app.pages.lower_bounds.state import PLANES, STATE, SWEEPS, WHOM, View
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.window import (
@@ -91,6 +92,7 @@ def gap_part(view: View, scenario: Scenario) -> None:
         sweep_title(found, field),
         lambda look: sweep_figure(values, found, here, field, look),
         table=lambda: tables.sweep_table(values, found, field),
+        setting=setting_line(point, runs=False),
     )
     st.markdown(shares_sentence(here))
     responsive(
@@ -99,6 +101,7 @@ def gap_part(view: View, scenario: Scenario) -> None:
         lambda look: ranks_figure(here, look),
         bar=False,
         table=lambda: tables.ranks_table(here),
+        setting=setting_line(point, runs=False),
     )
     st.header("Where the window is narrow")
     st.markdown(ABOUT_MAP)
@@ -119,4 +122,5 @@ def gap_part(view: View, scenario: Scenario) -> None:
         map_title(ratios, here.ratio(view.about)),
         lambda look: map_figure(x, y, np.minimum(ratios, 999.0), point, up, look),
         table=lambda: tables.map_table(x, y, ratios, up),
+        setting=setting_line(point, runs=False),
     )

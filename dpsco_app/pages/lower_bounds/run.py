@@ -10,6 +10,7 @@ from dpsco_app.pages.lower_bounds import tables
 from dpsco_app.pages.lower_bounds.row_charts import run_figure
 from dpsco_app.pages.lower_bounds.state import View
 from dpsco_app.pages.lower_bounds.words import ABOUT_RUN, run_sentence, run_title
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.running import Pace, Result, run
@@ -68,6 +69,7 @@ def run_part(at: MeanInstance, view: View) -> None:
             run_title(rows, at),
             lambda look: run_figure(rows, trivial, floor, look),
             table=lambda: tables.run_table(rows, trivial),
+            setting=setting_line(result.scenario),
         )
     grid = tuple(n for n in GRID if n * view.d <= DASHBOARD.elements)
     to_explore(

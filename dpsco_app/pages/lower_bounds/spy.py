@@ -14,6 +14,7 @@ from dpsco_app.pages.lower_bounds.gap_words import (
     spy_sentence,
 )
 from dpsco_app.pages.lower_bounds.state import View
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.look import GREY, REGION, Look, colour_of, lay_out, translucent
 from dpsco_core.catalogue import method_card
@@ -52,6 +53,7 @@ def spy_part(at: MeanInstance, view: View) -> None:
             lambda look: scores_figure(found, look),
             bar=False,
             table=lambda: tables.scores_table(found),
+            setting=setting_line(at.scenario, runs=False),
         )
     with right:
         responsive(
@@ -60,6 +62,7 @@ def spy_part(at: MeanInstance, view: View) -> None:
             lambda look: caught_figure(found, budget, look),
             bar=False,
             table=lambda: tables.caught_table(found, budget),
+            setting=setting_line(at.scenario, runs=False),
         )
 
 

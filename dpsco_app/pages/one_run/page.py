@@ -24,6 +24,7 @@ from dpsco_app.pages.one_run.tables import norms_table, parts_table, path_table
 from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold_words
 from dpsco_app.parts.look import GREY, colour_of
@@ -121,7 +122,11 @@ def _path(scenario: Scenario) -> tuple[str, ...]:
     )
     shown = [line for line in (private, clipped, exact) if line is not None]
     responsive(
-        "path", title, lambda look: path_figure(shown, look), table=lambda: path_table(shown)
+        "path",
+        title,
+        lambda look: path_figure(shown, look),
+        table=lambda: path_table(shown),
+        setting=setting_line(replace(scenario, axis=None, grid=(), trials=1)),
     )
     st.caption(
         f"{problem_card(point.problem).name}, {method_card(method).name.lower()}, seed "
@@ -211,6 +216,7 @@ def _radius_part(scenario: Scenario) -> bool:
             lambda look: norms_figure(norms, radius, look),
             bar=False,
             table=lambda: norms_table(norms, radius),
+            setting=setting_line(replace(scenario, axis=None, grid=(), trials=1)),
         )
     with right:
         place = st.container()
@@ -227,6 +233,7 @@ def _radius_part(scenario: Scenario) -> bool:
             lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
             bar=False,
             table=lambda: parts_table(found),
+            setting=setting_line(replace(scenario, axis=None, grid=())),
         )
     st.caption(
         f"Clipped gradients; lengths: at the best parameter; error: means over "

@@ -34,6 +34,7 @@ def draw_contest(
     *,
     words: Callable[[Contest], str],
     limits: Mapping[str, tuple[int, int]] | None = None,
+    setting: str = "",
 ) -> None:
     """Draw a contest again and again as it fills in, and below the last one its numbers.
 
@@ -49,6 +50,8 @@ def draw_contest(
         What is said of the whole contest.
     limits : mapping, optional
         Between which values a click moves an axis.
+    setting : str
+        At the foot of its files.
     """
     [(kind, place)] = figure_place(f"{name}_").items()
     look = Look(dark=st.context.theme.type == "dark", compact=kind == "compact")
@@ -79,6 +82,7 @@ def draw_contest(
         title,
         lambda look: winners_figure(found, point, look),
         lambda: winners_table(found),
+        setting=setting,
     )
     st.markdown(words(found) + rest_sentence(found))
 

@@ -26,6 +26,7 @@ from dpsco_app.pages.who_wins.state import (
 )
 from dpsco_app.pages.who_wins.tables import terms_table
 from dpsco_app.parts.export import draw_page_files
+from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
@@ -142,6 +143,7 @@ def _winners(scenario: Scenario, view: View) -> None:
         scenario,
         view.reading,
         words=lambda found: words.point_sentence(found, scenario, view.reading, start),
+        setting=setting_line(scenario, runs=view.reading == "measured"),
     )
     st.caption(words.ABOUT[view.reading])
 
@@ -199,6 +201,7 @@ def _terms(scenario: Scenario, view: View, slug: str) -> None:
         bar=False,
         on_click=moved,
         table=lambda: terms_table(found),
+        setting=setting_line(scenario, runs=False),
     )
     st.selectbox(
         "What limits a method: the largest term of a bound",

@@ -17,7 +17,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.pages.geometry.state import View as GeometryView
 from dpsco_app.pages.one_run.tables import norms_table
 from dpsco_app.pages.users.state import View as UsersView
-from dpsco_app.parts.figure_export import figure_page
+from dpsco_app.parts.figure_export import figure_page, setting_line
 from dpsco_app.parts.look import Look, lay_out
 from dpsco_app.parts.scripts import anatomy_script, geometry_script, regimes_script, users_script
 from dpsco_app.shell.old_addresses import BASES
@@ -168,15 +168,30 @@ def test_a_figure_becomes_a_page_that_loads_nothing(dark: bool) -> None:
 
     title = "n < 100: the error is <b>flat</b>"
     table = pd.DataFrame({"n": [1, 2], "error": [3.0, np.nan]})
-    page = figure_page(title, draw, lambda: table, dark=dark)
+    setting = setting_line(Scenario(trials=7))
+    page = figure_page(title, draw, lambda: table, dark=dark, setting=setting)
     read = Loads()
     read.feed(page)
     assert page.startswith("<!doctype html>") and read.loads == []
     assert "@import" not in page.split("</style>")[0]
+    assert setting in read.text
     assert title in read.text and "<b>" not in read.tags  # written as it is, not as marks
     assert read.tags.count("td") == table.size and "Plotly.newPlot" in page
     assert ("#171614" if dark else "#ffffff") in page
     assert len(page) < 8_000_000
+
+
+def test_the_setting_of_a_picture_is_one_line_of_plain_symbols() -> None:
+    swept = Scenario(axis="n", grid=(500, 20_000), trials=7, seed=3)
+    line = setting_line(swept)
+    assert line == (
+        "Mean estimation, Student t, n = 500 to 20,000, d = 20, p = 3, ε = 1, δ = 10⁻⁶, "
+        "7 trials, seed 3"
+    )
+    concentrated = Scenario(epsilon=None, delta=None, rho=0.5, geometry="l1")
+    assert "ρ = 0.5" in setting_line(concentrated) and "ε" not in setting_line(concentrated)
+    assert "ℓ₁ ball" in setting_line(concentrated)
+    assert "seed" not in setting_line(swept, runs=False)
 
 
 def test_a_figure_without_numbers_is_a_page_without_a_table() -> None:
