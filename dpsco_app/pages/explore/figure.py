@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.explore.comparison import curves, in_words, is_tail, label
-from dpsco_app.pages.explore.finding import compared, headline, light_data
+from dpsco_app.pages.explore.finding import compared, headline, light_data, worse_than_no_data
 from dpsco_app.pages.explore.overlays import named_bound
 from dpsco_app.pages.explore.overlays import overlays as asked_lines
 from dpsco_app.pages.explore.pinning import overlays, same_quantity
@@ -94,7 +94,7 @@ def say(
     """Write the sentence of what has finished; it says so where the settings have changed."""
     text = (said.sentence or said.headline) + _beside_in_words(result)
     if said.sentence:
-        text += compared(result) + light_data(result.scenario)
+        text += compared(result) + light_data(result.scenario) + worse_than_no_data(result)
     sentence.markdown(f":orange[**Previous settings.**] {text}" if stale else text)
 
 

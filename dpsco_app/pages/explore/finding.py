@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from dpsco_app.pages.explore.comparison import is_tail
 from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.problem_words import MEAN, baseline
-from dpsco_app.parts.running import Result
+from dpsco_app.parts.running import Result, starting_risks
 from dpsco_app.parts.words import best_private, times
 from dpsco_core.catalogue import method_card
 from dpsco_core.data import Gaussian
@@ -53,6 +55,26 @@ def compared(result: Result) -> str:
         return ""
     (method,) = result.beside.scenario.methods
     return f" The headline compares the slopes of {_inside(method)} at both tails."
+
+
+def worse_than_no_data(result: Result) -> str:
+    """Return the sentence on private methods above the answer without data; empty if none is."""
+    scenario, table = result.scenario, result.table()
+    best = best_private(scenario, table) if result.complete else None
+    if best is None:
+        return ""
+    point = scenario if best[1] is None else replace(scenario, grid=(best[1],))
+    [(_, start)] = starting_risks(point)
+    here = table if best[1] is None else table[table["x"] == best[1]]
+    worse = here[here["mean_error"] > start]["method"]
+    names = [method_card(m).name for m in worse if method_card(m).privacy != "none"]
+    if not names:
+        return ""
+    above = "lie" if len(names) > 1 else "lies"
+    return (
+        f" On average {', '.join(names)} {above} above the answer without data ({start:.2g}): "
+        "worse than not looking at the data."
+    )
 
 
 def _records(result: Result) -> str:
