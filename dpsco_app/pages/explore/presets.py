@@ -32,9 +32,9 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="Heavy tails hurt",
         look_for="Only a variance is known (p = 2). Estimators that fix their clip radius in "
-        "advance run 2 to 5 times above the grey line at every n: noise must hide records of any "
+        "advance run 2 to 4 times above the grey line at every n: noise must hide records of any "
         "size. Adaptive clipping looks at the lengths of the records, privately, and from 5,000 "
-        "records on comes within a third of the grey line: these data are easier than the worst "
+        "records on comes within a quarter of the grey line: these data are easier than the worst "
         "case.",
         scenario=Scenario(
             p=2,
@@ -49,7 +49,7 @@ PRESETS: tuple[Preset, ...] = (
         name="Choose the radius for me",
         look_for="All that is known of the mean is a bound ten times too wide. Simple clipping "
         "keeps its radius safe for all of that. Adaptive clipping spends a part of the budget on a "
-        "private look, centres its ball there, and has less than two thirds of the error up to "
+        "private look, centres its ball there, and has less than half of the error up to "
         "n = 20,000.",
         scenario=Scenario(
             p=2.5,
@@ -89,9 +89,9 @@ PRESETS: tuple[Preset, ...] = (
     ),
     Preset(
         name="Dimension bites",
-        look_for="Up to d = 5 the coordinate-wise estimator with Laplace noise (pure privacy) has "
-        "a smaller error than the one with Gaussian noise, and at d = 10 they are about level. "
-        "Beyond, Laplace noise grows faster with d: compare the slopes below.",
+        look_for="At d = 2 the coordinate-wise estimator with Laplace noise (pure privacy) has "
+        "less error than the one with Gaussian noise; at d = 5 and 10 they are about level. From "
+        "there on Laplace noise grows faster with d: at d = 100 it has more than twice the error.",
         scenario=Scenario(
             n=20_000,
             methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.cwme-pure"),
