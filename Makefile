@@ -5,13 +5,14 @@ PYTHON = $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; d
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-# One BLAS thread for each worker: two workers on two cores.
+# One BLAS thread for each worker.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # What the shell, pip, Python and pytest read before tests/conftest.py can see to the rest.
 unexport CDPATH MYPYPATH PIP_PREFIX PIP_TARGET PIP_USER
 unexport PYTEST_ADDOPTS PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_PLUGINS
 unexport PYTHONDEVMODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
-WORKERS = 2
+# One more than two cores: a test in Chromium waits more than it computes.
+WORKERS = 3
 # In UTF-8, whatever the language: a library of the browser tests reads its own files in the locale's.
 PYTEST := PYTHONUTF8=1 $(ONE_THREAD) $(BIN)/python -m pytest
 
