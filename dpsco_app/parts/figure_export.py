@@ -238,6 +238,25 @@ def _files(name: str, title: str, draw: Draw, table: Table | None, setting: str)
         show_table(table())
 
 
+def draw_numbers(name: str, table: Table, setting: str) -> None:
+    """Draw the numbers behind a picture that the browser draws, and their file."""
+
+    def draw() -> None:
+        numbers = table()
+        st.caption(setting)
+        st.download_button(
+            "CSV",
+            numbers.to_csv(index=False),
+            f"dpsco-{name}.csv",
+            "text/csv",
+            on_click="ignore",
+            key=f"{name}_csv",
+        )
+        show_table(numbers)
+
+    fold("Numbers behind this picture", draw, f"{name}_fold_numbers")
+
+
 def show_table(table: pd.DataFrame) -> None:
     """Draw a table; numbers have three significant digits, whole sizes their commas."""
     number = st.column_config.NumberColumn

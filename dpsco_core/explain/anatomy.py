@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.errors import require
+from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.catalogue import make_method
 from dpsco_core.data.rows import row_norms
 from dpsco_core.methods.base import released
@@ -53,12 +53,18 @@ class RiskPath:
         Steps done, from 0.
     risks : array of shape (k,)
         The excess population risk there.
+    points : array of shape (k, d)
+        The iterates themselves.
+    value : array of shape (d,)
+        The point that is released, which may be an average.
     final : float
-        That of the point that is released, which may be an average.
+        Its excess risk.
     """
 
     steps: NDArray[np.int64]
     risks: Vector
+    points: Vector
+    value: Vector
     final: float
 
 
@@ -90,6 +96,14 @@ class ErrorParts:
     def total(self) -> Vector:
         """The excess risk of the private run, shape (k,)."""
         return self.optimisation + self.bias + self.sampling + self.noise
+
+    def at(self, radius: float) -> Split:
+        """Return the parts at a radius, linear in its logarithm between two of `radii`."""
+        optimisation, bias, sampling, noise = (
+            float(np.interp(math.log(radius), np.log(self.radii), getattr(self, name)))
+            for name in PARTS
+        )
+        return optimisation, bias, sampling, noise
 
 
 def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, Sample]:
@@ -161,12 +175,10 @@ def risk_path(point: Scenario, method: str, trial: int = 0) -> RiskPath:
     problem, sample = draw_problem(point, trial)
     noise = stream(point.seed, f"anatomy noise {method} {canonical(point).to_query()}", trial)
     release = released(optimiser, sample, plan, Ledger(point.budget), noise)
-    final = problem.excess_risk(release.value).value
     if release.iterates is None or release.iterate_steps is None:
-        ends = np.array([0, 1], dtype=np.int64)
-        start = problem.excess_risk(problem.constraint.centre).value
-        return RiskPath(steps=ends, risks=np.array([start, final]), final=final)
-    return _evaluate(problem, release.iterate_steps, release.iterates, final)
+        ends = np.array([problem.constraint.centre, release.value])
+        return _evaluate(problem, np.array([0, 1], dtype=np.int64), ends, release.value)
+    return _evaluate(problem, release.iterate_steps, release.iterates, release.value)
 
 
 def descent_path(
@@ -175,8 +187,7 @@ def descent_path(
     """Return the path of gradient descent without noise, clipped at `radius` or not at all."""
     problem, sample = draw_problem(point, trial)
     found = descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
-    final = problem.excess_risk(found.value).value
-    return _evaluate(problem, found.path.steps, found.path.points, final)
+    return _evaluate(problem, found.path.steps, found.path.points, found.value)
 
 
 def clipped_plan(point: Scenario) -> tuple[Descent, float]:
@@ -307,10 +318,39 @@ def _gradient(sample: Sample, w: Vector, radius: float | None) -> Vector:
 
 
 def _evaluate(
-    problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, final: float
+    problem: OptimisationProblem, steps: NDArray[np.int64], points: Vector, value: Vector
 ) -> RiskPath:
     shown = np.unique(np.linspace(0, len(steps) - 1, min(len(steps), SHOWN_POINTS)).round())
     chosen = shown.astype(np.intp)
     risks = np.array([problem.excess_risk(points[i]).value for i in chosen])
+    final = problem.excess_risk(value).value
     assert math.isfinite(final)
-    return RiskPath(steps=steps[chosen], risks=risks, final=final)
+    return RiskPath(
+        steps=steps[chosen], risks=risks, points=points[chosen], value=value, final=final
+    )
+
+
+def single_runs(point: Scenario, method: str) -> dict[str, RiskPath]:
+    """Return one private run, under ``"private"``, and what it is held against.
+
+    ``"clipped"``, the same steps without noise, beside clipped gradients; ``"exact"``, those
+    without noise or clipping, or the steps of clipped gradients where the method takes none of its
+    own along full gradients. A run that cannot be made is left out.
+
+    Raises
+    ------
+    NotApplicable
+        Where the method cannot run.
+    """
+    runs = {"private": risk_path(point, method)}
+    own = method_descent(point, method)
+    try:
+        descent, radius = clipped_plan(point)
+    except NotApplicable:
+        if own is None:
+            return runs
+        descent, radius = own, math.inf
+    if method == ClippedDescent.card.slug:
+        runs["clipped"] = descent_path(point, descent, radius)
+    runs["exact"] = descent_path(point, own or descent, None)
+    return runs

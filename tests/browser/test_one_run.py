@@ -1,52 +1,80 @@
-"""One run in Chromium: a deep link, the slider, a phone, axe, and no other host."""
+"""One run in Chromium: played, scrubbed and clipped; a phone, axe, and no other host."""
 
 from __future__ import annotations
 
 import re
+from typing import Any
 
+import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.responsive import (
-    Ready,
-    expect_no_axe_violation,
-    expect_to_fit_a_phone,
-    figure,
-)
+from dpsco_app.parts.touch.modules import script
+from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
 SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
+PLAYED = SMALL.replace("quadratic", "least-squares")
 
 
 def sentence(page: Page) -> Locator:
     return page.locator(".st-key-one_run_sentence")
 
 
-def slider(page: Page) -> Locator:
-    return page.get_by_role("slider", name="Clip radius R")
+def compute(page: Page, expression: str, **values: Any) -> Any:
+    """Return what an expression of lengths.js gives in the browser."""
+    body = f"(({{{', '.join(values)}}}) => {{ {script('lengths.js')}\nreturn {expression} }})"
+    return page.evaluate(body, values)
 
 
-@pytest.mark.slow
-def test_a_deep_link_restores_the_page_and_the_slider_moves_lines_and_sentence(
+def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.goto(dashboard + SMALL + "&radius=0.5&seed=3&distribution=pareto")
+    page.goto(dashboard + PLAYED + "&radius=0.5&seed=3")
     ready(page)
-    expect(page.get_by_role("combobox", name="Distribution")).to_have_value("Pareto (symmetric)")
-    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3")
-    for name in ("path", "norms", "parts"):
-        expect(figure(page, name)).to_be_visible(timeout=20_000)
-        expect(figure(page, name, "compact")).to_be_hidden()
+    scrub = page.get_by_role("slider", name="Step of the run")
+    summary = page.locator("p.summary")
+    panels = [page.locator(f"svg.{name}") for name in ("plane", "risks", "norms")]
+    scrub.focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("b.step")).to_have_text(re.compile("Step 3 of"))
+    expect(summary).to_contain_text("after 3 steps")
+    third = [panel.inner_html() for panel in panels]
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Play again")).to_be_visible(timeout=20_000)
+    expect(summary).to_contain_text("The point that is released has")
+    assert all(a != b.inner_html() for a, b in zip(third, panels, strict=True))
+    scrub.fill("3")
+    expect(summary).to_contain_text("after 3 steps")
+    assert third == [panel.inner_html() for panel in panels]
+
     before = sentence(page).inner_text()
-    radius = re.findall(r"At radius ([\d.]+)", before)[0]
-    expect(figure(page, "norms")).to_contain_text(f"radius {radius}")
-    slider(page).press("ArrowRight")
-    expect(sentence(page)).not_to_have_text(before)
+    radius = page.get_by_role("slider", name="Clip radius R")
+    radius.press("ArrowRight")
+    expect(sentence(page)).not_to_have_text(before, timeout=20_000)
+    box = panels[2].bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.8 * box["width"], box["y"] + box["height"] / 2)
+    page.mouse.up()
+    found = re.search(r"At radius ([\d.]+), ([\d.]+) %", summary.inner_text())
+    assert found is not None
+    expect(sentence(page)).to_contain_text(f"At radius {found[1]} ", timeout=20_000)
     ready(page)
-    moved = re.findall(r"At radius ([\d.]+)", sentence(page).inner_text())[0]
-    assert float(moved) > float(radius)
-    for name in ("norms", "parts"):
-        expect(figure(page, name)).to_contain_text(f"radius {moved}")
-    page.wait_for_url(lambda url: "radius=0.7071" in url, timeout=10_000)
+    assert summary.inner_text().startswith("Excess risk after 3 steps")
+
+    norms = [0.0, *np.random.default_rng(0).pareto(2.0, 399).round(5).tolist()]
+    for tried in (1e-3, 0.3, 1.0, 4.0, 1e3):
+        shares = compute(page, "[shareClipped(n, r), shareLost(n, r)]", n=norms, r=tried)
+        lost = np.maximum(np.array(norms) - tried, 0).sum() / np.sum(norms)
+        assert shares == pytest.approx([np.mean(np.array(norms) > tried), lost], abs=1e-9)
+    counts = compute(page, "binCounts(n, ends, 9)", n=norms, ends=[0.01, 100.0])
+    inside = np.clip([norm for norm in norms if norm > 0], 0.01, 100.0)
+    assert counts == np.histogram(inside, np.geomspace(0.01, 100.0, 10))[0].tolist()
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
 
 
 def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
@@ -83,12 +111,12 @@ def test_quick_clicks_from_page_to_page_lose_nothing(
 
 @pytest.mark.slow
 def test_on_a_phone_the_page_fits(page: Page, dashboard: str, ready: Ready) -> None:
-    expect_to_fit_a_phone(page, dashboard + SMALL, ready, ("path", "norms", "parts"))
+    expect_to_fit_a_phone(page, dashboard + PLAYED, ready, ("parts",))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, dashboard: str, ready: Ready, scheme: str) -> None:
     expect_no_axe_violation(
-        browser, dashboard + SMALL, ready, scheme, last="parts", expander="How to read"
+        browser, dashboard + PLAYED, ready, scheme, last="parts", expander="How to read"
     )

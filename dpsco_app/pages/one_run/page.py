@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,49 +11,48 @@ from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.one_run.charts import (
-    CLIPPED,
-    RiskLine,
-    norms_figure,
     parts_figure,
-    path_figure,
     radius_text,
 )
 from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
 from dpsco_app.pages.one_run.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
-from dpsco_app.pages.one_run.tables import norms_table, parts_table, path_table
-from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.pages.one_run.tables import parts_table, path_table
+from dpsco_app.pages.one_run.words import no_frames, parts_title, path_title, radius_sentence
 from dpsco_app.parts import controls
 from dpsco_app.parts.export import draw_page_files
-from dpsco_app.parts.figure_export import setting_line
+from dpsco_app.parts.figure_export import draw_numbers, setting_line
 from dpsco_app.parts.figures import SHARED_STYLE, responsive
 from dpsco_app.parts.folding import fold_words
-from dpsco_app.parts.look import GREY, colour_of
-from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened
+from dpsco_app.parts.look import CYAN, GREY, colour_of
+from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, slider
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.scripts import anatomy_script
+from dpsco_app.parts.touch.run import RunLine, draw_run
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
-from dpsco_core.catalogue import method_card, problem_card
+from dpsco_core.catalogue import method_card
 from dpsco_core.explain.anatomy import (
     FACTORS,
     ErrorParts,
+    RiskPath,
     Split,
     clipped_plan,
-    descent_path,
     error_split,
     gather,
     gradient_norms,
     method_descent,
     private_radii,
-    risk_path,
+    single_runs,
     split_seconds,
 )
+from dpsco_core.explain.frames import Frames, frames, has_frames
 from dpsco_core.runs.study import canonical
 from dpsco_core.scenario import Scenario
 
 LONGEST_SECONDS = 60.0
 FIRST_BAR_SECONDS = 0.4
+PLAYER = "one_run_player"
 HASHED = {Scenario: lambda s: str(s.to_query())}
 
 
@@ -69,11 +68,13 @@ def page() -> None:
         st.error(refused)
         return
     STATE.remember(tidy(scenario, view), scenario)
-    st.markdown(INTRODUCTION)
     draw_apart(STATE, scenario)
-    scenario = _single(scenario, view)
-    runs = _path(scenario)
-    parts = _radius_part(scenario)
+    headline, choice = st.columns([3, 1], vertical_alignment="center")
+    with choice:
+        scenario = _single(scenario, view)
+    runs, played = _path(scenario, headline)
+    st.markdown(INTRODUCTION)
+    parts = _radius_part(scenario, dragged=played)
     if runs:
         _files(scenario, runs, parts=parts)
     fold_words("How to read these figures", HOW_TO_READ, "one_run_fold_reading")
@@ -90,7 +91,7 @@ def _single(scenario: Scenario, view: View) -> Scenario:
             known,
             format_func=lambda slug: method_card(slug).name,
             key=key,
-            help="The two figures below the path are about clipped gradients.",
+            help="The error by clip radius, below, is that of clipped gradients.",
         )
     return replace(scenario, methods=(shown,), trials=min(scenario.trials, MOST_TRIALS))
 
@@ -107,60 +108,71 @@ def _files(scenario: Scenario, runs: Sequence[str], *, parts: bool) -> None:
     draw_page_files("one_run", lambda: anatomy_script(point, method, runs, trials, parts=parts))
 
 
-def _path(scenario: Scenario) -> tuple[str, ...]:
-    """Draw the path; return which runs are in it."""
+def _path(scenario: Scenario, headline: DeltaGenerator) -> tuple[tuple[str, ...], bool]:
+    """Draw the run; return which runs are shown, and whether they are played."""
     point, (method,) = _point(scenario), scenario.methods
     try:
-        lines = _lines(point, method)
+        runs = _runs(point, method)
     except NotApplicable as refused:
         _refuse(scenario, method, refused, "path")
-        return ()
-    private, clipped, exact = (lines.get(name) for name in ("private", "clipped", "exact"))
+        return (), False
+    private, clipped, exact = (runs.get(name) for name in ("private", "clipped", "exact"))
     assert private is not None
-    title = path_title(
-        private.path, clipped.path if clipped else None, exact.path if exact else None
-    )
-    shown = [line for line in (private, clipped, exact) if line is not None]
-    responsive(
-        "path",
-        title,
-        lambda look: path_figure(shown, look),
-        table=lambda: path_table(shown),
-        setting=setting_line(replace(scenario, axis=None, grid=(), trials=1)),
-    )
-    st.caption(
-        f"{problem_card(point.problem).name}, {method_card(method).name.lower()}, seed "
-        f"{point.seed}. The star is the answer that is released: often an average of the last "
-        "steps. The runs without noise are shown to compare; they are not private."
-    )
-    return tuple(lines)
-
-
-@st.cache_data(max_entries=200, show_spinner=False, hash_funcs=HASHED)
-def _lines(point: Scenario, method: str) -> dict[str, RiskLine]:
-    private = risk_path(point, method)
-    own = method_descent(point, method)
-    relative = own is None
-    lines = {
-        "private": RiskLine(
-            name="private run", path=private, colour=colour_of(method), relative=relative
+    headline.markdown(f"**{path_title(private, clipped, exact)}**")
+    lines, relative = _lines(runs, point, method)
+    played = has_frames(private)
+    if played:
+        draw_run(
+            _frames(point, method),
+            lines,
+            PLAYER,
+            _keep_radius,
+            identity=f"{method} {point.to_query()}",
+            relative=relative,
+            factor=st.session_state[STATE.key("radius")],
         )
+    else:
+        st.markdown(no_frames(method_card(method).name))
+    draw_numbers(
+        "path",
+        lambda: path_table(lines),
+        setting_line(replace(scenario, axis=None, grid=(), trials=1)),
+    )
+    st.caption("The runs without noise are shown to compare; they are not private.")
+    return tuple(runs), played
+
+
+def _keep_radius() -> None:
+    """Let what stands below follow the radius where the hand has left it; a callback."""
+    st.session_state[STATE.key("radius")] = float(f"{st.session_state[PLAYER]['factor']:.3g}")
+
+
+@st.cache_data(max_entries=100, show_spinner=False, hash_funcs=HASHED)
+def _runs(point: Scenario, method: str) -> dict[str, RiskPath]:
+    return single_runs(point, method)
+
+
+@st.cache_data(max_entries=50, show_spinner=False, hash_funcs=HASHED)
+def _frames(point: Scenario, method: str) -> Frames:
+    return frames(point, _runs(point, method))
+
+
+def _lines(
+    runs: Mapping[str, RiskPath], point: Scenario, method: str
+) -> tuple[list[RunLine], bool]:
+    """Return the runs as they are drawn, and whether only shares of them can be compared."""
+    relative = method_descent(point, method) is None
+    exact = "gradient descent, no privacy" if relative else "same, no noise, no clipping"
+    drawn = {
+        "private": ("private run", colour_of(method), ""),
+        "clipped": ("same, no noise", CYAN, "8 4"),
+        "exact": (exact, GREY, "2 3"),
     }
-    try:
-        descent, radius = clipped_plan(point)
-    except NotApplicable:
-        if own is None:
-            return lines
-        descent, radius = own, 0.0
-    if own is not None:
-        descent = own
-    if method == "sco.clipped":
-        path = descent_path(point, descent, radius)
-        lines["clipped"] = RiskLine(name="same, no noise", path=path, colour=CLIPPED, dash="dash")
-    exact = "same, no noise, no clipping" if own else "gradient descent, no privacy"
-    path = descent_path(point, descent, None)
-    lines["exact"] = RiskLine(name=exact, path=path, colour=GREY, dash="dot", relative=relative)
-    return lines
+    lines = []
+    for kind, path in runs.items():
+        name, colour, dash = drawn[kind]
+        lines.append(RunLine(name=name, path=path, colour=colour, dash=dash))
+    return lines, relative
 
 
 def _refuse(scenario: Scenario, method: str, refused: NotApplicable, key: str) -> None:
@@ -183,62 +195,49 @@ def _change(refusal: Refusal) -> None:
 # -- the radius ---------------------------------------------------------------------------------
 
 
-def _radius_part(scenario: Scenario) -> bool:
-    """Draw the gradients and the parts of the error; return whether these are shown."""
+def _radius_part(scenario: Scenario, *, dragged: bool) -> bool:
+    """Draw the parts of the error, and the radius unless it is `dragged`; return if they are."""
     point = _point(scenario)
     try:
         _, chosen = clipped_plan(point)
     except NotApplicable as refused:
         _refuse(scenario, "sco.clipped", refused, "radius")
         return False
-    st.header("Move the clip radius")
-    st.select_slider(
-        "Clip radius R",
-        list(FACTORS),
-        st.session_state[STATE.key("radius")],
-        format_func=lambda factor: (
-            radius_text(factor * chosen) + (" (chosen)" if factor == 1 else "")
-        ),
-        key=STATE.key("radius"),
-        help="Gradients that are longer are shrunk to this length. The noise grows with it. The "
-        "chosen radius follows from the setting, never from the data.",
-    )
+    st.header("The error by clip radius")
+    if not dragged:
+        slider(
+            STATE,
+            "Clip radius R",
+            "radius",
+            FACTORS,
+            format_func=lambda factor: (
+                radius_text(factor * chosen) + (" (chosen)" if factor == 1 else "")
+            ),
+            help="Gradients that are longer are shrunk to this length. The noise grows with it. "
+            "The chosen radius follows from the setting, never from the data.",
+        )
     radius = st.session_state[STATE.key("radius")] * chosen
+    norms = _norms(point)
     with st.container(key="one_run_sentence"):
         sentence = st.empty()
-    norms = _norms(point)
-    left, right = st.columns(2)
-    with left:
-        title = norms_title(norms, radius)
-        responsive(
-            "norms",
-            title,
-            lambda look: norms_figure(norms, radius, look),
-            bar=False,
-            table=lambda: norms_table(norms, radius),
-            setting=setting_line(replace(scenario, axis=None, grid=(), trials=1)),
-        )
-    with right:
-        place = st.container()
+    place = st.container()
     parts = _parts(point, scenario.trials, place)
     sentence.markdown(radius_sentence(norms, parts, radius))
     if parts is None:
         return False
     found, choices = parts, _private_radii(point)
     with place:
-        title = parts_title(found)
         responsive(
             "parts",
-            title,
+            parts_title(found),
             lambda look: add_choices(parts_figure(found, radius, look), choices, found, look),
             bar=False,
             table=lambda: parts_table(found),
             setting=setting_line(replace(scenario, axis=None, grid=())),
         )
     st.caption(
-        f"Clipped gradients; lengths: at the best parameter; error: means over "
-        f"{scenario.trials} trial{'s' * (scenario.trials > 1)}, the same steps at every radius. "
-        + choices_sentence(choices, found)
+        f"Clipped gradients; means over {scenario.trials} trial{'s' * (scenario.trials > 1)}, the "
+        "same steps at every radius. " + choices_sentence(choices, found)
     )
     return True
 
@@ -291,13 +290,13 @@ INTRODUCTION = (
     "needs little noise but muffles the data; a large one keeps the data and needs much noise."
 )
 HOW_TO_READ = """
-- **Path**: how far the risk is above the best possible after each step, for the private run, for
-  the same steps without noise, and for those without noise and without clipping. What lies between
-  two lines is what noise, or clipping, costs in this one run.
-- **Gradients**: the lengths of the records' gradients at the best parameter. Those right of the
-  line are shrunk to it. Gradients that are exactly 0 are not drawn, but count among the records.
-- **Parts of the error**: *optimisation* is what the steps leave on endless data; *clipping* is
-  added by shrinking gradients; *sampling* by having only n records; *privacy noise* by the noise.
-  They add up to the black line. A part below 0 reduces the error.
+- **Path**: where the run stands after each step, and how far its risk is above the best possible:
+  the private run, the same steps without noise, and those without noise and without clipping. What
+  lies between two lines is what noise, or clipping, costs in this one run.
+- **Gradients**: the lengths of the records' gradients where the private run stands. Those right
+  of the line are shrunk to it. Gradients of exactly 0 are not drawn, but count among the records.
+- **The error by clip radius**: *optimisation* is what the steps leave on endless data; *clipping*
+  is added by shrinking gradients; *sampling* by having only n records; *privacy noise* by the
+  noise. They add up to the black line. A part below 0 reduces the error.
 - Neighbouring data sets differ by replacing one record. The data are synthetic.
 """

@@ -27,7 +27,7 @@ class View:
     method : str
         Whose run it is; empty for clipped gradients, or the first private one without them.
     radius : float
-        The clip radius, times the chosen one; the nearest of `FACTORS` is shown.
+        The clip radius over the chosen one, between the ends of `FACTORS`.
     """
 
     method: str = ""
@@ -39,7 +39,7 @@ class View:
             one_of("method", self.method, METHOD_SLUGS)
         must = f"a factor between {FACTORS[0]:g} and {FACTORS[-1]:g}"
         require(0 < self.radius < 1e6, "radius", must, to_text(self.radius))
-        return replace(self, radius=min(FACTORS, key=lambda factor: abs(factor - self.radius)))
+        return replace(self, radius=min(max(self.radius, FACTORS[0]), FACTORS[-1]))
 
 
 def fit(scenario: Scenario) -> Scenario:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, RiskLine, norm_bins
+from dpsco_app.pages.one_run.charts import PART_NAMES
+from dpsco_app.parts.touch.run import RunLine
 from dpsco_core.explain.anatomy import PARTS, ErrorParts
 
 
-def path_table(lines: Sequence[RiskLine]) -> pd.DataFrame:
+def path_table(lines: Sequence[RunLine]) -> pd.DataFrame:
     """Return the excess risk along each run, a run and a step a row; the answer comes last."""
     parts = []
     for line in lines:
@@ -29,21 +28,6 @@ def path_table(lines: Sequence[RiskLine]) -> pd.DataFrame:
             )
         )
     return pd.concat(parts, ignore_index=True)
-
-
-def norms_table(norms: NDArray[np.float64], radius: float) -> pd.DataFrame:
-    """Return the histogram of the gradients' lengths, a bar a row; zeros are a row of their own."""
-    edges, counts = norm_bins(norms, radius)
-    zeros = int((norms == 0).sum())
-    share = 100 / max(len(norms), 1)
-    return pd.DataFrame(
-        {
-            "Norm from": [0.0, *edges[:-1]],
-            "To": [0.0, *edges[1:]],
-            "Records": [zeros, *counts.tolist()],
-            "% of the records": [share * zeros, *(share * counts)],
-        }
-    )
 
 
 def parts_table(parts: ErrorParts) -> pd.DataFrame:

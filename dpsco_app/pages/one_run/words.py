@@ -38,14 +38,9 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     )
 
 
-def norms_title(norms: Vector, radius: float) -> str:
-    """Return what share of the gradients is longer than the radius."""
-    share = share_clipped(norms, radius)
-    if share == 0:
-        return f"No gradient is longer than the radius {radius_text(radius)}"
-    verb = "are" if share < 1 else "are all"
-    who = percent(share) + " of the gradients" if share < 1 else "The gradients"
-    return f"{who} {verb} longer than the radius {radius_text(radius)}"
+def no_frames(method: str) -> str:
+    """Return why there is nothing to play."""
+    return f"{method} takes no steps between its start and its answer here: nothing to play."
 
 
 def parts_title(parts: ErrorParts) -> str:
@@ -70,14 +65,14 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     """Return what happens at a radius, in one sentence with its numbers."""
     share = share_clipped(norms, radius)
     who = "no gradient is" if share == 0 else f"**{percent(share)}** of the gradients are"
-    sentence = f"At radius **{radius_text(radius)}**, {who} clipped"
+    sentence = f"At radius **{radius_text(radius)}** and the best parameter, {who} clipped"
     if parts is None:
         return sentence + "."
-    k = int(np.abs(np.log(parts.radii / radius)).argmin())
-    total = float(parts.total[k])
+    values = parts.at(radius)
+    total = sum(values)
     if total <= 0:
         return sentence + "."
-    shares = {name: float(getattr(parts, name)[k]) / total for name in PARTS}
+    shares = {name: value / total for name, value in zip(PARTS, values, strict=True)}
     ordered = sorted(shares, key=lambda name: -shares[name])
     adds = [f"{PART_NAMES[n]} makes **{percent(shares[n])}**" for n in ordered if shares[n] > 5e-3]
     less = [

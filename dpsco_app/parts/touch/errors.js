@@ -6,7 +6,7 @@ export const short = (value) => Number(value.toPrecision(2)).toString()
 
 export const bestOf = (curve) => curve.reduce((best, one) => (one.total < best.total ? one : best))
 
-const svgText = (x, y, text, anchor = "start") =>
+export const svgText = (x, y, text, anchor = "start") =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`
 
 export const drawBars = (picture, { parts }) => {

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpsco_app.pages.one_run.charts import PART_NAMES, norms_figure, parts_figure, percent
+from dpsco_app.pages.one_run.charts import PART_NAMES, parts_figure, percent
 from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
 from dpsco_app.pages.one_run.state import STATE
-from dpsco_app.pages.one_run.words import norms_title, parts_title, path_title, radius_sentence
+from dpsco_app.pages.one_run.words import parts_title, path_title, radius_sentence
 from dpsco_app.parts.look import Look
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import BASES, OLD
@@ -25,12 +25,11 @@ from dpsco_core.explain.anatomy import (
     ErrorParts,
     RiskPath,
     clipped_plan,
-    descent_path,
     error_parts,
     gradient_norms,
     private_radii,
-    risk_path,
     share_clipped,
+    single_runs,
 )
 from dpsco_core.methods.euclidean import AdaptiveDescent
 from tests.app.pages import annotations, checked, trace_names
@@ -84,29 +83,37 @@ def said(page: AppTest) -> str:
     return page.container(key="one_run_sentence").markdown[0].value
 
 
-def test_the_three_figures_hold_the_numbers_of_the_core() -> None:
-    path, norms, parts = specs(open_anatomy())
-    private = risk_path(POINT, "sco.clipped")
-    descent, chosen = clipped_plan(POINT)
-    for name, expected in (
-        ("private run", private),
-        ("same, no noise", descent_path(POINT, descent, chosen)),
-        ("same, no noise, no clipping", descent_path(POINT, descent, None)),
-    ):
-        assert values(named(path, name)) == pytest.approx(list(expected.risks))
-    assert values(named(path, "the point that is released")) == pytest.approx([private.final])
-    lengths = gradient_norms(POINT)
-    assert sum(values(named(norms, "gradients"))) == pytest.approx(100.0, abs=1.5)
-    found = error_parts(POINT, trials=1)
+def player(page: AppTest) -> dict[str, Any]:
+    """Return what the browser plays the run from."""
+    found = [c for c in page.get("bidi_component") if "dpsco_run" in str(c.proto)]
+    return dict(json.loads(found[0].proto.json)) if found else {}
+
+
+def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
+    page = open_anatomy(problem="linear")
+    point = replace(POINT, problem="linear")
+    seen, (parts,) = player(page), specs(page)
+    paths = single_runs(point, "sco.clipped")
+    names = ["private run", "same, no noise", "same, no noise, no clipping"]
+    assert [run["name"] for run in seen["runs"]] == names
+    for run, path in zip(seen["runs"], paths.values(), strict=True):
+        assert run["risks"] == list(path.risks) and run["final"] == path.final
+    assert seen["steps"] == paths["private"].steps.tolist()
+    lengths = gradient_norms(point, paths["private"].points[-1])
+    assert seen["norms"][-1] == pytest.approx(lengths[:400].tolist(), rel=1e-4)
+    table = next(t.value for t in page.dataframe if "Excess risk" in t.value.columns)
+    assert table["Excess risk"].iloc[0] == paths["private"].risks[0]
+    found = error_parts(point, trials=1)
     assert values(named(parts, "whole error")) == pytest.approx(list(found.total))
     for part in PARTS:
         drawn = values(named(parts, PART_NAMES[part]))
         assert drawn == pytest.approx(list(np.maximum(getattr(found, part), 0)))
-    assert percent(share_clipped(lengths, chosen)) in norms["layout"]["title"]["text"]
 
 
-def test_the_slider_moves_the_lines_the_titles_and_the_sentence() -> None:
-    page = open_anatomy()
+def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
+    page = open_anatomy()  # a single step
+    assert any("nothing to play" in m.value for m in page.markdown)
+    assert not player(page)
     _, chosen = clipped_plan(POINT)
     norms = gradient_norms(POINT)
     seen = []
@@ -114,14 +121,24 @@ def test_the_slider_moves_the_lines_the_titles_and_the_sentence() -> None:
         page.get_by_key(STATE.key("radius")).set_value(factor)
         checked(page.run())
         radius = factor * chosen
-        for figure in specs(page)[1:]:
-            lines = [s["x0"] for s in figure["layout"]["shapes"] if s["x0"] == s.get("x1")]
-            assert radius in [pytest.approx(x) for x in lines]
-            assert any(a.startswith("radius ") for a in annotations(figure))
+        (figure,) = specs(page)
+        lines = [s["x0"] for s in figure["layout"]["shapes"] if s["x0"] == s.get("x1")]
+        assert radius in [pytest.approx(x) for x in lines]
+        assert any(a.startswith("radius ") for a in annotations(figure))
         assert percent(share_clipped(norms, radius)).replace("none", "no gradient") in said(page)
         assert page.query_params.get("radius", "1") == f"{factor:g}"
         seen.append(said(page))
     assert len(set(seen)) == 3
+
+
+def test_the_address_sets_the_radius_of_the_picture() -> None:
+    page = open_anatomy(problem="linear", radius="0.3")
+    seen = player(page)
+    assert seen["radius"] == pytest.approx(0.3 * seen["chosen"])
+    assert f"radius **{seen['radius']:.2g}**" in said(page)
+    assert not page.get("select_slider") or all(
+        s.label != "Clip radius R" for s in page.select_slider
+    )
 
 
 def test_the_sentences_shares_add_up() -> None:
@@ -182,14 +199,16 @@ def test_every_loss_and_every_optimiser_is_drawn_or_refused(problem: str) -> Non
         page = open_anatomy(problem=problem, methods=method)
         figures = specs(page)
         names = [n for figure in figures for n in trace_names(figure)]
-        assert ("private run" in names) != bool(page.info)
+        shown = any("Excess risk" in table.value.columns for table in page.dataframe)
+        assert shown != bool(page.info)
         assert "whole error" in names
 
 
-def test_a_method_that_does_not_descend_is_drawn_as_a_share_of_its_run() -> None:
-    path, *_ = specs(open_anatomy(methods="sco.phased-sgd"))
-    assert path["layout"]["xaxis"]["title"]["text"] == "Share of the run in %"
-    assert "gradient descent, no privacy" in trace_names(path)
+def test_a_method_that_does_not_descend_is_played_as_a_share_of_its_run() -> None:
+    seen = player(open_anatomy(methods="sco.phased-sgd", problem="linear"))
+    assert seen["relative"] and seen["length"] == "end of the run"
+    assert [run["name"] for run in seen["runs"]] == ["private run", "gradient descent, no privacy"]
+    assert all(run["shares"][0] == 0 and run["shares"][-1] == 1 for run in seen["runs"])
 
 
 def test_a_pure_budget_is_refused_with_a_way_out() -> None:
@@ -198,7 +217,7 @@ def test_a_pure_budget_is_refused_with_a_way_out() -> None:
     assert any("Gaussian noise cannot give pure DP" in i.value for i in page.info)
     first = next(b for b in page.button if b.label == "Change that")
     checked(first.click().run())
-    assert len(page.get("plotly_chart")) == 3
+    assert len(page.get("plotly_chart")) == 1
 
 
 def test_a_link_restores_the_whole_page() -> None:
@@ -223,11 +242,12 @@ def test_a_link_restores_the_whole_page() -> None:
 def test_a_bad_address_costs_one_sentence(query: dict[str, str], words: str) -> None:
     page = open_anatomy(**query)
     assert words in page.warning[0].value
-    assert len(page.get("plotly_chart")) == 3
+    assert len(page.get("plotly_chart")) == 1
 
 
-def test_a_factor_between_two_is_taken_to_the_nearest() -> None:
-    assert STATE.from_query({"radius": "1.1"}) == (STATE.default, [])
+def test_a_factor_outside_the_figure_is_taken_to_its_end() -> None:
+    assert STATE.from_query({"radius": "1.1"})[0].radius == 1.1
+    assert STATE.from_query({"radius": "100"})[0].radius == FACTORS[-1]
     view, problems = STATE.from_query({"radius": "nan"})
     assert view.radius == 1.0 and len(problems) == 1
 
@@ -238,11 +258,18 @@ def test_work_that_is_too_heavy_is_refused_in_one_sentence(
     monkeypatch.setattr("dpsco_app.pages.one_run.page.LONGEST_SECONDS", 0.0)
     page = open_anatomy()
     assert any("use fewer trials, or a smaller n or d" in i.value for i in page.info)
-    assert len(page.get("plotly_chart")) == 2 and said(page).endswith("clipped.")
+    assert not page.get("plotly_chart") and said(page).endswith("clipped.")
 
 
 def path(*risks: float) -> RiskPath:
-    return RiskPath(steps=np.arange(len(risks)), risks=np.array(risks), final=risks[-1])
+    points = np.zeros((len(risks), 1))
+    return RiskPath(
+        steps=np.arange(len(risks)),
+        risks=np.array(risks),
+        points=points,
+        value=points[-1],
+        final=risks[-1],
+    )
 
 
 def test_titles_name_what_costs_most() -> None:
@@ -256,17 +283,10 @@ def test_titles_name_what_costs_most() -> None:
     assert "no better than it started" in path_title(path(1, 2), None, None)
     assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much here")
     assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))
-    assert norms_title(np.array([1.0]), 2.0) == "No gradient is longer than the radius 2"
-    assert norms_title(np.array([3.0]), 2.0).startswith("The gradients are all longer")
     parts = error_parts(POINT, trials=1)
     best = parts.radii[parts.total.argmin()]
     assert f"{best:.2g}" in parts_title(parts) or "bend lies outside" in parts_title(parts)
     assert percent(0.0) == "none" and percent(0.026) == "3 %" and percent(0.0002) == "0.02 %"
-
-
-def test_gradients_that_are_all_zero_are_drawn_all_the_same() -> None:
-    figure = norms_figure(np.zeros(5), 1.0, Look())
-    assert sum(figure.data[0].y) == 0
 
 
 def test_ticks_show_what_looking_privately_chose_beside_the_other_two_radii() -> None:

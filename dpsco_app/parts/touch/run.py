@@ -1,0 +1,144 @@
+"""One private run and its twins, which a hand plays, steps and scrubs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.look import CYAN, Look, Pair
+from dpsco_app.parts.touch.modules import script, text
+from dpsco_core.base.arrays import Vector
+from dpsco_core.explain.anatomy import FACTORS, RiskPath
+from dpsco_core.explain.frames import Frames
+
+DIGITS = 5
+TICKS = 96  # of the radius' slider
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLine:
+    """A run with how it is drawn."""
+
+    name: str
+    path: RiskPath
+    colour: Pair
+    dash: str = ""  # as SVG writes it
+
+
+def draw_run(
+    frames: Frames,
+    lines: Sequence[RunLine],
+    key: str,
+    on_radius: Callable[[], None],
+    **data: Any,
+) -> None:
+    """Draw the player; see `run_data`.
+
+    Where the hand leaves the radius is ``st.session_state[key]["factor"]``, over the chosen one.
+    """
+    look = Look(dark=st.context.theme.type == "dark")
+    _component()(
+        key=key,
+        data=run_data(frames, lines, look, **data),
+        on_factor_change=on_radius,
+        height="content",
+    )
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the component; made at its first use, when there is a server."""
+    return st.components.v2.component(
+        "dpsco_run",
+        html=text("run.html"),
+        css=text("picture.css") + text("run.css"),
+        js=script("run.js"),
+    )
+
+
+def run_data(
+    frames: Frames,
+    lines: Sequence[RunLine],
+    look: Look,
+    *,
+    identity: str,
+    relative: bool = False,
+    factor: float = 1.0,
+) -> dict[str, Any]:
+    """Return what the browser draws from, as plain numbers and lists.
+
+    Parameters
+    ----------
+    frames : Frames
+    lines : sequence of RunLine
+        The first one is private.
+    look : Look
+    identity : str
+        The player begins anew where it differs.
+    relative : bool
+        Whether steps of the runs differ, so that only shares of them can be held together.
+    factor : float
+        The clip radius over the chosen one.
+    """
+    steps = lines[0].path.steps
+    plane = frames.plane
+    held = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
+    return {
+        "id": identity,
+        "colours": {
+            "ink": look.ink,
+            "quiet": look.quiet,
+            "page": look.colour(PAGE),
+            "clipped": look.colour(CYAN),
+        },
+        "runs": [_line(frames, line, look) for line in lines],
+        "steps": steps.tolist(),
+        "relative": relative,
+        "length": "end of the run" if relative else f"{steps[-1]:,} steps",
+        "best": _rounded(frames.best),
+        "box": frames.box.tolist(),
+        "contours": [{"level": c.level, "pieces": _rounded(c.pieces)} for c in frames.contours],
+        "edge": _rounded(frames.edge),
+        "norms": _rounded(frames.norms),
+        "reach": list(frames.reach),
+        "chosen": frames.radius,
+        "radius": factor * frames.radius,
+        "radii": [FACTORS[0] * frames.radius, FACTORS[-1] * frames.radius],
+        "ticks": TICKS,
+        "note": (
+            "The plane holds the start, the best parameter, and the direction in which the runs "
+            f"spread most beside the line between them. {held if plane.held < 0.995 else ''}"
+            "The dotted line is the edge of the constraint set. The ring marks the point that is "
+            "released: often an average of the last steps. "
+            f"Gradients: of the first {frames.norms.shape[1]:,} records. "
+            "Space plays and pauses; the arrow keys move the step and the radius."
+        ),
+    }
+
+
+def _line(frames: Frames, line: RunLine, look: Look) -> dict[str, Any]:
+    path = line.path
+    return {
+        "name": line.name,
+        "colour": look.colour(line.colour),
+        "dash": line.dash,
+        "places": _rounded(frames.plane.project(path.points)),
+        "shares": (path.steps / max(int(path.steps[-1]), 1)).tolist(),
+        "risks": path.risks.tolist(),
+        "end": _rounded(frames.plane.project(path.value)),
+        "final": path.final,
+    }
+
+
+def _rounded(values: Vector) -> Any:
+    """Return numbers as nested lists, to `DIGITS` digits: they are sent, and drawn."""
+    if values.ndim:
+        return [_rounded(row) for row in values]
+    value = float(values)
+    return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None

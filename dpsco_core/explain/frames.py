@@ -1,0 +1,262 @@
+"""One private run, frame by frame: where it stands in a plane, its risk, its gradients' lengths.
+
+Everything that a figure needs to play the run, computed once. As in `anatomy`, what stands beside
+the private run is for comparison only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import RectBivariateSpline
+
+from dpsco_core.base.arrays import Vector
+from dpsco_core.base.errors import NotApplicable
+from dpsco_core.data.rows import Rows, row_norms
+from dpsco_core.explain.anatomy import FACTORS, RiskPath, clipped_plan, draw_problem
+from dpsco_core.geometry.base import ConstraintSet
+from dpsco_core.problems import OptimisationProblem
+from dpsco_core.scenario import Scenario
+
+ASPECT = 4 / 3  # width over height of the plane that is seen
+MARGIN = 0.12  # of its size, around what it has to hold
+NODES = 7  # a side, where a risk is an average over many records and takes 10 ms
+FINE = 37  # points a side, from which contours are drawn
+DEEPEST = 60.0  # the highest contour over the lowest
+DIRECTIONS = 120  # in which the edge of the constraint set is sought
+SHOWN_RECORDS = 400  # whose gradients a frame shows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunPlane:
+    """A plane through the start of a run.
+
+    Parameters
+    ----------
+    origin : array of shape (d,)
+        Where every run starts: the centre of the constraint set.
+    axes : array of shape (2, d)
+        Orthonormal: towards the best parameter, and the direction in which the runs spread most
+        beside it. In dimension 1 the second is 0.
+    held : float
+        The share of the runs' squared distances from the start that lies in the plane.
+    """
+
+    origin: Vector
+    axes: Vector
+    held: float
+
+    def project(self, points: Vector) -> Vector:
+        """Return the coordinates in the plane, shape (..., 2), of points of shape (..., d)."""
+        return np.asarray((points - self.origin) @ self.axes.T)
+
+    def point(self, place: Vector) -> Vector:
+        """Return the point of the plane, shape (d,), with these two coordinates."""
+        return np.asarray(self.origin + place @ self.axes)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Contour:
+    """The line along which the excess risk in a plane is `level`, in pieces of shape (k, 2, 2)."""
+
+    level: float
+    pieces: Vector
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Frames:
+    """A private run and its twins, for a figure that plays them.
+
+    Parameters
+    ----------
+    runs : mapping of str to RiskPath
+        See `anatomy.single_runs`; a frame is a point of the private one.
+    plane : RunPlane
+    best : array of shape (2,)
+        The best parameter, in the plane.
+    box : array of shape (2, 2)
+        The lower left and the upper right corner of what is seen.
+    contours : tuple of Contour
+        Of the excess population risk in the plane.
+    edge : array of shape (DIRECTIONS, 2)
+        Where the plane leaves the constraint set.
+    norms : array of shape (frames, records)
+        Lengths of the gradients of the first records at each point of the private run.
+    radius : float
+        The clip radius that clipped gradients chooses here; where it cannot run, the median of
+        the lengths at the start.
+    reach : (float, float)
+        The ends of the axis of lengths, which hold all radii that can be tried.
+    """
+
+    runs: Mapping[str, RiskPath]
+    plane: RunPlane
+    best: Vector
+    box: Vector
+    contours: tuple[Contour, ...]
+    edge: Vector
+    norms: Vector
+    radius: float
+    reach: tuple[float, float]
+
+
+def has_frames(path: RiskPath) -> bool:
+    """Whether there is anything to play: a point between the start of a run and its end."""
+    return len(path.steps) > 2
+
+
+def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
+    """Return the frames of runs that `anatomy.single_runs` made at `point`."""
+    problem, sample = draw_problem(point)
+    private = runs["private"]
+    spread = np.concatenate([np.vstack([run.points, run.value]) for run in runs.values()])
+    plane = plane_of(problem.constraint.centre, problem.minimiser, spread)
+    best = plane.project(problem.minimiser)
+    box = _box(np.vstack([plane.project(spread), best, np.zeros(2)]))
+    first = sample.part(0, min(sample.n, SHOWN_RECORDS))
+    norms = np.array([_norms(first.gradients(w)) for w in private.points])
+    try:
+        _, radius = clipped_plan(point)
+    except NotApplicable:
+        radius = float(np.median(norms[0])) or 1.0
+    return Frames(
+        runs=runs,
+        plane=plane,
+        best=best,
+        box=box,
+        contours=contours(problem, plane, box),
+        edge=_edge(problem.constraint, plane, float(np.linalg.norm(box[1] - box[0]))),
+        norms=norms,
+        radius=radius,
+        reach=_reach(norms, radius),
+    )
+
+
+def plane_of(origin: Vector, best: Vector, points: Vector) -> RunPlane:
+    """Return the plane of the origin, the best parameter and the points' widest other direction."""
+    moved = points - origin
+    first = best - origin
+    if not np.linalg.norm(first) > 1e-12 * (1 + np.linalg.norm(moved)):
+        first = _widest(moved)
+    first = first / np.linalg.norm(first)
+    rest = moved - np.outer(moved @ first, first)
+    second = np.zeros_like(first)
+    if len(first) > 1:
+        second = _widest(rest - np.outer(rest @ first, first), first)
+    axes = np.array([first, second])
+    total = float((moved**2).sum())
+    held = float(((moved @ axes.T) ** 2).sum()) / total if total else 1.0
+    return RunPlane(origin=origin, axes=axes, held=min(held, 1.0))
+
+
+def _widest(rows: Vector, beside: Vector | None = None) -> Vector:
+    """Return the unit direction of the largest sum of squares, its largest entry positive.
+
+    Rows of zeros have none: then it is the first coordinate's, made orthogonal to `beside`.
+    """
+    _, sizes, directions = np.linalg.svd(rows, full_matrices=False)
+    found = np.asarray(directions[0])
+    if sizes[0] <= 1e-12:
+        off = np.zeros_like(found) if beside is None else beside
+        units = np.eye(len(found))
+        found = next(v for u in units if np.linalg.norm(v := u - (u @ off) * off) > 0.5)
+        found = found / np.linalg.norm(found)
+    return found if found[np.abs(found).argmax()] > 0 else -found
+
+
+def _box(places: Vector) -> Vector:
+    low, high = places.min(axis=0), places.max(axis=0)
+    width, height = (high - low) * (1 + 2 * MARGIN)
+    width = max(width, height * ASPECT, 1e-9)
+    half = np.array([width, width / ASPECT]) / 2
+    middle = (low + high) / 2
+    return np.array([middle - half, middle + half])
+
+
+def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tuple[Contour, ...]:
+    """Return the lines of equal excess risk, at 1, 2 and 5 times powers of ten.
+
+    Where the risk is an average over an evaluation sample, it is computed at 49 points and
+    interpolated in between by a bicubic spline.
+    """
+    x, y = (np.linspace(box[0, i], box[1, i], FINE) for i in (0, 1))
+    sampled = problem.excess_risk(plane.point(box[1])).standard_error > 0
+    if sampled:
+        a, b = (np.linspace(axis[0], axis[-1], NODES) for axis in (x, y))
+        risks = RectBivariateSpline(a, b, _risks(problem, plane, a, b))(x, y)
+    else:
+        risks = _risks(problem, plane, x, y)
+    top = float(risks.max())
+    return tuple(
+        Contour(level=level, pieces=pieces)
+        for level in _levels(top / DEEPEST, top)
+        if len(pieces := level_pieces(x, y, risks, level))
+    )
+
+
+def _risks(problem: OptimisationProblem, plane: RunPlane, x: Vector, y: Vector) -> Vector:
+    return np.array(
+        [[problem.excess_risk(plane.point(np.array([a, b]))).value for b in y] for a in x]
+    )
+
+
+def _levels(low: float, high: float) -> list[float]:
+    if not high > 0:
+        return []
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    return [v for e in decades for digit in (1, 2, 5) if low <= (v := float(f"{digit}e{e}")) < high]
+
+
+def level_pieces(x: Vector, y: Vector, values: Vector, level: float) -> Vector:
+    """Return where ``values[i, j]`` at ``(x[i], y[j])`` pass `level`, shape (k, 2, 2).
+
+    Every cell is halved into triangles, on each of which the values are linear.
+    """
+    corners = np.stack([*np.meshgrid(x, y, indexing="ij"), values], axis=-1)
+    a, b, c, d = corners[:-1, :-1], corners[1:, :-1], corners[1:, 1:], corners[:-1, 1:]
+    triangles = np.concatenate(
+        [np.stack(t, axis=-2).reshape(-1, 3, 3) for t in ((a, b, c), (a, c, d))]
+    )
+    above = triangles[:, :, 2] > level
+    count = above.sum(axis=1)
+    mixed = (count == 1) | (count == 2)
+    triangles, above, count = triangles[mixed], above[mixed], count[mixed]
+    alone = np.where(count == 1, above.argmax(axis=1), (~above).argmax(axis=1))
+    rows = np.arange(len(triangles))
+    tip = triangles[rows, alone]
+    ends = []
+    for turn in (1, 2):
+        other = triangles[rows, (alone + turn) % 3]
+        share = (level - tip[:, 2]) / (other[:, 2] - tip[:, 2])
+        ends.append(tip[:, :2] + share[:, None] * (other[:, :2] - tip[:, :2]))
+    return np.stack(ends, axis=1)
+
+
+def _edge(constraint: ConstraintSet, plane: RunPlane, far: float) -> Vector:
+    """Return how far the plane stays in the set in each direction, up to `far`, by bisection."""
+    angles = np.linspace(0, 2 * np.pi, DIRECTIONS, endpoint=False)
+    rays = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    found = np.empty_like(rays)
+    for ray, place in zip(rays, found, strict=True):
+        low, high = 0.0, 2 * far
+        while high - low > 1e-3 * far:
+            middle = (low + high) / 2
+            inside = constraint.contains(plane.point(middle * ray))
+            low, high = (middle, high) if inside else (low, middle)
+        place[:] = low * ray
+    return found
+
+
+def _norms(rows: Rows) -> Vector:
+    return np.concatenate([row_norms(block) for block in rows.blocks()])
+
+
+def _reach(norms: Vector, radius: float) -> tuple[float, float]:
+    positive = norms[norms > 0]
+    low, high = FACTORS[0] * radius, FACTORS[-1] * radius
+    if len(positive):
+        low, high = min(low, float(np.quantile(positive, 0.01))), max(high, float(positive.max()))
+    return low, high

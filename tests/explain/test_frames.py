@@ -1,0 +1,149 @@
+"""Frames of a run: its plane, the risk's contours in it, and the gradients where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.base.cards import SCO_PROBLEMS
+from dpsco_core.explain.anatomy import (
+    clipped_plan,
+    descent_path,
+    draw_problem,
+    gradient_norms,
+    risk_path,
+    single_runs,
+)
+from dpsco_core.explain.frames import (
+    ASPECT,
+    Frames,
+    contours,
+    frames,
+    has_frames,
+    level_pieces,
+    plane_of,
+)
+from dpsco_core.scenario import Scenario
+
+POINT = Scenario(problem="linear", methods=("sco.clipped",), n=500, d=3, p=2.0)
+
+
+def framed(point: Scenario, method: str = "sco.clipped") -> Frames:
+    return frames(point, single_runs(point, method))
+
+
+def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -> None:
+    runs = single_runs(POINT, "sco.clipped")
+    descent, radius = clipped_plan(POINT)
+    alone = {
+        "private": risk_path(POINT, "sco.clipped"),
+        "clipped": descent_path(POINT, descent, radius),
+        "exact": descent_path(POINT, descent, None),
+    }
+    assert list(runs) == list(alone)
+    for name, path in alone.items():
+        assert (runs[name].points == path.points).all() and runs[name].final == path.final
+    assert list(single_runs(POINT, "sco.phased-sgd")) == ["private", "exact"]
+    # Clipped gradients refuse a pure budget, and stochastic descent has no full gradients.
+    assert list(single_runs(replace(POINT, delta=0.0), "sco.sgd")) == ["private"]
+
+
+def test_the_plane_holds_the_start_and_the_best_parameter() -> None:
+    problem, _ = draw_problem(POINT)
+    seen = framed(POINT)
+    plane, low, high = seen.plane, *seen.box
+    assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
+    for point in (problem.constraint.centre, problem.minimiser):
+        assert plane.point(plane.project(point)) == pytest.approx(point, abs=1e-12)
+    assert seen.best == pytest.approx([np.linalg.norm(problem.minimiser), 0.0], abs=1e-12)
+    assert (high - low)[0] == pytest.approx(ASPECT * (high - low)[1])
+    for path in seen.runs.values():
+        places = plane.project(np.vstack([path.points, path.value]))
+        assert ((low < places) & (places < high)).all()
+
+
+def test_the_second_direction_is_that_of_the_widest_spread() -> None:
+    """A fault in taking the first direction out would turn the second towards it."""
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((200, 4)) * [5.0, 0.1, 3.0, 0.1]
+    plane = plane_of(np.zeros(4), np.array([2.0, 0.0, 0.0, 0.0]), wide)
+    assert plane.axes[0] == pytest.approx([1, 0, 0, 0])
+    assert plane.axes[1] == pytest.approx([0, 0, 1, 0], abs=0.05)
+    inside = (wide @ plane.axes.T) ** 2
+    assert plane.held == pytest.approx(inside.sum() / (wide**2).sum())
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_a_run_that_never_leaves_a_line_or_a_point_has_a_plane_all_the_same(d: int) -> None:
+    start, best = np.zeros(d), np.zeros(d)
+    best[-1] = 2.0
+    for points, target in (
+        (np.outer([0.1, 0.5], best), best),
+        (np.outer([0.1, 0.5], best), start),
+        (np.zeros((3, d)), start),
+    ):
+        plane = plane_of(start, target, points)
+        gram = plane.axes @ plane.axes.T
+        assert gram == pytest.approx(np.diag([1.0, float(d > 1)]), abs=1e-12)
+        assert plane.held == pytest.approx(1.0)
+
+
+def test_contours_of_a_quadratic_are_its_circles() -> None:
+    problem, _ = draw_problem(replace(POINT, problem="quadratic"))
+    best = problem.minimiser
+    plane = plane_of(np.zeros(3), best, np.array([[0.0, 1.0, -1.0]]))
+    box = np.array([[-1.0, -1.0], [3.0, 2.0]])
+    found = contours(problem, plane, box)
+    assert len(found) >= 4
+    for contour in found:
+        radii = np.linalg.norm(contour.pieces - plane.project(best), axis=-1)
+        # The excess risk is half the squared distance.
+        assert radii == pytest.approx(np.sqrt(2 * contour.level), rel=0.03)
+
+
+@pytest.mark.parametrize("problem", [pytest.param(p, marks=pytest.mark.slow) for p in SCO_PROBLEMS])
+def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
+    point = replace(POINT, problem=problem, n=2000, d=5, p=3.0)
+    drawn, _ = draw_problem(point)
+    seen = framed(point)
+    assert seen.contours
+    for contour in seen.contours:
+        for place in contour.pieces[:: max(1, len(contour.pieces) // 6), 0]:
+            risk = drawn.excess_risk(seen.plane.point(place)).value
+            assert risk == pytest.approx(contour.level, rel=0.1)
+
+
+def test_pieces_of_a_level_are_where_a_linear_function_passes_it() -> None:
+    x, y = np.linspace(0, 2, 5), np.linspace(0, 1, 4)
+    pieces = level_pieces(x, y, x[:, None] + 2 * y, 1.3)
+    assert len(pieces) and pieces[..., 0] + 2 * pieces[..., 1] == pytest.approx(1.3)
+    lengths = np.linalg.norm(pieces[:, 1] - pieces[:, 0], axis=1)
+    # From (0, 0.65) to (1.3, 0), without a gap.
+    assert lengths.sum() == pytest.approx(np.hypot(1.3, 0.65))
+    assert level_pieces(x, y, np.zeros((5, 4)), 1.0).shape == (0, 2, 2)
+
+
+def test_the_edge_is_that_of_the_ball_in_the_plane() -> None:
+    problem, _ = draw_problem(POINT)
+    far = np.linalg.norm(framed(POINT).edge, axis=1)
+    assert far == pytest.approx(problem.constraint.l2_radius, rel=0.02)
+
+
+def test_a_frame_has_the_lengths_of_the_gradients_where_the_private_run_stands() -> None:
+    point = replace(POINT, problem="least-squares")
+    seen = framed(point)
+    private = seen.runs["private"]
+    assert seen.norms.shape == (len(private.points), 400) and has_frames(private)
+    for k in (0, -1):
+        assert seen.norms[k] == pytest.approx(gradient_norms(point, private.points[k])[:400])
+    assert seen.radius == clipped_plan(point)[1]
+    low, high = seen.reach
+    assert low <= seen.radius / 8 and high >= max(8 * seen.radius, seen.norms.max())
+
+
+def test_a_run_of_a_single_step_or_none_has_no_frames() -> None:
+    for problem, method in (("quadratic", "sco.clipped"), ("linear", "sco.objective-perturbation")):
+        path = risk_path(replace(POINT, problem=problem), method)
+        assert len(path.points) == 2 and not has_frames(path)
