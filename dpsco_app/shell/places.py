@@ -43,12 +43,14 @@ def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
     )
 
 
-def draw_views(slug: str) -> None:
-    """Draw the links between the views of a place."""
+def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
+    """Draw the links between the views of a place, and at the end of their row what is `beside`."""
     (views,) = (views for views in VIEWS if slug in views)
-    with st.container(horizontal=True, key="views"):
+    with st.container(horizontal=True, vertical_alignment="center", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
+        if beside is not None:
+            beside()
 
 
 def link_to(

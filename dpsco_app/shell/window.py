@@ -9,26 +9,27 @@ import streamlit as st
 
 Kind = Literal["wide", "compact"]
 
-NARROW = 760  # pixels; a window of at most this width gets the figures for phones
+NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
 SEEN = "window_seen"
 KEY = "window"
-# The browser knows the width of its window, and says when it is not what the page was drawn for.
+# The browser knows how wide the page is, beside an open sidebar too, and says when that is not what
+# the page was drawn for.
 JS = f"""
 export default function ({{ data, setStateValue }}) {{
-  const narrow = window.matchMedia("(max-width: {NARROW}px)")
+  const page = document.querySelector("[data-testid=stMain]")
   const tell = () => {{
-    const kind = narrow.matches ? "compact" : "wide"
-    if (kind !== data.kind) setStateValue("kind", kind)
+    const kind = page.clientWidth <= {NARROW} ? "compact" : "wide"
+    if (page.clientWidth && kind !== data.kind) setStateValue("kind", kind)
   }}
-  tell()
-  narrow.onchange = tell
-  return () => {{ narrow.onchange = null }}
+  const watch = new ResizeObserver(tell)
+  watch.observe(page)
+  return () => watch.disconnect()
 }}
 """
 
 
 def kind() -> Kind:
-    """Return the kind of figure for this window: as the browser said, or as it calls itself."""
+    """Return the kind of figure that fits: as the browser said, or as it calls itself."""
     seen: Kind | None = st.session_state.get(SEEN)
     if seen is not None:
         return seen
@@ -37,7 +38,7 @@ def kind() -> Kind:
 
 
 def watch() -> None:
-    """Listen to the width of the window: the page runs again where it needs the other figures."""
+    """Listen to the width of the page: it runs again where it needs the other figures."""
     _component()(
         key=KEY,
         data={"kind": kind()},

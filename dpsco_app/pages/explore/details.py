@@ -26,7 +26,7 @@ from dpsco_app.pages.privacy.state import privacy_query
 from dpsco_app.parts.export import draw_run_files
 from dpsco_app.parts.figure_export import figure_page, picture_buttons, setting_line, show_table
 from dpsco_app.parts.folding import fold, fold_in_page
-from dpsco_app.parts.options import SHOW, SYMBOL, VIEWS, number_text
+from dpsco_app.parts.options import SYMBOL, number_text
 from dpsco_app.parts.page import fold_address
 from dpsco_app.parts.problem_words import MEAN, hard_problem, is_instance, words_for
 from dpsco_app.parts.refusals import (
@@ -54,8 +54,6 @@ def draw_details(drawn: Shown, headline: str, start: Start) -> None:
     result, now = drawn.result, drawn.now
     scenario = result.scenario
     with st.container(horizontal=True, vertical_alignment="bottom", key="view_row"):
-        held = st.session_state[SHOW]
-        st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
         fold(
             "Export",
             lambda: _downloads(drawn, headline),

@@ -27,7 +27,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
-from dpsco_app.parts.options import AGAINST, NO_SET, PIN, TAIL
+from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
     DRAW_EVERY_SECONDS,
@@ -51,11 +51,16 @@ from dpsco_core.scenario import Scenario
 STYLE = """<style>
 .st-key-sentence { min-height: 3.25rem; }
 .st-key-run_row { min-height: 3.25rem; }
+.st-key-show [data-testid="stButtonGroup"] {
+  display: flex; flex-direction: row; align-items: center; gap: 0.5rem;
+}
 @media (min-width: 761px) {
   .st-key-run_row > :last-child { flex: 1 1 0; min-width: min(18rem, 100%); }
+  .st-key-show { margin-left: auto; }
 }
 @media (max-width: 760px) {
   .st-key-run_row { gap: 0.5rem; }
+  .st-key-explore_run kbd { display: none; }
   .st-key-sentence { min-height: 4.9rem; }
 }
 </style>"""
@@ -150,7 +155,7 @@ def _draw_head(
     """Draw what stands above the figure; return the places of the status and of the sentence."""
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
-    draw_views("explore")
+    draw_views("explore", _choose_bounds)
     st.title("DP-SCO Explorer: what does privacy cost on heavy-tailed data?")
     status = draw_buttons(scenario, result, problem, _presets)
     draw_second(scenario, result)
@@ -158,6 +163,12 @@ def _draw_head(
         st.html(STYLE_BESIDE)
     with st.container(key="sentence"):
         return status, st.empty()
+
+
+def _choose_bounds() -> None:
+    """Draw the choice of the bounds that the figure shows, where both are in sight."""
+    held = st.session_state[SHOW]
+    st.pills("Show", VIEWS, default=held, selection_mode="multi", key=SHOW)
 
 
 def _draw_controls(set_now: Scenario) -> None:

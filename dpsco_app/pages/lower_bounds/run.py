@@ -34,7 +34,13 @@ def run_part(at: MeanInstance, view: View) -> None:
     result = _result(scenario)
     going = bool(st.session_state[RUNNING])
     with st.container(horizontal=True, vertical_alignment="center", key="lower_run_row"):
-        st.button("Run", icon=":material/play_arrow:", on_click=_start, disabled=scenario is None)
+        st.button(
+            "Run",
+            icon=":material/play_arrow:",
+            shortcut="Ctrl+Enter",
+            on_click=_start,
+            disabled=scenario is None,
+        )
         st.button("Cancel", on_click=_stop, disabled=not going)
         status = st.empty()
     if problem:

@@ -189,7 +189,12 @@ def _experiment(entry: Erratum) -> None:
     st.subheader(entry.experiment.name)
     ran: set[str] = st.session_state.setdefault(RAN, set())
     if entry.slug not in ran:
-        pressed = st.button("Run the experiment", key="errata_run", icon=":material/science:")
+        pressed = st.button(
+            "Run the experiment",
+            key="errata_run",
+            icon=":material/science:",
+            shortcut="Ctrl+Enter",
+        )
         if not pressed:
             return
         ran.add(entry.slug)
