@@ -39,7 +39,12 @@ def nothing_finite(of: str) -> NotApplicable:
 
 
 def smallest_or(
-    candidates: Iterable[T], key: Callable[[T], float], otherwise: U, *, gain: float = 0.0
+    candidates: Iterable[T],
+    key: Callable[[T], float],
+    otherwise: U,
+    *,
+    gain: float = 0.0,
+    floor: Callable[[T], float] | None = None,
 ) -> T | U:
     """Return the candidate with the least finite key; `otherwise` where no key is finite.
 
@@ -49,6 +54,8 @@ def smallest_or(
         A key that overflows counts as infinite.
     gain : float
         By what share a later candidate must be smaller to be preferred to an earlier one.
+    floor : callable, optional
+        A cheap lower bound on the key: a candidate is passed over where that is above the least.
 
     Examples
     --------
@@ -60,6 +67,8 @@ def smallest_or(
     best: T | U = otherwise
     least = math.inf
     for candidate in candidates:
+        if floor is not None and _value(floor, candidate) > least:
+            continue
         value = _value(key, candidate)
         if math.isfinite(value) and (math.isinf(least) or value < least - gain * abs(least)):
             best, least = candidate, value
@@ -75,13 +84,18 @@ def _value(key: Callable[[T], float], candidate: T) -> float:
 
 
 def smallest(
-    candidates: Iterable[T], key: Callable[[T], float], *, of: str, gain: float = 0.0
+    candidates: Iterable[T],
+    key: Callable[[T], float],
+    *,
+    of: str,
+    gain: float = 0.0,
+    floor: Callable[[T], float] | None = None,
 ) -> T:
     """Return the candidate with the least finite key.
 
     Parameters
     ----------
-    candidates, key, gain
+    candidates, key, gain, floor
         As for `smallest_or`.
     of : str
         What is chosen, for the sentence of the refusal.
@@ -92,7 +106,8 @@ def smallest(
         Where no key is finite.
     """
     # In a list of its own, because a candidate may be None.
-    best = smallest_or(([c] for c in candidates), lambda c: key(c[0]), None, gain=gain)
+    low = None if floor is None else lambda c: floor(c[0])
+    best = smallest_or(([c] for c in candidates), lambda c: key(c[0]), None, gain=gain, floor=low)
     if best is None:
         raise nothing_finite(of)
     return best[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from dpsco_core.base.errors import require
@@ -44,17 +45,17 @@ class RegularSpace:
         require(isinstance(self.d, int) and self.d >= 1, "d", "a positive integer", self.d)
         require(1 <= self.exponent <= 2, "exponent", "between 1 and 2", self.exponent)
 
-    @property
+    @cached_property
     def dual(self) -> float:
         """q' = q/(q - 1), the exponent of the gradients' norm: in [2, infinity]."""
         return dual_exponent(self.exponent)
 
-    @property
+    @cached_property
     def branch(self) -> Literal["power", "logarithmic"]:
         """Which of the two terms of r is the smaller: q', or 2 ln d + 1."""
         return "power" if self.d == 1 or self.dual <= self._ceiling else "logarithmic"
 
-    @property
+    @cached_property
     def smooth_exponent(self) -> float:
         """The exponent r of the smooth dual norm; 2 in one dimension, where all norms agree."""
         if self.d == 1:
@@ -69,21 +70,21 @@ class RegularSpace:
             return 2.0
         return self.exponent if self.branch == "power" else 1 + 1 / self.kappa_plus
 
-    @property
+    @cached_property
     def kappa_plus(self) -> float:
         """The constant of smoothness r - 1 of the smooth norm."""
         if self.d == 1:
             return 1.0
         return 1 / (self.exponent - 1) if self.branch == "power" else 2 * math.log(self.d)
 
-    @property
+    @cached_property
     def distortion(self) -> float:
         r""":math:`\max \|x\|_r^2/\|x\|_{q'}^2 = d^{2(1/r-1/q')}`, 1 in the branch "power"."""
         if self.branch == "power":
             return 1.0
         return norm_ratio(self.d, self.smooth_exponent, self.dual) ** 2
 
-    @property
+    @cached_property
     def kappa(self) -> float:
         """The exact constant of regularity, `kappa_plus` times `distortion`."""
         return self.kappa_plus * self.distortion

@@ -28,6 +28,7 @@ from dpsco_core.bounds.user.phased_sgd import CARD
 from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, staged_gap
 from dpsco_core.methods.user.calibrated import full_batch
 from dpsco_core.methods.user.level import UserLevel
+from dpsco_core.methods.user.phased_risk import FLOOR
 from dpsco_core.methods.user.printed_schedules import (
     ErmSchedule,
     printed_regulariser,
@@ -147,8 +148,13 @@ def _best_erm(at: UserLevel, filtered: bool, distance: float | None) -> Explicit
         return best
     failure = allowed_failure(at) if filtered else 0.0
     base = printed_regulariser(at)
+    reach = at.diameter if distance is None else distance
     for phases in PHASES:
         for weight in _WEIGHTS:
+            # No number of steps makes up for the start and the first phase's users.
+            start = base * weight * reach**2 / 2 + stability(at, at.n, base * weight)
+            if start * FLOOR > best.value:
+                continue
             for factor in _FACTORS:
                 try:
                     found = full_batch(

@@ -29,7 +29,7 @@ from dpsco_core.bounds.user.explicit import (
 )
 from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
-from dpsco_core.methods.user.phased_risk import phased_terms
+from dpsco_core.methods.user.phased_risk import FLOOR, first_terms, phased_terms
 from dpsco_core.methods.user.printed_schedules import (
     SgdSchedule,
     printed_step,
@@ -120,6 +120,7 @@ def _best_sgd(
     largest = 2 / at.smoothness if at.smoothness > 0 else math.inf
     base = min(printed_step(at), largest)
     middles = (base, *other_steps)
+    reach = at.diameter if distance is None else distance
     sizes = sorted({min(middle * factor, largest) for middle in middles for factor in _STEPS})
     for phases in PHASES:
         try:
@@ -128,6 +129,9 @@ def _best_sgd(
             break
         for decay in _SGD_DECAYS:
             for step in sizes:
+                start = first_terms(step, at.total, lipschitz=at.lipschitz, distance=reach)
+                if start * FLOOR > best.value:
+                    continue
                 found = schedule(phases, decay, step)
                 terms = phased_sgd_risk(at, found, distance=distance, failure=failure)
                 new = ExplicitRisk(terms=terms, schedule=found)

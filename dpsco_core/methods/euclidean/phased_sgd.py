@@ -367,8 +367,15 @@ def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int,
     limit = 8 / losses.smoothness if losses.smoothness > 0 else math.inf
     sizes = [min(limit, unit * 2.0 ** (-k / 2)) for k in range(-8, 60)]
     counts = range(1, math.floor(math.log2(n)) + 1)
+    start = (setting.constants.diameter / 2) ** 2 / (2 * (n // 2))
+
+    def first_phase(one: tuple[int, float]) -> float:
+        size = one[1] / 4
+        return (1 - 1e-12) * (start / size + size * losses.lipschitz**2 / 2)  # but for rounding
+
     return smallest(
         ((count, size) for count in counts for size in sizes),
         lambda one: bounded_risk(setting, rho, losses.lipschitz, *one),
         of="step size",
+        floor=first_phase,
     )

@@ -136,7 +136,7 @@ def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None
     bias, sampling, noise = at.errors(steps, threshold)
     if not math.isfinite(noise):
         return math.inf, math.inf, math.inf, math.inf
-    weight = best_weight(at, steps, threshold) if step_weight is None else step_weight
+    weight = _weight(at, steps, sampling + noise) if step_weight is None else step_weight
     room = weight - at.smoothness
     start = weight * at.divergence / steps
     if sampling + noise == 0:
@@ -149,7 +149,11 @@ def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None
 def best_weight(at: MirrorInputs, steps: int, threshold: float) -> float:
     r"""Return the :math:`\gamma=\beta+\sqrt{TV/(2D_\Phi)}` that minimises `b4`."""
     _, sampling, noise = at.errors(steps, threshold)
-    return at.smoothness + math.sqrt(steps * (sampling + noise) / (2 * at.divergence))
+    return _weight(at, steps, sampling + noise)
+
+
+def _weight(at: MirrorInputs, steps: int, spread: float) -> float:
+    return at.smoothness + math.sqrt(steps * spread / (2 * at.divergence))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,6 +20,7 @@ Phases = tuple[SgdPhase, ...]
 
 MOST_PHASES = 12
 DECAYS = (1.0, 1.25, 1.5, 2.0)
+FLOOR = 1 - 1e-12  # of a sum of some terms, rounded, that is to be below that of all
 STEP_FACTORS = tuple(2.0 ** (-k / 2) for k in range(-6, 60))
 
 
@@ -52,6 +53,11 @@ def phased_terms(
         for before, p in pairwise(phases)
     )
     return start, sampling, between, lipschitz * min(math.sqrt(d) * last.noise_std, diameter)
+
+
+def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -> float:
+    """Return start and sampling of the first phase: no phases that begin so risk less."""
+    return distance**2 / (2 * step * steps) + step * lipschitz**2 / 2
 
 
 def halving_phases(
@@ -126,19 +132,32 @@ def best_phases(
     unit = diameter / lipschitz
     sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})
 
-    def candidates() -> Iterator[Phases]:
+    distance = diameter / 2
+
+    def candidates() -> Iterator[tuple[int, float, float]]:
         for count in range(1, MOST_PHASES + 1):
+            if n < 1 << (count - 1) or min(halving(n, count)) < groups:
+                return
             for decay in DECAYS if count > 1 else DECAYS[:1]:
                 for size in sizes:
-                    phases = halving_phases(n, m, groups, count, decay, size, noise)
-                    if phases is None:
-                        return
-                    yield phases
+                    yield count, decay, size
 
-    def risk(phases: Phases) -> float:
-        terms = phased_terms(
-            phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=diameter / 2
-        )
+    def phases_of(count: int, decay: float, size: float) -> Phases:
+        phases = halving_phases(n, m, groups, count, decay, size, noise)
+        assert phases is not None  # a user for every group
+        return phases
+
+    def risk(one: tuple[int, float, float]) -> float:
+        phases = phases_of(*one)
+        terms = phased_terms(phases, lipschitz=lipschitz, diameter=diameter, d=d, distance=distance)
         return math.fsum(terms)
 
-    return smallest(candidates(), risk, of="step size")
+    def floor(one: tuple[int, float, float]) -> float:
+        count, decay, size = one
+        users = halving(n, count)
+        first, last = (u // groups * m for u in (users[0], users[-1]))
+        loud = noise(size * math.pow(2, -decay * (count - 1)), last)
+        found = first_terms(size, first, lipschitz=lipschitz, distance=distance)
+        return FLOOR * (found + lipschitz * min(math.sqrt(d) * loud, diameter))
+
+    return phases_of(*smallest(candidates(), risk, of="step size", floor=floor))
