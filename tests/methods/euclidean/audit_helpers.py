@@ -9,6 +9,7 @@ that adds up to a false-alarm rate of 1e-6 over all events.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from scipy import stats
@@ -17,6 +18,9 @@ from dpsco_core.privacy import ApproxDP
 from tests.methods.euclidean.losses import FALSE_ALARM, Array
 
 PILOT, THRESHOLDS = 200, 15
+LOOKS = (0.35, 0.6, 1.0)  # after which shares of the runs `flagged` looks
+
+Draw = Callable[[int], Array]
 
 
 def excess(one: Array, two: Array, claim: ApproxDP, thresholds: int = THRESHOLDS) -> float:
@@ -37,3 +41,18 @@ def excess(one: Array, two: Array, claim: ApproxDP, thresholds: int = THRESHOLDS
             high = 1.0 if q == len(two) else float(stats.beta.isf(level, q + 1, len(two) - q))
             worst = max(worst, low - math.exp(claim.epsilon) * high - claim.delta)
     return worst
+
+
+def flagged(one: Draw, two: Draw, claim: ApproxDP, runs: int) -> bool:
+    """Whether `excess` is positive at one of three looks, the last of which is at all `runs`.
+
+    For faults, which most often show at the first. Of what is private it would be true with a
+    chance of 3e-6.
+    """
+    first, second = np.empty(0), np.empty(0)
+    for share in LOOKS:
+        more = int(share * runs) - len(first)
+        first, second = np.append(first, one(more)), np.append(second, two(more))
+        if excess(first, second, claim) > 0:
+            return True
+    return False
