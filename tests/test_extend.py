@@ -27,6 +27,7 @@ BLOCKS = {
 }
 OWN = ("my_mean.py", "my_bound.py", "my_law.py")
 WITH = tuple(f"--with={name}" for name in OWN)
+MARK = "--- what was run, as a script ---"
 METHOD, BOUND, LAW = "mean.recentred", "upper.mean.recentred", "weibull"
 CLIPPED = """
 from dataclasses import dataclass
@@ -163,9 +164,6 @@ def test_the_audit_lets_it_stand_and_catches_it_broken(folder: Path) -> None:
 
 
 def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path) -> None:
-    printed = run(folder, "own_run.py")
-    assert printed.returncode == 0, printed.stderr
-    assert "Recentred clipping" in printed.stdout
     tail = (
         "print(scenario.to_python())\n"
         "from dpsco_core import cost\n"
@@ -174,15 +172,17 @@ def test_the_library_runs_it_and_an_exported_script_names_its_files(folder: Path
         "for text in (run_script([scenario]), run_notebook([scenario])):\n"
         "    assert all(name in text for name in ('my_mean.py', 'my_law.py'))\n"
     )
-    made = (BLOCKS["own_run.py"] + tail).replace("print(summary", "(summary")
-    (folder / "writer.py").write_text(made, encoding="utf-8")
-    written = run(folder, "writer.py")
-    assert written.returncode == 0, written.stderr
-    assert "my_mean.py" in written.stdout and "my_bound.py" not in written.stdout
-    (folder / "exported.py").write_text(written.stdout, encoding="utf-8")
+    made = BLOCKS["own_run.py"] + f"print({MARK!r})\n" + tail
+    (folder / "own_run.py").write_text(made, encoding="utf-8")
+    done = run(folder, "own_run.py")
+    assert done.returncode == 0, done.stderr
+    printed, script = done.stdout.split(f"{MARK}\n")
+    assert "Recentred clipping" in printed
+    assert "my_mean.py" in script and "my_bound.py" not in script
+    (folder / "exported.py").write_text(script, encoding="utf-8")
     again = run(folder, "exported.py")
     assert again.returncode == 0, again.stderr
-    errors = [re.findall(r"clipping NaN +5 +([\d.]+)", r.stdout) for r in (printed, again)]
+    errors = [re.findall(r"clipping NaN +5 +([\d.]+)", text) for text in (printed, again.stdout)]
     assert len(errors[0]) == 2 and errors[0] == errors[1]
 
 

@@ -151,9 +151,13 @@ class _Sum:
         self._total = self._lost = 0.0
 
     def value(self, extra: float = 0.0) -> float:
-        return math.fsum((self._total, self._lost, extra))
+        # Most sums have few terms or none: of two numbers `+` is what `fsum` is.
+        lost = self._lost
+        return math.fsum((self._total, lost, extra)) if lost else self._total + extra
 
     def add(self, x: float) -> None:
+        if not x:
+            return
         total = self._total + x
         larger, smaller = (self._total, x) if abs(self._total) >= abs(x) else (x, self._total)
         self._lost += (larger - total) + smaller

@@ -106,14 +106,19 @@ CONCENTRATED = {"gaussian", "generalized gaussian"}
 
 
 def gaussian_entry(
-    label: str, l2_sensitivity: float, rho: float, size: int, disjoint_blocks: int
+    label: str,
+    l2_sensitivity: float,
+    rho: float,
+    size: int,
+    disjoint_blocks: int,
+    proven_l2_sensitivity: float | None = None,
 ) -> Entry:
     """Return what is recorded of Gaussian noise that makes one value rho-zCDP, or each of some."""
     return Entry(
         mechanism="gaussian",
         label=label,
         sensitivity=l2_sensitivity,
-        proven_sensitivity=l2_sensitivity,
+        proven_sensitivity=proven_l2_sensitivity or l2_sensitivity,
         noise=gaussian_noise_std(l2_sensitivity, rho),
         size=size,
         rho=rho,

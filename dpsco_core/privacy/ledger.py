@@ -118,8 +118,8 @@ class Ledger:
             check_positive("proven_l2_sensitivity", proven_l2_sensitivity)
         noise_std = gaussian_noise_std(l2_sensitivity, rho)
         check_release(value, noise_std)
-        entry = gaussian_entry(label, l2_sensitivity, rho, value.size, disjoint_blocks)
-        self._record(replace(entry, proven_sensitivity=proven_l2_sensitivity or l2_sensitivity))
+        size, proven = value.size, proven_l2_sensitivity
+        self._record(gaussian_entry(label, l2_sensitivity, rho, size, disjoint_blocks, proven))
         return add_gaussian_noise(value, noise_std, rng)
 
     def shuffled_gaussian(

@@ -106,7 +106,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("at", list(random_settings(400, 11)))
+@pytest.mark.parametrize("at", list(random_settings(160, 11)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
     pure = isinstance(at.budget, PureDP)
     uppers = EXPECTED["laplace" if pure else "gaussian"]

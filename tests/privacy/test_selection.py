@@ -308,7 +308,7 @@ def test_a_median_by_groups_has_the_law_of_the_direct_one(column: list[int]) -> 
         int(s + k): v for s, w, v in zip(starts, widths, grouped, strict=True) for k in range(w)
     }
     assert [spread[g] for g in grid.tolist()] == scores.tolist()  # every candidate once
-    size = 20_000
+    size = 8_000
     columns = itertools.repeat(places, size)
     medians = GridMedians(columns=columns, epsilon=epsilon, most=most, size=size)
     drawn = medians.draw(np.random.default_rng(2))

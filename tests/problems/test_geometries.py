@@ -93,10 +93,20 @@ def mean_and_error(terms: Vector) -> tuple[Vector, Vector]:
     return terms.mean(axis=0), SIGMAS * terms.std(axis=0) / math.sqrt(len(terms))
 
 
+def laws(slug: str, name: str, part: int) -> list[str]:
+    """Every other law; over the problems and the sets each meets each."""
+    turn = SLUGS.index(slug) + list(SETS).index(name) + part
+    return [law for i, law in enumerate(LAWS) if (i + turn) % 2 == 0]
+
+
+halves = pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.slow)])
+
+
+@halves
 @pytest.mark.parametrize("name", SOME_SETS)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_the_minimiser_minimises_over_the_set(slug: str, name: str) -> None:
-    for law in LAWS:
+def test_the_minimiser_minimises_over_the_set(slug: str, name: str, part: int) -> None:
+    for law in laws(slug, name, part):
         made = build(slug, law, SETS[name])
         body, best = made.constraint, made.minimiser
         assert body.contains(best, 1e-12)
@@ -225,10 +235,11 @@ def dual_of(problem: Any) -> DualConstants:
     return dual_constants(problem.setting(100, BUDGET))
 
 
+@halves
 @pytest.mark.parametrize("name", SOME_SETS)
 @pytest.mark.parametrize("slug", SLUGS)
-def test_no_large_sample_contradicts_a_constant(slug: str, name: str) -> None:
-    for law in LAWS:
+def test_no_large_sample_contradicts_a_constant(slug: str, name: str, part: int) -> None:
+    for law in laws(slug, name, part):
         made = build(slug, law, SETS[name])
         assert violations(made, made.constants, dual_of(made)) == set(), law
 

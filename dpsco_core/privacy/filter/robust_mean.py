@@ -183,6 +183,8 @@ class RobustFilter:
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
         """Return which points, shape (K, d), are broken; a NaN compares as false."""
         farthest = FARTHEST * self.score_radius
+        if points.max() <= farthest and points.min() >= -farthest:  # most often
+            return np.zeros(len(points), dtype=bool)
         usable = (points.max(axis=1) <= farthest) & (points.min(axis=1) >= -farthest)
         return np.asarray(~usable)
 

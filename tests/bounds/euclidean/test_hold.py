@@ -26,7 +26,7 @@ LIPSCHITZ_UPPER = [
 ]
 
 
-@pytest.mark.parametrize("at", list(random_settings(100, 31)))
+@pytest.mark.parametrize("at", list(random_settings(50, 31)))
 def test_no_explicit_lower_bound_exceeds_an_explicit_upper_bound_of_its_class(at):
     private = not isinstance(at.budget, PureDP)
     for lower in LOWER_SCO_BOUNDS:
@@ -59,7 +59,7 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
             assert lower.value(at) <= least * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("at", list(random_settings(60, 33, ("zcdp", "approx"))))
+@pytest.mark.parametrize("at", list(random_settings(40, 33, ("zcdp", "approx"))))
 def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
     # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g: certify that.
     order, d = at.moment_order, at.d

@@ -240,7 +240,7 @@ def test_theory_has_the_potential_of_its_own_norm_and_l2_above_2() -> None:
 
 def test_the_mean_excess_on_the_l1_ball_is_below_its_bound() -> None:
     """F(w) = -w_1/2 with l1 potential; one-sided at 1e-6, and it learns."""
-    n, d, runs = 1000, 30, 40
+    n, d, runs = 1000, 30, 20
     where = geometric("linear", L1, n, d, ZCDP(rho=2.0))
     method = NoisyMirrorDescent()
     plan, rng = method.plan(where), np.random.default_rng(0)
