@@ -20,27 +20,13 @@ PREVIOUS = 0.4  # opacity of the lines of settings that have changed since
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Curves:
-    """The measured curves of one scenario.
+    """The measured curves of one scenario."""
 
-    Parameters
-    ----------
-    table : DataFrame
-        The `summary` of the cells that have finished; may be empty.
-    suffix : str
-        What the curves' names end with; empty where there is nothing to tell apart.
-    other : bool
-        Whether they are those that are drawn beside: dashed, with open points.
-    previous : bool
-        Whether they are of settings that have changed since: faded.
-    thin : bool
-        Whether they are a companion: a thin line alone.
-    """
-
-    table: pd.DataFrame
-    suffix: str = ""
-    other: bool = False
-    previous: bool = False
-    thin: bool = False
+    table: pd.DataFrame  # the `summary` of the cells that have finished; may be empty
+    suffix: str = ""  # what the curves' names end with; empty where there is nothing to tell apart
+    other: bool = False  # whether they are those that are drawn beside: dashed, with open points
+    previous: bool = False  # whether they are of settings that have changed since: faded
+    thin: bool = False  # whether they are a companion: a thin line alone
 
 
 @dataclass(frozen=True, kw_only=True)

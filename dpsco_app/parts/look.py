@@ -120,26 +120,13 @@ def _own_or_free(method: str, name: str, known: Sequence[str]) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How a figure is drawn.
+    """How a figure is drawn."""
 
-    Parameters
-    ----------
-    dark : bool
-        Colours for a dark page.
-    title : str
-        What the figure shows for this run.
-    stale : bool
-        Whether the settings have changed since.
-    compact : bool
-        For a phone: names in a legend below instead of at the lines' ends.
-    short, narrow : bool
-        Less high, as one of several on a page; without room for names at the right edge.
-    """
-
-    dark: bool = False
-    title: str = ""
-    stale: bool = False
-    compact: bool = False
+    dark: bool = False  # colours for a dark page
+    title: str = ""  # what the figure shows for this run
+    stale: bool = False  # whether the settings have changed since
+    compact: bool = False  # for a phone: names in a legend below instead of at the lines' ends
+    # less high, as one of several on a page; without room for names at the right edge
     short: bool = False
     narrow: bool = False
 

@@ -21,27 +21,15 @@ LINEAR_MODEL_SLUGS = tuple(p.card.slug for p in LINEAR_MODELS)
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemWords:
-    """The words of a kind of problem.
+    """The words of a kind of problem."""
 
-    Parameters
-    ----------
-    quantity : str
-        What is measured, as `BoundCard.quantity` has it.
-    error, error_axis : str
-        The same in a sentence, and as the title of an axis.
-    method : str
-        What a method is called, in lower case.
-    baseline : str
-        The reference without privacy, in a sentence.
-    distribution, distribution_help, offset, offset_help, geometry, diameter, diameter_help : str
-        Labels of controls and what they mean.
-    """
-
-    quantity: Quantity
+    quantity: Quantity  # what is measured, as `BoundCard.quantity` has it
+    # the same in a sentence, and as the title of an axis
     error: str
     error_axis: str
-    method: str
-    baseline: str
+    method: str  # what a method is called, in lower case
+    baseline: str  # the reference without privacy, in a sentence
+    # labels of controls and what they mean
     distribution: str
     distribution_help: str
     offset: str

@@ -34,22 +34,13 @@ PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
 @dataclass
 class Result:
-    """What has been run of a scenario; kept in the session.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    outcomes : list of Outcome
-        What has finished, in the order of `cells` but for what a stored study lacked.
-    done : bool
-        Whether that is all of this scenario.
-    beside : Result, optional
-        That of the scenario which is drawn beside: a pinned one, or the same on another set.
-    """
+    """What has been run of a scenario; kept in the session."""
 
     scenario: Scenario
+    # what has finished, in the order of `cells` but for what a stored study lacked
     outcomes: list[Outcome] = field(default_factory=list)
-    done: bool = False
+    done: bool = False  # whether that is all of this scenario
+    # that of the scenario which is drawn beside: a pinned one, or the same on another set
     beside: Result | None = None
     _tables: dict[str, tuple[int, pd.DataFrame]] = field(
         default_factory=dict, repr=False, compare=False

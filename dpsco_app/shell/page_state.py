@@ -38,31 +38,20 @@ V = TypeVar("V", bound=PageView)
 
 @dataclass(frozen=True, kw_only=True)
 class PageState(Generic[V]):
-    """The state of one page.
+    """The state of one page."""
 
-    Parameters
-    ----------
-    name : str
-        Of the page, for its keys in the session.
-    default : PageView
-        What the page shows where the address says nothing; the types of its values are those of
-        the fields.
-    lists : tuple of str
-        Texts that hold several values separated by commas, as their widgets hold lists.
-    prefix : str or None
-        What the keys of the widgets begin with; by default it is made of the page's name.
-    fill, filled : callable, tuple of str
-        Puts the values that follow from the visit's scenario into a view, and the names of these.
-    use : Use or None
-        What the page makes of the visit's scenario, which then stands in its address.
-    """
-
-    name: str
+    name: str  # of the page, for its keys in the session
+    # what the page shows where the address says nothing; the types of its values are those of the
+    # fields
     default: V
+    # texts that hold several values separated by commas, as their widgets hold lists
     lists: tuple[str, ...] = ()
+    # what the keys of the widgets begin with; by default it is made of the page's name
     prefix: str | None = None
+    # puts the values that follow from the visit's scenario into a view, and the names of these
     fill: Callable[[V, Scenario], V] | None = None
     filled: tuple[str, ...] = ()
+    # what the page makes of the visit's scenario, which then stands in its address
     use: visit.Use | None = None
 
     @property

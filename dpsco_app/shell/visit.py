@@ -28,27 +28,14 @@ MINE = "visit_scenario"
 
 @dataclass(frozen=True, kw_only=True)
 class Use:
-    """What a page makes of the visit's scenario.
+    """What a page makes of the visit's scenario."""
 
-    Parameters
-    ----------
-    fit : callable
-        The nearest scenario that the page can show.
-    why : str
-        What the page needs, where that is not the visit's scenario.
-    sampling : bool
-        Whether the page draws samples, of limited size.
-    without : tuple of str
-        Fields that mean nothing on the page.
-    problems : tuple of str
-        Slugs of the problems that the page is about.
-    """
-
+    # the nearest scenario that the page can show
     fit: Callable[[Scenario], Scenario] = lambda scenario: scenario
-    why: str = ""
-    sampling: bool = True
-    without: tuple[str, ...] = ()
-    problems: tuple[str, ...] = PROBLEM_SLUGS
+    why: str = ""  # what the page needs, where that is not the visit's scenario
+    sampling: bool = True  # whether the page draws samples, of limited size
+    without: tuple[str, ...] = ()  # fields that mean nothing on the page
+    problems: tuple[str, ...] = PROBLEM_SLUGS  # slugs of the problems that the page is about
 
 
 def mine() -> Scenario:

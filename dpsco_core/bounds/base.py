@@ -55,18 +55,10 @@ class Letter:
 
 @dataclass(frozen=True, kw_only=True)
 class Frontier:
-    """Up to which budget an upper bound attains its lower bound: in words, and by dimension.
+    """Up to which budget an upper bound attains its lower bound: in words, and by dimension."""
 
-    Parameters
-    ----------
-    text : str
-        Such as ``"ε = 1/√d"``.
-    epsilon : callable
-        Takes d, and returns the largest such epsilon.
-    """
-
-    text: str
-    epsilon: Callable[[float], float]
+    text: str  # such as `"ε = 1/√d"`
+    epsilon: Callable[[float], float]  # takes d, and returns the largest such epsilon
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,14 +26,9 @@ DIRECTIONAL_CONDITIONS = (GAUSSIAN_BUDGET, DIRECTIONAL_MOMENT)
 
 @dataclass(frozen=True, kw_only=True)
 class Parts:
-    """The terms of an explicit bound, in the units of the error.
+    """The terms of an explicit bound, in the units of the error."""
 
-    Parameters
-    ----------
-    sampling, bias, noise : float
-        What finite data, clipping and privacy cost.
-    """
-
+    # what finite data, clipping and privacy cost
     sampling: float
     bias: float
     noise: float

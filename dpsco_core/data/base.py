@@ -132,31 +132,20 @@ class ScaledLaw(DrawnInBlocks):
 
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    moment_order : float
-        The order p of the coordinate moment that is 1; finite, at least 2.
-    margin : float
-        Positive: a law with a finite tail index gets p + margin. The others ignore it.
-    offset : float
-        l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
-        coordinate.
-    peak : float
-        What the mean's first coordinate has beside it, finite and not negative.
-
     Raises
     ------
     InvalidInput
         If a value is outside its range.
     """
 
-    d: int = 20
-    moment_order: float = 3.0
+    d: int = 20  # dimension, at least 1
+    moment_order: float = 3.0  # the order p of the coordinate moment that is 1; finite, at least 2
+    # Positive: a law with a finite tail index gets p + margin. The others ignore it.
     margin: float = 0.5
+    # l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
+    # coordinate
     offset: float = 0.0
-    peak: float = 0.0
+    peak: float = 0.0  # what the mean's first coordinate has beside it, finite and not negative
 
     def __post_init__(self) -> None:
         require_dimension_and_order(self.d, self.moment_order)
@@ -173,7 +162,7 @@ class ScaledLaw(DrawnInBlocks):
 
     @property
     def scale(self) -> float:
-        r"""The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`."""
+        """The scale :math:`s = (E|Y_j - E Y_j|^p)^{-1/p}`."""
         return math.exp(-self._log_moment(self.moment_order) / self.moment_order)
 
     @property

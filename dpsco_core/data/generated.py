@@ -104,15 +104,10 @@ class RowSource(BlockSource[Vector]):
 
 @dataclass(frozen=True, eq=False)
 class Range(Generic[AnySource]):
-    """What generated rows and generated samples share: some of the records of a source.
-
-    Parameters
-    ----------
-    start, stop : int
-        The range, not empty.
-    """
+    """What generated rows and generated samples share: some of the records of a source."""
 
     source: AnySource
+    # the range, not empty
     start: int
     stop: int
 

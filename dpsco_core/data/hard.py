@@ -33,24 +33,15 @@ class HardInstance(DrawnInBlocks):
     With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, w the
     `weight`; otherwise it is 0.
 
-    Parameters
-    ----------
-    d : int
-        Dimension.
-    moment_order : float
-        The order p; finite, at least 2.
-    spike_probability : float
-        The probability q, in (0, 1].
-
     Raises
     ------
     InvalidInput
         If a value is outside its range.
     """
 
-    d: int = 20
-    moment_order: float = 3.0
-    spike_probability: float
+    d: int = 20  # dimension
+    moment_order: float = 3.0  # the order p; finite, at least 2
+    spike_probability: float  # the probability q, in (0, 1]
 
     smallest_d: ClassVar[int] = 1
 

@@ -58,20 +58,12 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """A block of rows as coefficients times base rows: row i is ``coefficients[i] * base[i]``.
+    """A block of rows as coefficients times base rows: row i is ``coefficients[i] * base[i]``."""
 
-    Parameters
-    ----------
-    base : array of shape (rows, d)
-        Read only.
-    coefficients : array of shape (rows,), optional
-        None means 1 everywhere.
-    norms : array of shape (rows,), optional
-        l2 norms of `base` where they are known already; infinite where an entry is not finite.
-    """
-
-    base: Vector
-    coefficients: Vector | None = None
+    base: Vector  # shape (rows, d): read only
+    coefficients: Vector | None = None  # shape (rows,): None means 1 everywhere
+    # shape (rows,): l2 norms of `base` where they are known already; infinite where an entry is not
+    # finite
     norms: Vector | None = None
 
     def __post_init__(self) -> None:
@@ -178,17 +170,11 @@ class ScaledRows:
 
     A clipped sum of them costs two passes over x, the second from the cache: the coefficients of
     a block, which depend on the products of its rows with the parameter, then its weighted sum.
-
-    Parameters
-    ----------
-    x : DenseRows
-        The features. Their norms are computed once and kept with them.
-    coefficients : callable
-        Takes the features of some rows, shape (rows, d), and what selects them (a slice or an
-        array of indices) and returns their coefficients, shape (rows,).
     """
 
-    x: DenseRows
+    x: DenseRows  # The features. Their norms are computed once and kept with them.
+    # takes the features of some rows, shape (rows, d), and what selects them (a slice or an array
+    # of indices) and returns their coefficients, shape (rows,)
     coefficients: Callable[[Vector, slice | NDArray[np.intp]], Vector]
 
     def coefficients_of(self, base: Vector, rows: slice | NDArray[np.intp]) -> Vector:
@@ -239,18 +225,11 @@ def _scaled(block: Vector, coefficients: Vector) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class MappedRows:
-    """Rows that are a function of other rows, formed one block at a time.
+    """Rows that are a function of other rows, formed one block at a time."""
 
-    Parameters
-    ----------
-    x : DenseRows
-        The records.
-    function : callable
-        Takes records, shape (rows, d), and returns new arrays of the same shape. What it does to
-        a record must not depend on the other records.
-    """
-
-    x: DenseRows
+    x: DenseRows  # the records
+    # Takes records, shape (rows, d), and returns new arrays of the same shape. What it does to a
+    # record must not depend on the other records.
     function: Callable[[Vector], Vector]
 
     @property

@@ -40,13 +40,6 @@ class SpreadRows:
     the last bit, where the workers have the same linear algebra library and kind of processor. A
     piece whose worker dies is worked on again.
 
-    Parameters
-    ----------
-    rows : RowsInPieces
-        Such as `GeneratedRows`. What is not a total is read from them here.
-    executor : concurrent.futures.Executor
-        Holds a few pieces a worker at a time.
-
     Examples
     --------
     >>> from concurrent.futures import ThreadPoolExecutor
@@ -60,8 +53,8 @@ class SpreadRows:
     True
     """
 
-    rows: RowsInPieces
-    executor: Executor
+    rows: RowsInPieces  # Such as `GeneratedRows`. What is not a total is read from them here.
+    executor: Executor  # holds a few pieces a worker at a time
 
     @property
     def n(self) -> int:

@@ -145,25 +145,15 @@ def _kept(propose: _Propose, edge: float, count: int, rng: np.random.Generator) 
 
 @dataclass(frozen=True, eq=False)
 class Ziggurat:
-    """The layers that cover a density.
-
-    Parameters
-    ----------
-    shape : DensityShape
-    edge : float
-        Where the tail begins.
-    widths : array of shape (LAYERS,)
-        Width of a layer over 2^53, the number of places on either side.
-    sure : integer array of shape (LAYERS,)
-        Places below this one lie under the density, or before the tail.
-    heights, steps : arrays of shape (LAYERS,)
-        A layer covers the heights from `heights` to `heights + steps`.
-    """
+    """The layers that cover a density."""
 
     shape: DensityShape
-    edge: float
+    edge: float  # where the tail begins
+    # shape (LAYERS,): width of a layer over 2^53, the number of places on either side
     widths: Vector
+    # shape (LAYERS,): places below this one lie under the density, or before the tail
     sure: NDArray[np.int64]
+    # shape (LAYERS,): a layer covers the heights from `heights` to `heights + steps`
     heights: Vector
     steps: Vector
 

@@ -27,17 +27,10 @@ _ROUNDING = 4e-16
 
 @dataclass(frozen=True, kw_only=True)
 class PowerSums:
-    r"""Solutions of :math:`e^\alpha w_j^p + e^\beta w_j^q = v_j`.
+    r"""Solutions of :math:`e^\alpha w_j^p + e^\beta w_j^q = v_j`."""
 
-    Parameters
-    ----------
-    log_values : array, shape (k,)
-        ln v, finite.
-    p, q : float
-        Positive exponents.
-    """
-
-    log_values: Vector
+    log_values: Vector  # shape (k,): ln v, finite
+    # positive exponents
     p: float
     q: float
 

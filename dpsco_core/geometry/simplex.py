@@ -17,18 +17,10 @@ from dpsco_core.geometry.width import largest_mean, largest_positive_mean
 
 @dataclass(frozen=True, kw_only=True)
 class OnVertices:
-    """What the two simplices share: the vertices r e_j, and that neither is symmetric.
+    """What the two simplices share: the vertices r e_j, and that neither is symmetric."""
 
-    Parameters
-    ----------
-    d : int
-        Dimension of the space, at least 1.
-    radius : float
-        r, finite and positive.
-    """
-
-    d: int
-    radius: float
+    d: int  # dimension of the space, at least 1
+    radius: float  # r, finite and positive
 
     kind: ClassVar[str]
 
@@ -52,7 +44,7 @@ class OnVertices:
         raise not_symmetric("an inradius", self.kind)
 
     def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2^{1/q}r`, the distance of two vertices."""
+        """Return :math:`2^{1/q}r`, the distance of two vertices."""
         check_exponent(exponent)
         return 2 ** (1 / exponent) * self.radius
 
@@ -112,7 +104,7 @@ class Simplex(OnVertices):
         return found
 
     def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2^{1/q}r`, the distance of two vertices; 0 in one dimension."""
+        """Return :math:`2^{1/q}r`, the distance of two vertices; 0 in one dimension."""
         apart = super().diameter_in(exponent)
         return 0.0 if self.d == 1 else apart
 
@@ -165,7 +157,7 @@ class SolidSimplex(OnVertices):
         return found
 
     def diameter_in(self, exponent: float) -> float:
-        r"""Return :math:`2^{1/q}r`, the distance of two vertices other than 0; r for d = 1."""
+        """Return :math:`2^{1/q}r`, the distance of two vertices other than 0; r for d = 1."""
         apart = super().diameter_in(exponent)
         return self.radius if self.d == 1 else apart
 

@@ -44,21 +44,11 @@ OrdinaryLaw = StudentT | Pareto | SkewedPareto | LogNormal | Gaussian | Elliptic
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The law of ``Y - origin``, for a Y of `univariate`.
+    """The law of ``Y - origin``, for a Y of `univariate`."""
 
-    Parameters
-    ----------
-    law : Distribution
-        Of dimension 1 and mean 0: what is sampled.
-    univariate : Univariate
-        The same law before it is centred.
-    origin : float
-        Where the noise is 0.
-    """
-
-    law: Distribution
-    univariate: Univariate
-    origin: float
+    law: Distribution  # of dimension 1 and mean 0: what is sampled
+    univariate: Univariate  # the same law before it is centred
+    origin: float  # where the noise is 0
 
     def sample(self, n: int, rng: np.random.Generator) -> Vector:
         """Return n independent draws, shape (n,)."""
@@ -67,7 +57,7 @@ class Noise:
         return draws
 
     def absolute_excess(self, s: Vector) -> Vector:
-        r"""Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`, for a noise with median 0."""
+        """Return :math:`E|s-N| - E|N| = 2(I(s)-I(0)) - s`, for a noise with median 0."""
         law, zero = self.univariate, self.origin
         excess = 2 * (law.first(s + zero) - law.first(np.array([zero]))) - s
         return np.maximum(excess, 0.0)

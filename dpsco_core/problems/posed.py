@@ -20,21 +20,14 @@ from dpsco_core.problems.base import Constants, Setting
 class Posed(ABC):
     """What all built-in optimisation problems have: a set from a family, and a law.
 
-    Parameters
-    ----------
-    radius : float
-        Half the diameter of the constraint set, in its own norm.
-    geometry : Geometry
-        The family of the constraint set.
-
     Raises
     ------
     InvalidInput
         If a value is outside its range.
     """
 
-    radius: float
-    geometry: Geometry = L2
+    radius: float  # half the diameter of the constraint set, in its own norm
+    geometry: Geometry = L2  # the family of the constraint set
 
     card: ClassVar[ProblemCard]
 

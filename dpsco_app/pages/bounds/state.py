@@ -89,24 +89,12 @@ def fits(card: BoundCard, view: View) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """Explore's address for a bound.
+    """Explore's address for a bound."""
 
-    Parameters
-    ----------
-    query : dict
-        Its parameters; empty where the dashboard cannot run any such scenario.
-    drawn : bool
-        Whether its figure draws the bound; the table below it always lists it.
-    n : int
-        Records, or users, there: fewer where the dashboard does not run so many.
-    scenario : Scenario or None
-        What opens.
-    """
-
-    query: dict[str, str]
-    drawn: bool
-    n: int
-    scenario: Scenario | None = None
+    query: dict[str, str]  # its parameters; empty where the dashboard cannot run any such scenario
+    drawn: bool  # whether its figure draws the bound; the table below it always lists it
+    n: int  # records, or users, there: fewer where the dashboard does not run so many
+    scenario: Scenario | None = None  # what opens
 
 
 def drawing(point: Scenario, card: BoundCard) -> Drawing:

@@ -47,20 +47,11 @@ LIVE = "Bounds of the new settings; the faded lines are the previous run"
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What is to be drawn.
-
-    Parameters
-    ----------
-    result : Result
-    now : Scenario or None
-        The present settings; None where they are not allowed.
-    stale : bool
-        Whether the result is not that of the present settings.
-    """
+    """What is to be drawn."""
 
     result: Result
-    now: Scenario | None
-    stale: bool
+    now: Scenario | None  # the present settings; None where they are not allowed
+    stale: bool  # whether the result is not that of the present settings
 
     @property
     def live(self) -> Scenario | None:

@@ -17,30 +17,14 @@ from dpsco_core.catalogue import BOUNDS
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    show : str
-        The views, of `VIEWS`, separated by commas.
-    pin : str
-        The scenario that is kept to be compared, as a query of its own.
-    against : str
-        What is drawn beside: another tail, or a set; no set with a pin.
-    side : bool
-        Whether both are figures of their own.
-    bound : str
-        Slug of a bound that is drawn whatever the views; empty for none.
-    formula : str
-        What is drawn as a bound of one's own: see `dpsco_core.base.formula`.
-    """
-
-    show: str = ",".join(SHOWN)
-    pin: str = ""
-    against: str = TAIL
-    side: bool = False
-    bound: str = ""
-    formula: str = ""
+    show: str = ",".join(SHOWN)  # the views, of `VIEWS`, separated by commas
+    pin: str = ""  # the scenario that is kept to be compared, as a query of its own
+    against: str = TAIL  # what is drawn beside: another tail, or a set; no set with a pin
+    side: bool = False  # whether both are figures of their own
+    bound: str = ""  # slug of a bound that is drawn whatever the views; empty for none
+    formula: str = ""  # what is drawn as a bound of one's own: see `dpsco_core.base.formula`
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

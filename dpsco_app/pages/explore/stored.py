@@ -48,17 +48,10 @@ SHOWN = Limits(
 
 @dataclass(frozen=True, kw_only=True)
 class Shelf:
-    """A results file: the path of one, or the bytes of one, and how it is called.
-
-    Parameters
-    ----------
-    source : Path or bytes
-    name : str
-        In sentences.
-    """
+    """A results file: the path of one, or the bytes of one, and how it is called."""
 
     source: Path | bytes
-    name: str
+    name: str  # in sentences
 
     def studies(self) -> tuple[Scenario, ...]:
         """Return the studies in the file, finished or not, as the controls hold them.

@@ -35,24 +35,13 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class Stroke:
-    """One line of a picture, in the units of the figure.
-
-    Parameters
-    ----------
-    points : sequence of (x, error)
-    colour : str
-    dash : str
-        Of SVG; empty is solid.
-    width : float
-    filled : bool
-        Whether all below it is shaded.
-    """
+    """One line of a picture, in the units of the figure."""
 
     points: Points
     colour: str
-    dash: str = ""
+    dash: str = ""  # of SVG; empty is solid
     width: float = 3.0
-    filled: bool = False
+    filled: bool = False  # whether all below it is shaded
 
 
 def path(preset: Preset) -> Path:

@@ -25,48 +25,25 @@ DIMENSION_OPTIONS = (2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    geometry : str
-        The set, one of `dpsco_core.explain.geometry.KINDS`.
-    q : float
-        Of the lq ball, at least 1, infinity allowed.
-    half_axis : float
-        The shortest half-axis of the ellipsoid.
-    hull : int
-        The seed of the points of the hull.
-    dimensions : int
-        Of the pictures: 2 or 3.
-    x1, x2, x3 : float
-        The point that is projected.
-    turn : int
-        From where a picture in space is seen, in degrees.
-    draws : int
-        Random directions for the width.
-    seed, noise_seed : int
-        Of the directions, and of the noise.
-    noise_q : float
-        The exponent of the parameters' norm that the noise is shaped to, in (1, 2].
-    noise_d : int
-        The dimension in the last figure.
-    """
-
-    geometry: str = BASE.geometry
-    q: float = 1.5
-    half_axis: float = 0.5
-    hull: int = 0
-    dimensions: int = 2
+    geometry: str = BASE.geometry  # the set, one of `dpsco_core.explain.geometry.KINDS`
+    q: float = 1.5  # of the lq ball, at least 1, infinity allowed
+    half_axis: float = 0.5  # the shortest half-axis of the ellipsoid
+    hull: int = 0  # the seed of the points of the hull
+    dimensions: int = 2  # of the pictures: 2 or 3
+    # the point that is projected
     x1: float = 1.4
     x2: float = 0.2
     x3: float = 0.6
-    turn: int = 35
-    draws: int = 500
+    turn: int = 35  # from where a picture in space is seen, in degrees
+    draws: int = 500  # random directions for the width
+    # of the directions, and of the noise
     seed: int = 0
     noise_seed: int = 0
+    # the exponent of the parameters' norm that the noise is shaped to, in (1, 2]
     noise_q: float = 1.25
-    noise_d: int = 100
+    noise_d: int = 100  # the dimension in the last figure
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

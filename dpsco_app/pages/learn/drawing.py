@@ -14,30 +14,15 @@ Read = Callable[[LessonEvidence], float]
 
 @dataclass(frozen=True, kw_only=True)
 class Answering:
-    """How a number becomes a point of the figure, at the last x of its table.
+    """How a number becomes a point of the figure, at the last x of its table."""
 
-    Parameters
-    ----------
-    lands : str
-        The method, or the line of an experiment, whose trials land.
-    base : callable, optional
-        The height at which 1 stands; none where the number is read on the horizontal axis.
-    inverse : bool
-        Whether the height is the base divided by the number.
-    above : callable, optional
-        A height that is added.
-    line : str
-        The method at whose first point the line of the prediction begins.
-    everywhere : bool
-        Whether the trials at every x land, and not only the last.
-    """
-
-    lands: str
+    lands: str  # the method, or the line of an experiment, whose trials land
+    # the height at which 1 stands; none where the number is read on the horizontal axis
     base: Read | None = None
-    inverse: bool = False
-    above: Read | None = None
-    line: str = ""
-    everywhere: bool = False
+    inverse: bool = False  # whether the height is the base divided by the number
+    above: Read | None = None  # a height that is added
+    line: str = ""  # the method at whose first point the line of the prediction begins
+    everywhere: bool = False  # whether the trials at every x land, and not only the last
 
     def place(self, evidence: LessonEvidence, value: float, last: float) -> Point:
         """Return the point of a number."""

@@ -32,30 +32,15 @@ NEVER = "never"
 
 @dataclass(frozen=True, kw_only=True)
 class LessonEvidence:
-    """What a lesson has measured.
+    """What a lesson has measured."""
 
-    Parameters
-    ----------
-    table : DataFrame
-        The `summary` of a study, or the `series_table` of an experiment.
-    errors : DataFrame, optional
-        The `frame` of a study: every trial.
-    beside : DataFrame, optional
-        The `summary` on the second set.
-    floor : dict of x to value
-        The largest proven lower bound at the points of the grid.
-    start : dict of x to risk
-        What the starting point leaves, which uses no data.
-    rows : tuple of LessonRow
-        Of an experiment: every trial.
-    """
-
-    table: pd.DataFrame
-    errors: pd.DataFrame | None = None
-    beside: pd.DataFrame | None = None
+    table: pd.DataFrame  # the `summary` of a study, or the `series_table` of an experiment
+    errors: pd.DataFrame | None = None  # the `frame` of a study: every trial
+    beside: pd.DataFrame | None = None  # the `summary` on the second set
+    # the largest proven lower bound at the points of the grid
     floor: dict[float, float] | None = None
-    start: dict[float, float] | None = None
-    rows: tuple[LessonRow, ...] = ()
+    start: dict[float, float] | None = None  # what the starting point leaves, which uses no data
+    rows: tuple[LessonRow, ...] = ()  # of an experiment: every trial
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -37,58 +37,27 @@ NEAR = 1.5  # a number within this factor of the measured one is close
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One step of the path.
+    """One step of the path."""
 
-    Parameters
-    ----------
-    slug : str
-        Its name in the address, and of its words.
-    scenario : Scenario
-        What is run, unless there is an experiment, and what opens in Explore.
-    find : callable
-        Reads the answer off what was measured.
-    choices : dict of key to label
-        The answers to choose from; empty for a number.
-    numbers : tuple of float
-        The values that a prediction may have, for a number.
-    unit : str
-        Of the number, with its space, as it follows it.
-    near : float
-        By which factor a number may be off to be close.
-    draw : Answering, optional
-        Where a number stands in the figure.
-    experiment : str, optional
-        One of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario.
-    given, given_beside : tuple of str
-        The methods that are drawn before the run; those on the second set, where they differ.
-    first : str
-        The method of which the first point is drawn before the run, too.
-    against : str
-        The set that is drawn beside.
-    floor : str
-        Slug of the lower bound that is drawn, if one is.
-    opens : str
-        The page that shows its figure.
-    elsewhere : tuple of (slug, label)
-        Pages to go on with.
-    """
-
-    slug: str
-    scenario: Scenario
-    find: find.Find
+    slug: str  # its name in the address, and of its words
+    scenario: Scenario  # what is run, unless there is an experiment, and what opens in Explore
+    find: find.Find  # reads the answer off what was measured
+    # the answers to choose from; empty for a number
     choices: dict[str, str] = field(default_factory=dict)
-    numbers: tuple[float, ...] = ()
-    unit: str = ""
-    near: float = NEAR
-    draw: Answering | None = None
+    numbers: tuple[float, ...] = ()  # the values that a prediction may have, for a number
+    unit: str = ""  # of the number, with its space, as it follows it
+    near: float = NEAR  # by which factor a number may be off to be close
+    draw: Answering | None = None  # where a number stands in the figure
+    # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
+    # the methods that are drawn before the run; those on the second set, where they differ
     given: tuple[str, ...] = ()
     given_beside: tuple[str, ...] = ()
-    first: str = ""
-    against: str = NO_SET
-    floor: str = ""
-    elsewhere: tuple[tuple[str, str], ...] = ()
-    opens: str = "explore"
+    first: str = ""  # the method of which the first point is drawn before the run, too
+    against: str = NO_SET  # the set that is drawn beside
+    floor: str = ""  # slug of the lower bound that is drawn, if one is
+    elsewhere: tuple[tuple[str, str], ...] = ()  # pages to go on with
+    opens: str = "explore"  # the page that shows its figure
 
     @property
     def words(self) -> LessonWords:

@@ -29,18 +29,11 @@ START = "start"  # the picture, before the first lesson
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    lesson : str
-        The slug of a lesson, or its number from 1, which becomes the slug; or `START`.
-    answers : str
-        The predictions that have been run, as "clipping:some,noise:20".
-    """
-
+    # the slug of a lesson, or its number from 1, which becomes the slug; or `START`
     lesson: str = START
-    answers: str = ""
+    answers: str = ""  # the predictions that have been run, as "clipping:some,noise:20"
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

@@ -7,26 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class LessonWords:
-    """The words of one lesson.
-
-    Parameters
-    ----------
-    title : str
-    text : str
-        What is seen and why it matters, in Markdown.
-    question : str
-        With one answer, which the run measures.
-    before : str
-        The title of the figure before the run: what it shows already.
-    why : str
-        The explanation that follows the answer, in Markdown.
-    """
+    """The words of one lesson."""
 
     title: str
-    text: str
-    question: str
-    before: str
-    why: str
+    text: str  # what is seen and why it matters, in Markdown
+    question: str  # with one answer, which the run measures
+    before: str  # the title of the figure before the run: what it shows already
+    why: str  # the explanation that follows the answer, in Markdown
 
 
 PICTURE = (

@@ -36,59 +36,34 @@ SMALLEST_DELTA = 1e-15
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    part : str
-        Which of the page's views, one of `PARTS`.
-    over, plane : str
-        What the window is swept over, and what its map has against n.
-    whom : str
-        Under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
-        algorithm, or those that add Gaussian noise.
-    mode : str
-        ``"instance"``: the hard mean problem; ``"free"``: a packing of one's own.
-    n : int
-        Records, in both modes.
-    d, p : int, float
-        Dimension and tail index of the mean problem.
-    notion : str
-        Of the mean problem's budget: ``"zcdp"``, ``"approx"`` or ``"pure"``.
-    rho, epsilon, delta : float
-        The budget; in the free mode rho of the concentrated and epsilon of the pure form.
-    radius : float
-        R, of the mean problem.
-    hard : str
-        Whose proof is shown and which instance is run, one of `PROOFS`.
-    shift : float
-        The spike probability of the proof, in units of the best one.
-    bits, separation, tv, kl : float
-        The packing of the free mode.
-    methods : str
-        That are run, separated by commas.
-    trials, seed : int
-    """
-
-    part: str = "gap"
+    part: str = "gap"  # which of the page's views, one of `PARTS`
+    # what the window is swept over, and what its map has against n
     over: str = "n"
     plane: str = "d"
+    # under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
+    # algorithm, or those that add Gaussian noise
     whom: str = "every"
-    mode: str = "instance"
-    n: int = 10_000
+    mode: str = "instance"  # `"instance"`: the hard mean problem; `"free"`: a packing of one's own
+    n: int = 10_000  # records, in both modes
+    # dimension and tail index of the mean problem
     d: int = 200
     p: float = 4.0
-    notion: Notion = "zcdp"
+    notion: Notion = "zcdp"  # of the mean problem's budget: `"zcdp"`, `"approx"` or `"pure"`
+    # the budget; in the free mode rho of the concentrated and epsilon of the pure form
     rho: float = 0.01
     epsilon: float = 1.0
     delta: float = 1e-6
-    radius: float = 2.0
-    hard: str = "hypercube"
-    shift: float = 1.0
+    radius: float = 2.0  # R, of the mean problem
+    hard: str = "hypercube"  # whose proof is shown and which instance is run, one of `PROOFS`
+    shift: float = 1.0  # the spike probability of the proof, in units of the best one
+    # the packing of the free mode
     bits: float = 25.0
     separation: float = 1.0
     tv: float = 0.02
     kl: float = 1.25e-3
+    # that are run, separated by commas
     methods: str = "mean.sample,mean.clipped,mean.cwme-cdp,mean.smoothed"
     trials: int = 20
     seed: int = 0

@@ -18,21 +18,11 @@ ANATOMY_RECORDS = 2000  # at most: it descends on a sample ten times as large, t
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    method : str
-        The slug of the method that is told; empty for the overview.
-    slow : bool
-        Whether the methods that take their time are measured too.
-    every : bool
-        Whether the table shows the methods that do not run here too.
-    """
-
-    method: str = ""
-    slow: bool = False
-    every: bool = True
+    method: str = ""  # the slug of the method that is told; empty for the overview
+    slow: bool = False  # whether the methods that take their time are measured too
+    every: bool = True  # whether the table shows the methods that do not run here too
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

@@ -20,18 +20,11 @@ MOST_TRIALS = 3  # over which the parts of the error are averaged
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    method : str
-        Whose run it is; empty for clipped gradients, or the first private one without them.
-    radius : float
-        The clip radius over the chosen one, between the ends of `FACTORS`.
-    """
-
+    # whose run it is; empty for clipped gradients, or the first private one without them
     method: str = ""
-    radius: float = 1.0
+    radius: float = 1.0  # the clip radius over the chosen one, between the ends of `FACTORS`
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

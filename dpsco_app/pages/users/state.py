@@ -27,35 +27,20 @@ CONDITION_OPTIONS = (0.01, 0.1, 1, 10, 100)
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    n, m, d : int
-        Users, items per user, dimension.
-    epsilon, delta : float
-        The budget of one user.
-    condition : float
-        Smoothness in units of L/R.
-    basis : str
-        What the map compares: one of `dpsco_core.explain.contest.READINGS`.
-    loss : str
-        Of the rates: one of `dpsco_core.explain.users.regions.LOSSES`.
-    also : str
-        Further methods that are measured, of `OTHERS`, separated by commas.
-    trials, seed : int
-        Of the measured crossover.
-    """
-
+    # users, items per user, dimension
     n: int = 10_000
     m: int = 100
     d: int = 10
+    # the budget of one user
     epsilon: float = 1.0
     delta: float = 1e-6
-    condition: float = 1.0
-    basis: str = "rates"
-    loss: str = "smooth"
-    also: str = ""
+    condition: float = 1.0  # smoothness in units of L/R
+    basis: str = "rates"  # what the map compares: one of `dpsco_core.explain.contest.READINGS`
+    loss: str = "smooth"  # of the rates: one of `dpsco_core.explain.users.regions.LOSSES`
+    also: str = ""  # further methods that are measured, of `OTHERS`, separated by commas
+    # of the measured crossover
     trials: int = 10
     seed: int = 0
 

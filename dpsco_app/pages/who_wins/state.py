@@ -30,21 +30,12 @@ FIRST = "first"  # see `first_terms`
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    plane : str
-        The axes of the maps: one of `PLANES`.
-    reading : str
-        By what methods are compared: one of `dpsco_core.explain.contest.READINGS`.
-    terms : str
-        The bound whose terms are shown; see `first_terms`.
-    """
-
-    plane: str = "n-epsilon"
+    plane: str = "n-epsilon"  # the axes of the maps: one of `PLANES`
+    # by what methods are compared: one of `dpsco_core.explain.contest.READINGS`
     reading: Reading = "rates"
-    terms: str = FIRST
+    terms: str = FIRST  # the bound whose terms are shown; see `first_terms`
 
     def validate(self) -> View:
         """Return the view; raises `InvalidInput` in one sentence."""

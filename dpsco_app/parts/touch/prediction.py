@@ -18,36 +18,20 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What the browser draws.
-
-    Parameters
-    ----------
-    question : str
-    texts, places : sequences
-        Every answer in words, and where it stands in the figure.
-    figure : str
-        The name of the figure's place.
-    chosen : int, optional
-        The answer that was given; nothing is chosen at first.
-    upright : bool
-        Whether it is read on the horizontal axis.
-    start : point, optional
-        Where the line to the prediction begins.
-    trials, measured : points, and the result in words with its place
-        What has been measured, trial by trial.
-    fresh : int
-        The number of the run, if it has just ended: its trials land one after the other.
-    """
+    """What the browser draws."""
 
     question: str
+    # every answer in words, and where it stands in the figure
     texts: Sequence[str]
     places: Sequence[Point]
-    figure: str
-    chosen: int | None = None
-    upright: bool = False
-    start: Point | None = None
+    figure: str  # the name of the figure's place
+    chosen: int | None = None  # the answer that was given; nothing is chosen at first
+    upright: bool = False  # whether it is read on the horizontal axis
+    start: Point | None = None  # where the line to the prediction begins
+    # what has been measured, trial by trial
     trials: Sequence[Point] = ()
     measured: tuple[str, Point] | None = None
+    # the number of the run, if it has just ended: its trials land one after the other
     fresh: int = 0
 
 

@@ -171,17 +171,11 @@ class Curved:
     \beta/(\varepsilon n)`, so that :math:`\lambda=0`. One has besides a convex function whose
     slope climbs from -s to s on [-w, w] in the one data set, and the slope s in the other;
     :math:`s=1-\mu R`. (Its two kinks can be rounded off without a change of what is computed.)
-
-    Parameters
-    ----------
-    radius : float
-        R; the l2 norm of the set's boundary points.
-    epsilon, delta, smoothness : float
-        smoothness is beta, that of the curved record.
     """
 
-    radius: float
+    radius: float  # R; the l2 norm of the set's boundary points
     n: int = 1000
+    # smoothness is beta, that of the curved record
     epsilon: float = 0.5
     delta: float = 1e-6
     smoothness: float = 10.0

@@ -58,41 +58,21 @@ TOP_FACTOR = 32.0  # of the certified norm of a gradient: the ladder begins ther
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveDescentPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    top_radius : float
-        The largest radius of the ladder.
-    epsilon : float
-        Of each look.
-    target : float
-        k: about so many gradients are to be longer than the radius.
-    capped : bool
-        Whether k was cut to n/2: too few records.
-    blind_radius : float
-        What the setting alone recommends.
-    looks : int
-        0 if there are too few records to look at.
-    rho, steps_rho, test_rho : float
-        Of everything, of all steps together, and of the test.
-    descent : Descent or None
-        Steps, step size and averaging; None: they follow from the radius of the first look.
-    expected : Descent
-        What they would be at the blind radius, for predictions of the work.
-    """
-
-    top_radius: float
-    epsilon: float
-    target: float
-    capped: bool
-    blind_radius: float
-    looks: int
+    top_radius: float  # the largest radius of the ladder
+    epsilon: float  # of each look
+    target: float  # k: about so many gradients are to be longer than the radius
+    capped: bool  # whether k was cut to n/2: too few records
+    blind_radius: float  # what the setting alone recommends
+    looks: int  # 0 if there are too few records to look at
+    # of everything, of all steps together, and of the test
     rho: float
     steps_rho: float
     test_rho: float
+    # steps, step size and averaging; None: they follow from the radius of the first look
     descent: Descent | None
-    expected: Descent
+    expected: Descent  # what they would be at the blind radius, for predictions of the work
 
     @property
     def passes(self) -> float:

@@ -250,21 +250,11 @@ def theorem_blocks(setting: Setting, rho: float, steps: int, threshold: float) -
 
 @dataclass(frozen=True, kw_only=True)
 class Blocks:
-    """The number of disjoint blocks, the limit of a gradient's coordinates, and what it predicts.
+    """The number of disjoint blocks, the limit of a coordinate, and what the model predicts."""
 
-    Parameters
-    ----------
-    steps : int
-        T, one block each.
-    limit : float
-        Coordinates of gradients are clipped to [-limit, limit].
-    modelled_risk : float
-        The excess risk that the model predicts.
-    """
-
-    steps: int
-    limit: float
-    modelled_risk: float
+    steps: int  # T, one block each
+    limit: float  # coordinates of gradients are clipped to [-limit, limit]
+    modelled_risk: float  # the excess risk that the model predicts
 
 
 @lru_cache(maxsize=4096)

@@ -26,20 +26,12 @@ MOST_ENTRIES = 4e9  # of the records that are read, over all gradients: some ten
 
 @dataclass(frozen=True, kw_only=True)
 class ErmPlan(Plan):
-    """The parameters of one run.
-
-    Parameters
-    ----------
-    kinked : bool
-        Whether the losses have kinks.
-    relative_accuracy : float
-        Of the certified accuracy at the start, the centre of the set.
-    """
+    """The parameters of one run."""
 
     halts = True
 
-    kinked: bool
-    relative_accuracy: float
+    kinked: bool  # whether the losses have kinks
+    relative_accuracy: float  # of the certified accuracy at the start, the centre of the set
     most_gradients: int
 
     @property

@@ -28,33 +28,16 @@ MOST_STEPS = 100_000  # beyond, a run is no longer a matter of minutes anywhere
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    descent : Descent
-        Steps, step size and averaging.
-    oracle : Method
-        The mean estimator, with its parameters fixed.
-    rho : float
-        What the whole run spends.
-    rho_step : float
-        What a step spends: rho/T on all records, or all of rho on a block of its own.
-    disjoint : bool
-        Whether step t sees only block t of the records.
-    diagnostics : mapping of str to float
-        Parameters that are worth showing.
-    notes : tuple of str
-        What a reader of the result must see.
-    """
-
-    descent: Descent
-    oracle: Method
-    rho: float
-    rho_step: float
-    disjoint: bool = False
+    descent: Descent  # steps, step size and averaging
+    oracle: Method  # the mean estimator, with its parameters fixed
+    rho: float  # what the whole run spends
+    rho_step: float  # what a step spends: rho/T on all records, or all of rho on a block of its own
+    disjoint: bool = False  # whether step t sees only block t of the records
+    # parameters that are worth showing
     diagnostics: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader of the result must see
 
     @property
     def step_records(self) -> int:

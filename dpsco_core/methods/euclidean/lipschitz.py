@@ -33,17 +33,6 @@ BOUNDED_CAVEAT = (
 class Losses:
     r"""Certified constants of the losses that a method works on.
 
-    Parameters
-    ----------
-    lipschitz : float
-        L: every gradient is clipped to it.
-    smoothness : float
-        :math:`\beta` of the loss of every possible record; infinite if not certified.
-    feature_bound : float
-        The norm that records are shrunk to; infinite where they are left as they are.
-    certified : bool
-        Whether the problem itself certifies L, so that no record of its law is shrunk.
-
     Raises
     ------
     InvalidInput
@@ -51,9 +40,11 @@ class Losses:
         or lose their digits for some records.
     """
 
-    lipschitz: float
-    smoothness: float
+    lipschitz: float  # L: every gradient is clipped to it
+    smoothness: float  # β of the loss of every possible record; infinite if not certified
+    # the norm that records are shrunk to; infinite where they are left as they are
     feature_bound: float
+    # whether the problem itself certifies L, so that no record of its law is shrunk
     certified: bool
 
     def __post_init__(self) -> None:

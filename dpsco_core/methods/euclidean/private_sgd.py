@@ -36,31 +36,19 @@ NOISE_ELEMENTS = 100_000  # that are drawn at once
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateSgdPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
-
-    Parameters
-    ----------
-    gradient_calls : int
-        floor(n/2) + 1: the records that are used, each once.
-    idle : bool
-        Whether the noise-only steps of Algorithm 1 are made.
-    certificate : ShuffledSteps or None
-        What makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget.
-    rho_step : float
-        What a record's noisy gradient spends.
-    batch : int
-        Number of records whose noisy gradients are averaged before a step is made: of what is
-        released, only their mean is used. More than 1 without noise-only steps only.
-    """
+    """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
-    gradient_calls: int
+    gradient_calls: int  # floor(n/2) + 1: the records that are used, each once
     step_size: float
-    idle: bool
+    idle: bool  # whether the noise-only steps of Algorithm 1 are made
+    # what makes `noise_std` (epsilon, delta)-DP; None under a zCDP budget
     certificate: ShuffledSteps | None
-    rho_step: float
+    rho_step: float  # what a record's noisy gradient spends
     l2_sensitivity: float
     noise_std: float
+    # Number of records whose noisy gradients are averaged before a step is made: of what is
+    # released, only their mean is used. More than 1 without noise-only steps only.
     batch: int = 1
 
     @property

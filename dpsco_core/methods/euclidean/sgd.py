@@ -23,24 +23,14 @@ MOST_STEPS = 4000
 
 @dataclass(frozen=True, kw_only=True)
 class SgdPlan(Plan):
-    r"""The parameters of one run.
+    """The parameters of one run."""
 
-    Parameters
-    ----------
-    rule : {"lipschitz", "smooth", "strongly convex"}
-        Which classical analysis the step sizes are from.
-    batch : int
-        Records of a step; the last step may have fewer.
-    step_size : float
-        Of the first step; the only one unless strongly convex.
-    shift : float
-        Strongly convex: step t, from 0, has size :math:`2/(\lambda(s + t))` with s = `shift`.
-    """
-
+    # which classical analysis the step sizes are from
     rule: Literal["lipschitz", "smooth", "strongly convex"]
-    batch: int
+    batch: int  # records of a step; the last step may have fewer
     steps: int
-    step_size: float
+    step_size: float  # of the first step; the only one unless strongly convex
+    # strongly convex: step t, from 0, has size 2/(λ(s + t)) with s = `shift`
     shift: float = math.inf
 
     def size(self, t: int) -> float:

@@ -32,21 +32,11 @@ CHECK_EVERY = 8  # accelerated steps
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Certified:
-    """A point, and how far from optimal it can be.
+    """A point, and how far from optimal it can be."""
 
-    Parameters
-    ----------
-    value : array of shape (d,)
-        In the set.
-    accuracy : float
-        At least J(value) - min J.
-    gradient_calls : int
-        Full (sub)gradients that were computed.
-    """
-
-    value: Vector
-    accuracy: float
-    gradient_calls: int
+    value: Vector  # shape (d,): in the set
+    accuracy: float  # at least J(value) - min J
+    gradient_calls: int  # full (sub)gradients that were computed
 
 
 def certificate(constraint: ConstraintSet, w: Vector, g: Vector, modulus: float = 0.0) -> float:

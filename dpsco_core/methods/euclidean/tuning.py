@@ -66,26 +66,13 @@ GRID_SIZES: Vector = _GRID[:, 2]
 
 @dataclass(frozen=True, kw_only=True)
 class Descent:
-    """Parameters of projected gradient descent.
+    """Parameters of projected gradient descent."""
 
-    Parameters
-    ----------
-    steps : int
-        T.
-    step_size : float
-        eta.
-    averaged : int
-        The output is the average of the last so many iterates.
-    queried : bool
-        Whether it is that of all queried points, from the start on, instead.
-    modelled_risk : float
-        What the model predicts for optimisation and privacy noise together.
-    """
-
-    steps: int
-    step_size: float
-    averaged: int = 1
-    queried: bool = False
+    steps: int  # T
+    step_size: float  # eta
+    averaged: int = 1  # the output is the average of the last so many iterates
+    queried: bool = False  # whether it is that of all queried points, from the start on, instead
+    # what the model predicts for optimisation and privacy noise together
     modelled_risk: float = math.nan
 
     def __post_init__(self) -> None:

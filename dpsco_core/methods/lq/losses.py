@@ -29,15 +29,9 @@ LP_CAVEAT = (
 
 @dataclass(frozen=True, kw_only=True)
 class DualLosses(Losses):
-    r"""Losses whose constants hold with respect to :math:`\|\cdot\|_q`.
+    r"""Losses whose constants hold with respect to :math:`\|\cdot\|_q`."""
 
-    Parameters
-    ----------
-    dual : float
-        q', the exponent of the norm in which features are shrunk and gradients measured.
-    """
-
-    dual: float
+    dual: float  # q', the exponent of the norm in which features are shrunk and gradients measured
 
     def of(self, sample: Sample) -> Sample:
         """Return the sample whose losses have these constants."""

@@ -66,36 +66,22 @@ ACCOUNTINGS = {
 class MirrorPlan(Plan):
     r"""The parameters of one run; none of them depends on the data.
 
-    Parameters
-    ----------
-    space : RegularSpace
-        The parameters' space: it knows the dual norm and the mirror map.
-    steps, batch_size : int
-        T and b; n - Tb records are left out.
-    threshold : float
-        :math:`\tau`, the dual norm beyond which a gradient becomes 0.
-    gradient_bound : float
-        The part of it that bounds the mean gradient; the rest is the paper's lambda.
-    step_weight : float
-        :math:`\gamma`, one over the step size.
-    draw : Shaped
-        One draw of noise: of a record if shuffled, of a batch otherwise.
-    certificate : ShuffledSteps or None
-        What makes the draws of the records private together; None for the other accounting.
-
     Raises
     ------
     InvalidInput
         If the threshold is outside the range of `check_level`.
     """
 
-    space: RegularSpace
+    space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
+    # T and b; n - Tb records are left out
     steps: int
     batch_size: int
-    threshold: float
+    threshold: float  # τ, the dual norm beyond which a gradient becomes 0
+    # the part of it that bounds the mean gradient; the rest is the paper's lambda
     gradient_bound: float
-    step_weight: float
-    draw: Shaped
+    step_weight: float  # γ, one over the step size
+    draw: Shaped  # one draw of noise: of a record if shuffled, of a batch otherwise
+    # what makes the draws of the records private together; None for the other accounting
     certificate: ShuffledSteps | None
 
     def __post_init__(self) -> None:

@@ -35,27 +35,15 @@ REGULARISED = 0.5  # of the reciprocal of that time
 
 @dataclass(frozen=True, kw_only=True)
 class RegularizedPlan(Plan):
-    r"""The parameters of one run; none of them depends on the data.
-
-    Parameters
-    ----------
-    steps : int
-        T.
-    proximal : float
-        B, the weight of the divergence in a step.
-    regulariser : float
-        alpha.
-    growth : float
-        :math:`q_0`, by which the weight of an iterate exceeds that of the one before.
-    """
+    """The parameters of one run; none of them depends on the data."""
 
     losses: DualLosses
     space: RegularSpace
     noise: Noise
-    steps: int
-    proximal: float
-    regulariser: float
-    growth: float
+    steps: int  # T
+    proximal: float  # B, the weight of the divergence in a step
+    regulariser: float  # alpha
+    growth: float  # q_0, by which the weight of an iterate exceeds that of the one before
     rho: float
     sensitivity: float
 

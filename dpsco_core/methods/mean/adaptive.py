@@ -52,44 +52,24 @@ GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptivePlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    mode : {"single", "guarded", "blind"}
-        Blind: too few records to look at, and the largest radius is taken.
-    top_radius : float
-        The largest radius of the ladder.
-    mean_bound : float
-        The public bound on the norm of the mean: the answer is projected on that ball.
-    epsilon : float
-        Of each choice of a radius.
-    target : float
-        k: about so many norms are to be above the radius.
-    wide_target : float
-        That of the second choice of guarded mode, which is smaller; the same in single mode.
-    capped : bool
-        Whether k was cut to n/2: too few records.
-    rho, release_rho, test_rho, choice_rho, centre_rho : float
-        Of everything, of the release, of the test, of all choices, of the centre. 0 if pure.
-    release_epsilon : float
-        Of the release of a pure run; otherwise 0.
-    centre : CentrePlan or None
-    """
-
-    mode: Mode
-    top_radius: float
+    mode: Mode  # blind: too few records to look at, and the largest radius is taken
+    top_radius: float  # the largest radius of the ladder
+    # the public bound on the norm of the mean: the answer is projected on that ball
     mean_bound: float
-    epsilon: float
-    target: float
+    epsilon: float  # of each choice of a radius
+    target: float  # k: about so many norms are to be above the radius
+    # that of the second choice of guarded mode, which is smaller; the same in single mode
     wide_target: float
-    capped: bool
+    capped: bool  # whether k was cut to n/2: too few records
+    # Of everything, of the release, of the test, of all choices, of the centre. 0 if pure.
     rho: float = 0.0
     release_rho: float = 0.0
     test_rho: float = 0.0
     choice_rho: float = 0.0
     centre_rho: float = 0.0
-    release_epsilon: float = 0.0
+    release_epsilon: float = 0.0  # of the release of a pure run; otherwise 0
     centre: CentrePlan | None = None
 
     @property

@@ -22,27 +22,13 @@ COLUMNS = 64  # held at a time, or a sixteenth of all
 
 @dataclass(frozen=True, kw_only=True)
 class CentrePlan:
-    """The grid and the share of the medians; a function of public numbers alone.
+    """The grid and the share of the medians; a function of public numbers alone."""
 
-    Parameters
-    ----------
-    records : int
-        The first so many are looked at.
-    limit : float
-        Entries are cut to plus and minus this before they are rounded.
-    spacing : float
-        Of the grid.
-    most : int
-        The grid is (m + 0.38) times the spacing, m from -most to most.
-    epsilon : float
-        Of each coordinate's median.
-    """
-
-    records: int
-    limit: float
-    spacing: float
-    most: int
-    epsilon: float
+    records: int  # the first so many are looked at
+    limit: float  # entries are cut to plus and minus this before they are rounded
+    spacing: float  # of the grid
+    most: int  # the grid is (m + 0.38) times the spacing, m from -most to most
+    epsilon: float  # of each coordinate's median
 
     def is_found(self) -> bool:
         """Return whether a median is likely to be off by at most a quarter of the records."""

@@ -33,14 +33,9 @@ PRACTICAL_TAIL = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class CoinPressPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    radii, rhos : tuple of float
-        Of each step: of the ball that records are projected on, and its share.
-    """
-
+    # of each step: of the ball that records are projected on, and its share
     radii: tuple[float, ...]
     rhos: tuple[float, ...]
 

@@ -34,28 +34,15 @@ SMALLEST_THRESHOLD = 10.0  # Theorem 4.1 assumes tau >= 10.
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinatewisePlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    threshold : float
-        tau; entries are clipped to [-3 tau, 3 tau].
-    blocks, block_size : int
-        m consecutive blocks of b records; the remainder is dropped.
-    coordinate_sensitivity : float
-        Largest change of one coordinate of the median.
-    share : float
-        rho (Gaussian) or epsilon (Laplace).
-    noise : float
-        Standard deviation (Gaussian) or scale (Laplace) per coordinate.
-    """
-
-    threshold: float
+    threshold: float  # tau; entries are clipped to [-3 tau, 3 tau]
+    # m consecutive blocks of b records; the remainder is dropped
     blocks: int
     block_size: int
-    coordinate_sensitivity: float
-    share: float
-    noise: float
+    coordinate_sensitivity: float  # largest change of one coordinate of the median
+    share: float  # rho (Gaussian) or epsilon (Laplace)
+    noise: float  # standard deviation (Gaussian) or scale (Laplace) per coordinate
 
     @property
     def diagnostics(self) -> dict[str, float]:

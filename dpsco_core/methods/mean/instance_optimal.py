@@ -38,32 +38,18 @@ MOST_CELLS = 1 << 18  # whose counts one pass over the records holds, for all co
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOptimalPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    median_rho, norm_rho, release_rho : float
-        Of all medians, of the search for the norm, of the release.
-    mean_bound : float
-        The public bound on the norm of the mean: what is released is projected on that ball.
-    limit : float
-        Medians are looked for between plus and minus this.
-    median_steps : int
-        Halvings of that range.
-    largest_radius : float
-        The norm is looked for below this.
-    left_out : float
-        k: about so many norms are to be above the radius.
-    """
-
+    # of all medians, of the search for the norm, of the release
     median_rho: float
     norm_rho: float
     release_rho: float
+    # the public bound on the norm of the mean: what is released is projected on that ball
     mean_bound: float
-    limit: float
-    median_steps: int
-    largest_radius: float
-    left_out: float
+    limit: float  # medians are looked for between plus and minus this
+    median_steps: int  # halvings of that range
+    largest_radius: float  # the norm is looked for below this
+    left_out: float  # k: about so many norms are to be above the radius
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,40 +36,20 @@ PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deep
 
 @dataclass(frozen=True, kw_only=True)
 class IterativePlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    clip_radius : float
-        R.
-    groups, group_size : int
-        k groups of m records.
-    left_out : int
-        The quantile level: the direction search asks for ``groups - left_out`` projections.
-    rho : float
-        Spent by each group, and, in the parallel mode, by all of them together.
-    l2_sensitivity : float
-        2R/m, of one group mean.
-    noise_std : float
-        Per group and coordinate.
-    inner_steps : int
-        At most so many steps of the walk.
-    amplification : ShuffleAmplification or None
-        None: parallel composition.
-    group_radius : float
-        r_0 of Lemma 6; infinite if its hypotheses fail.
-    """
-
-    clip_radius: float
+    clip_radius: float  # R
+    # k groups of m records
     groups: int
     group_size: int
+    # the quantile level: the direction search asks for `groups - left_out` projections
     left_out: int
-    rho: float
-    l2_sensitivity: float
-    noise_std: float
-    inner_steps: int
-    amplification: ShuffleAmplification | None
-    group_radius: float
+    rho: float  # spent by each group, and, in the parallel mode, by all of them together
+    l2_sensitivity: float  # 2R/m, of one group mean
+    noise_std: float  # per group and coordinate
+    inner_steps: int  # at most so many steps of the walk
+    amplification: ShuffleAmplification | None  # None: parallel composition
+    group_radius: float  # r_0 of Lemma 6; infinite if its hypotheses fail
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -53,27 +53,16 @@ class SmoothTable:
 
     and :math:`h = s(384\cdot2.5\cdot10^{-13}/0.356)^{1/4}` is short enough: 1,400 cells at c = 1,
     19,000 at c = 1e-4.
-
-    Parameters
-    ----------
-    supremum : float
-        :math:`S_c`. No value that `of` returns is larger in absolute value, whatever the rounding:
-        what the table returns is clamped, and the cubic near 0 is below :math:`S_c` by more than
-        0.005 (checked when the table is made).
-    bulk : float
-        The largest u of the first cubic.
-    cubic : float
-        Its coefficient of u^3.
-    cells_per_unit : float
-        1/h.
-    coefficients : tuple of 4 arrays, shape (cells,)
-        Of the cell that starts at w = i h, in powers of (w - i h)/h, ascending.
     """
 
+    # S_c. No value that `of` returns is larger in absolute value, whatever the rounding: what the
+    # table returns is clamped, and the cubic near 0 is below S_c by more than 0.005 (checked when
+    # the table is made).
     supremum: float
-    bulk: float
-    cubic: float
-    cells_per_unit: float
+    bulk: float  # the largest u of the first cubic
+    cubic: float  # its coefficient of u^3
+    cells_per_unit: float  # 1/h
+    # shape (cells,): of the cell that starts at w = i h, in powers of (w - i h)/h, ascending
     coefficients: tuple[Vector, Vector, Vector, Vector]
 
     def of(self, u: Vector) -> Vector:

@@ -33,22 +33,15 @@ class Pass:
     r"""One pass of C chains over consecutive records.
 
     Chain j has records ``first + j length`` to ``first + (j + 1) length``.
-
-    Parameters
-    ----------
-    first, groups, length : int
-        The first record, C, and the records of a chain.
-    step_size : float
-        :math:`\eta`, of a record. A step on b records is b times as large, on their mean gradient.
-    batch : int
-        b.
     """
 
+    # the first record, C, and the records of a chain
     first: int
     groups: int
     length: int
+    # η, of a record. A step on b records is b times as large, on their mean gradient.
     step_size: float
-    batch: int
+    batch: int  # b
 
 
 def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> Matrix:
@@ -139,18 +132,10 @@ def step_limit(n: int, m: int, d: int, smoothness: float) -> float:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Records:
-    """Users' items in a row, as the chains read them.
+    """Users' items in a row, as the chains read them."""
 
-    Parameters
-    ----------
-    sample : Sample
-        n m items, or n users' means.
-    each : int
-        Items that a record stands for: 1, or m.
-    """
-
-    sample: Sample
-    each: int
+    sample: Sample  # n m items, or n users' means
+    each: int  # items that a record stands for: 1, or m
 
 
 def records_of(sample: UserSample, batch: int) -> Records:

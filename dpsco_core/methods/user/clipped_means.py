@@ -57,20 +57,13 @@ class AcceleratedChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class MeansPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
-
-    Parameters
-    ----------
-    rho, noise_std : float
-        The whole budget, and the noise of one step.
-    choice : Descent or AcceleratedChoice
-        How it steps.
-    """
+    """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
+    # the whole budget, and the noise of one step
     rho: float
     noise_std: float
-    choice: Descent | AcceleratedChoice
+    choice: Descent | AcceleratedChoice  # how it steps
 
     @property
     def passes(self) -> float:

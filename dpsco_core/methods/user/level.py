@@ -18,21 +18,6 @@ from dpsco_core.privacy.budget import gaussian_rho
 class UserLevel:
     r"""n users with m items each in d dimensions, :math:`(\varepsilon,\delta)` and the constants.
 
-    Parameters
-    ----------
-    n, m, d : int
-        Users, items per user and dimension; positive.
-    epsilon, delta : float
-        The budget of one user: positive, and strictly between 0 and 1.
-    lipschitz : float
-        L, positive and finite.
-    diameter : float
-        R, of the constraint set, positive and finite: the diameter, not the radius.
-    smoothness : float
-        :math:`\beta` of the loss of an item; infinite where the loss is not smooth.
-    strong_convexity : float
-        :math:`\mu` of the loss of an item; 0 where it is convex only.
-
     Raises
     ------
     InvalidInput
@@ -45,15 +30,18 @@ class UserLevel:
     (100000, 13.815511, 13.815511)
     """
 
+    # users, items per user and dimension; positive
     n: int
     m: int
     d: int
+    # the budget of one user: positive, and strictly between 0 and 1
     epsilon: float
     delta: float
-    lipschitz: float = 1.0
+    lipschitz: float = 1.0  # L, positive and finite
+    # R, of the constraint set, positive and finite: the diameter, not the radius
     diameter: float = 1.0
-    smoothness: float = math.inf
-    strong_convexity: float = 0.0
+    smoothness: float = math.inf  # β of the loss of an item; infinite where the loss is not smooth
+    strong_convexity: float = 0.0  # μ of the loss of an item; 0 where it is convex only
 
     def __post_init__(self) -> None:
         for name in ("n", "m", "d"):

@@ -56,22 +56,13 @@ SPREAD_FAILURE = 0.01  # of the proven radius, a phase
 
 @dataclass(frozen=True, kw_only=True)
 class GroupPhase:
-    r"""One phase of Algorithm 1.
+    """One phase of Algorithm 1."""
 
-    Parameters
-    ----------
-    start, members : int
-        Its first user, by index, and :math:`N_i`, the users of a group; C groups follow each other.
-    step_size : float
-        :math:`\eta_i`, of an item.
-    filter : FilterPlan
-        The test, the filter with its radius :math:`\tau_i`, and the noise.
-    """
-
+    # its first user, by index, and N_i, the users of a group; C groups follow each other
     start: int
     members: int
-    step_size: float
-    filter: FilterPlan
+    step_size: float  # η_i, of an item
+    filter: FilterPlan  # the test, the filter with its radius τ_i, and the noise
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,42 +16,23 @@ from dpsco_core.methods.user.level import UserLevel
 
 @dataclass(frozen=True, kw_only=True)
 class SgdPhase:
-    r"""One phase of Algorithm 1.
+    """One phase of Algorithm 1."""
 
-    Parameters
-    ----------
-    users, group_users, steps : float
-        :math:`n_i`, :math:`N_i` of each group, and :math:`T_i=N_im` one-pass steps.
-    step_size : float
-        :math:`\eta_i`.
-    score_radius : float
-        :math:`\tau_i`.
-    noise_std : float
-        :math:`\sigma_i` per coordinate.
-    """
-
+    # n_i, N_i of each group, and T_i=N_im one-pass steps
     users: float
     group_users: float
     steps: float
-    step_size: float
-    score_radius: float
-    noise_std: float
+    step_size: float  # η_i
+    score_radius: float  # τ_i
+    noise_std: float  # σ_i per coordinate
 
 
 @dataclass(frozen=True, kw_only=True)
 class SgdSchedule:
-    r"""Algorithm 1: C groups a phase, and the phases.
+    """Algorithm 1: C groups a phase, and the phases."""
 
-    Parameters
-    ----------
-    groups : float
-        C; 1 without a filter.
-    items : int
-        m.
-    """
-
-    groups: float
-    items: int
+    groups: float  # C; 1 without a filter
+    items: int  # m
     phases: tuple[SgdPhase, ...]
 
     @property
@@ -67,43 +48,21 @@ class SgdSchedule:
 
 @dataclass(frozen=True, kw_only=True)
 class ErmPhase:
-    r"""One phase of Algorithm 3, which is a run of Algorithm 2.
+    """One phase of Algorithm 3, which is a run of Algorithm 2."""
 
-    Parameters
-    ----------
-    users : float
-        :math:`n_i`.
-    regulariser : float
-        :math:`\lambda_i`.
-    steps : float
-        :math:`T_i`.
-    batch : float
-        :math:`K_i`, users a step.
-    noise_std : float
-        :math:`\sigma_i` per coordinate and step.
-    """
-
-    users: float
-    regulariser: float
-    steps: float
-    batch: float
-    noise_std: float
+    users: float  # n_i
+    regulariser: float  # λ_i
+    steps: float  # T_i
+    batch: float  # K_i, users a step
+    noise_std: float  # σ_i per coordinate and step
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErmSchedule:
-    r"""Algorithm 3: the radius that it filters with, and the phases.
+    """Algorithm 3: the radius that it filters with, and the phases."""
 
-    Parameters
-    ----------
-    tau : float
-        :math:`\tau`: scores and filter use :math:`2\tau`; infinite without a filter.
-    items : int
-        m.
-    """
-
-    tau: float
-    items: int
+    tau: float  # τ: scores and filter use 2τ; infinite without a filter
+    items: int  # m
     phases: tuple[ErmPhase, ...]
 
     @property
