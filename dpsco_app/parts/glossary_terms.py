@@ -12,7 +12,7 @@ PAGES = {
     "audit": ("privacy",),
     "sets": ("explore", "geometry", "bounds"),
     "runs": ("explore", "one-run", "methods"),
-    "radii": ("explore", "private-mean", "one-run", "users", "bounds"),
+    "radii": ("explore", "private-mean", "why", "one-run", "users", "bounds"),
     "people": ("explore", "users", "bounds"),
     "floors": ("explore", "lower-bounds", "bounds"),
     "formulas": ("bounds", "explore", "who-wins"),

@@ -18,6 +18,7 @@ from dpsco_app.pages.privacy import page as privacy
 from dpsco_app.pages.private_mean import page as private_mean
 from dpsco_app.pages.users import page as users
 from dpsco_app.pages.who_wins import page as who_wins
+from dpsco_app.pages.why import page as why
 from dpsco_app.parts import glossary
 from dpsco_app.shell import teaching, window
 from dpsco_app.shell.places import PLACES, place
@@ -37,6 +38,7 @@ DRAW = {
     "privacy": privacy.page,
     "geometry": geometry.page,
     "users": users.page,
+    "why": why.page,
 }
 
 

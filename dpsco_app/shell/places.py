@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 EXPLORE = "explore"
+WHY = "why"
 # In the order of the navigation: slug (the path in the address) -> title.
 MENU = {
     "learn": "Learn",
@@ -29,7 +30,9 @@ VIEWS = (
     {"methods": "Which one when", "errata": "Errata"},
     {"geometry": "Sets and noise", "users": "Users"},
 )
-PLACES = MENU | {slug: name for views in VIEWS for slug, name in views.items() if slug not in MENU}
+# Reached by links alone.
+APART = {WHY: "Why heavy tails and privacy do not get along"}
+PLACES = MENU | {slug: name for views in (*VIEWS, APART) for slug, name in views.items()} | MENU
 
 
 def place(slug: str, draw: Callable[[], None] | None = None) -> StreamlitPage:
@@ -49,6 +52,8 @@ def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="views"):
         for other, name in views.items():
             st.page_link(place(other), label=name)
+        if slug == EXPLORE:
+            st.page_link(place(WHY), label="New here? A five-minute read")
         if beside is not None:
             beside()
 

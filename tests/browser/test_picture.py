@@ -54,6 +54,7 @@ def test_the_browser_clips_and_averages_as_numpy_does(page: Page) -> None:
         "sampling": np.linalg.norm(plain - shown.means[1]),
         "bias": np.linalg.norm(clipped - plain),
         "noise": noise,
+        "reach": np.linalg.norm(clipped - shown.means[1]),
         "total": np.hypot(np.linalg.norm(clipped - shown.means[1]), noise),
     }
     assert parts == pytest.approx(wanted, abs=1e-9)

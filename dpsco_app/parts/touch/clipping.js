@@ -34,6 +34,7 @@ export const errorParts = (points, mean, radius, rho) => {
     sampling: distance(plain, mean),
     bias: distance(release, plain),
     noise,
+    reach: distance(release, mean),
     total: Math.hypot(distance(release, mean), noise),
   }
 }

@@ -27,7 +27,7 @@ export const drawBars = (picture, { parts }) => {
 export const drawCurve = (picture, now, curve) => {
   const { colours } = picture
   const best = bestOf(curve)
-  const [low, high] = [best.total / 2.5, best.total * 40]
+  const [low, high] = [Math.min(best.total / 2.5, (now.floor || Infinity) / 1.5), best.total * 40]
   const x = (radius) => 40 + 370 * (Math.log(radius / RADII[0]) / Math.log(RADII[1] / RADII[0]))
   const y = (error) =>
     140 - 130 * (Math.log(Math.min(high, Math.max(low, error)) / low) / Math.log(high / low))
@@ -50,8 +50,12 @@ export const drawCurve = (picture, now, curve) => {
   const bars = now.choice.odds ? now.choice.odds.map((share, i) =>
     `<rect class="odds" x="${x(now.choice.radii[i]) - 3}" y="${140 - share * tall}" width="6" ` +
     `height="${share * tall}" fill="${colours.private}" fill-opacity="0.45"/>`).join("") : ""
+  const floor = now.floor ? `<line class="floor" x1="40" x2="410" y1="${y(now.floor)}" ` +
+    `y2="${y(now.floor)}" stroke="${colours.floor}" stroke-width="2"/>` +
+    `<text x="44" y="${y(now.floor) - 6}" style="fill: ${colours.floor}">worst case: ` +
+    `${short(now.floor)}</text>` : ""
   picture.find(".curve").innerHTML =
-    bars + `<line x1="40" x2="410" y1="140" y2="140" stroke="${colours.ink}"/>` + axis +
+    bars + floor + `<line x1="40" x2="410" y1="140" y2="140" stroke="${colours.ink}"/>` + axis +
     path("bias", colours.lost, 1.5) + path("noise", colours.faintLine, 1.5) +
     path("total", colours.ink, 2.5) +
     name("bias", 12, colours.lost) + name("noise", 64, colours.method) +
@@ -60,5 +64,6 @@ export const drawCurve = (picture, now, curve) => {
     `stroke="${colours.ink}"/>`
   picture.find(".curve").setAttribute("aria-label",
     `The error is least, ${short(best.total)}, at the clip radius ${short(best.radius)}; ` +
-    `at ${short(now.radius)} it is ${short(now.parts.total)}.`)
+    `at ${short(now.radius)} it is ${short(now.parts.total)}.` +
+    (now.floor ? ` In the worst case it is at least ${short(now.floor)}.` : ""))
 }

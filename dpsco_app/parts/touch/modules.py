@@ -9,9 +9,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+\.js)"\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
+DEFAULT = re.compile(r"^export default .*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def text(name: str) -> str:
     """Return a file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
@@ -19,10 +20,11 @@ def text(name: str) -> str:
 
 @lru_cache(maxsize=8)
 def script(name: str) -> str:
-    """Return a module with what it imports before it, each once; its default export stays."""
+    """Return a module with what it imports before it, each once; only its default export stays."""
     wanted: list[str] = []
     _collect(name, wanted)
     parts = [IMPORT.sub("", text(part)) for part in wanted]
+    parts[:-1] = [DEFAULT.sub("", part) for part in parts[:-1]]
     return "\n".join(EXPORT.sub("", part) for part in parts)
 
 

@@ -15,7 +15,7 @@ const toRadius = (tick) => RADII[0] * (RADII[1] / RADII[0]) ** (tick / TICKS)
 const toTick = (radius) =>
   Math.round((TICKS * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0]))
 // What the controls say, and the numbers that follow from it.
-const situation = ({ data, at, radius, moved, choosing }) => {
+const situation = ({ data, at, radius, moved, choosing, view, floor }) => {
   const n = data.sizes[at.n]
   const [top, target, epsilon, left] = data.choices[at.p][at.n][at.epsilon]
   const rho = choosing ? left : data.rhos[at.epsilon]
@@ -23,7 +23,9 @@ const situation = ({ data, at, radius, moved, choosing }) => {
   const neighbour = moved ? [moved, ...points.slice(1)] : null
   const release = clippedAverage(points, radius)
   return {
-    n, rho, points, neighbour, release, radius,
+    n, rho, points, neighbour, release, radius, view, floor,
+    place: moved,
+    unclipped: radius === Infinity,
     choice: { radii: data.ladders[at.n].map((share) => share * top), target, epsilon, left },
     mean: data.means[at.p],
     plain: average(points),
@@ -57,23 +59,23 @@ const inView = (point, limit) => {
 
 const drawRecords = (picture, now, drawn) => {
   const { colours } = picture
-  const place = plane(picture.canvas.records, { centre: [0, 0], size: VIEW })
+  const place = plane(picture.canvas.records, { centre: [0, 0], size: now.view })
   picture.place = place
-  const edge = VIEW * 0.98
+  const edge = now.view * 0.98
   for (const point of drawn) {
     if (length(point) <= now.radius) continue
     line(place, inView(point, edge), clipped(point, now.radius), colours.lost, 1.5)
   }
-  ring(place, [0, 0], now.radius, colours.method)
+  if (!now.unclipped) ring(place, [0, 0], now.radius, colours.method)
   for (const point of drawn) {
     const outside = length(point) > now.radius
     if (outside) dot(place, inView(point, edge), 2.5, colours.lost)
     dot(place, clipped(point, now.radius), 2.5, outside ? colours.method : colours.record)
   }
   if (now.neighbour) {
-    const at = inView(picture.state.moved, edge)
+    const at = inView(now.place, edge)
     dot(place, at, 7, colours.other)
-    line(place, at, clipped(picture.state.moved, now.radius), colours.other, 1.5)
+    line(place, at, clipped(now.place, now.radius), colours.other, 1.5)
     label(place, at, "your record", picture.type)
   }
   cross(place, now.mean, colours.ink)
@@ -91,33 +93,54 @@ const drawMeans = (picture, now) => {
   const half = meansView(now)
   const place = plane(picture.canvas.means, half)
   const released = (centre, z) => [centre[0] + now.std * z[0], centre[1] + now.std * z[1]]
-  if (now.moved) for (const z of data.noise) dot(place, released(now.moved, z), 2, colours.otherFaint)
-  for (const z of data.noise) dot(place, released(now.release, z), 2, colours.faint)
+  const cloud = shows(picture, "cloud") && !now.unclipped
+  if (cloud && now.moved) {
+    for (const z of data.noise) dot(place, released(now.moved, z), 2, colours.otherFaint)
+  }
+  if (cloud) for (const z of data.noise) dot(place, released(now.release, z), 2, colours.faint)
   arrow(place, now.plain, now.release, colours.lost)
+  if (now.moved && !cloud) arrow(place, now.release, now.moved, colours.other)
   dot(place, now.plain, 4, colours.record)
-  dot(place, now.release, 5, colours.method)
+  if (!now.unclipped) dot(place, now.release, 5, colours.method)
   if (now.moved) dot(place, now.moved, 5, colours.other)
-  const one = released(now.release, data.noise[state.run % data.noise.length])
-  line(place, now.release, one, colours.method)
-  dot(place, one, 7, colours.method)
+  const end = cloud ? released(now.release, data.noise[state.run % data.noise.length])
+    : now.moved || now.release
+  if (cloud) {
+    line(place, now.release, end, colours.method)
+    dot(place, end, 7, colours.method)
+  }
   cross(place, now.mean, colours.ink)
-  label(place, now.mean, "true mean", picture.type, one[1] > now.mean[1])
-  label(place, one, "released", picture.type, one[1] <= now.mean[1])
-  picture.find(".zoom").textContent = `Magnified ${short(VIEW / half.size)} times.`
+  label(place, now.mean, "true mean", picture.type, end[1] > now.mean[1])
+  const name = cloud ? "released" : now.moved ? "average with your record" : "average"
+  label(place, end, name, picture.type, end[1] <= now.mean[1])
+  picture.find(".zoom").textContent = `Magnified ${short(now.view / half.size)} times.`
 }
 
-const draw = (picture, drawn) => {
+// A state may leave parts of the picture out; its own page shows them all.
+const shows = ({ state }, part) => !state.parts || state.parts.includes(part)
+
+const showParts = (picture, main) => {
+  for (const element of picture.all("[data-part]")) {
+    element.hidden = !shows(picture, element.dataset.part)
+    element.classList.toggle("main", element.dataset.part === main)
+  }
+}
+
+// `seen` is what is drawn while the state changes: other points, another circle.
+const draw = (picture, { points, ...seen } = {}) => {
   const { state } = picture
-  const now = situation(state)
+  const now = situation({ ...state, ...seen })
   const key = [state.at.n, state.at.epsilon, state.at.p, state.choosing].join()
   if (picture.curveOf !== key) [picture.curve, picture.curveOf] = [errorCurve(now), key]
   now.best = bestOf(picture.curve).total
   if (state.choosing) Object.assign(now.choice, choosing(now))
   picture.now = now
-  drawRecords(picture, now, drawn || now.points)
+  drawRecords(picture, now, points || now.points)
   drawMeans(picture, now)
-  drawBars(picture, now)
-  drawCurve(picture, now, picture.curve)
+  if (!now.unclipped) {
+    drawBars(picture, now)
+    drawCurve(picture, now, picture.curve)
+  }
   drawTexts(picture, now)
 }
 
@@ -130,18 +153,30 @@ const redraw = (picture) => {
   })
 }
 
-// Records travel to their new places when the tail changes, but for who asks for stillness.
-const travel = (picture, from) => {
+const between = (a, b, share) => a.map((x, i) => x + share * (b[i] - x))
+const scaled = (a, b, share) => a * (b / a) ** share
+
+// From one state to another: records travel to their places, the circle grows or shrinks, the plane
+// is seen from nearer or farther. At once for who asks for stillness.
+const travel = (picture, before, points = situation(before).points) => {
+  const { state } = picture
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
   const start = performance.now()
+  const open = Math.min(before.radius, state.radius) === Infinity
+  const wide = ({ radius }) => Math.min(radius, 1.5 * Math.max(before.view, state.view))
+  const journey = (picture.journey = {})
   const step = (time) => {
+    if (picture.journey !== journey) return
     const share = still ? 1 : Math.min(1, (time - start) / GROW_MS)
-    const to = situation(picture.state).points
-    draw(picture, to.map((p, i) => {
-      const [x, y] = from[i] || [0, 0]
-      return [x + share * (p[0] - x), y + share * (p[1] - y)]
-    }))
-    if (share < 1) requestAnimationFrame(step)
+    if (share === 1) return draw(picture)
+    const to = situation(state).points
+    draw(picture, {
+      points: to.map((point, i) => between(points[i] || [0, 0], point, share)),
+      radius: open ? Infinity : scaled(wide(before), wide(state), share),
+      view: scaled(before.view, state.view, share),
+      moved: state.moved && between(before.moved || to[0], state.moved, share),
+    })
+    requestAnimationFrame(step)
   }
   step(start)
 }
@@ -151,6 +186,23 @@ const setRadius = (picture, radius, choosing = false) => {
   picture.state.radius = Math.min(RADII[1], Math.max(RADII[0], radius))
   picture.find("input[name=radius]").value = toTick(picture.state.radius)
   redraw(picture)
+}
+
+// Go to a state that a page describes; what the hand has done before is forgotten.
+//   at: places of n, epsilon and p among their values; radius: null clips nothing;
+//   moved: where the changed record lies, "worst", or null; view: half the width of the plane;
+//   parts: what is shown; main: what a small screen shows of it; floor: of the error, or null.
+export const setState = (picture, { at, radius, moved, view, parts, main, floor }) => {
+  const { state } = picture
+  const before = { ...state }
+  Object.assign(state, { at: { ...at }, view, parts, floor, choosing: false })
+  state.radius = radius ?? Infinity
+  state.moved = moved === "worst" ? worstPlace(situation({ ...state, moved: null })) : moved
+  for (const name of ["n", "epsilon", "p"]) picture.find(`input[name=${name}]`).value = at[name]
+  picture.find("input[name=radius]").value = toTick(Math.min(RADII[1], state.radius))
+  picture.canvas.records.tabIndex = moved ? 0 : -1
+  showParts(picture, main)
+  travel(picture, before)
 }
 
 // Another private choice, of those whose luck Python drew.
@@ -181,7 +233,7 @@ const listenToPlane = (picture) => {
   records.onpointerdown = (event) => {
     const at = pointerAt(picture, event)
     const near = (point) => Math.hypot(at[0] - point[0], at[1] - point[1]) * picture.place.scale < 24
-    held = state.moved && near(inView(state.moved, VIEW * 0.98)) ? "record" : "radius"
+    held = state.moved && near(inView(state.moved, state.view * 0.98)) ? "record" : "radius"
     records.setPointerCapture(event.pointerId)
     records.onpointermove(event)
   }
@@ -198,7 +250,7 @@ const listenToPlane = (picture) => {
     const step = steps[event.key]
     if (!step || !state.moved) return
     event.preventDefault()
-    state.moved = state.moved.map((x, i) => x + step[i] * 0.2)
+    state.moved = state.moved.map((x, i) => x + step[i] * state.view / 40)
     redraw(picture)
   }
 }
@@ -215,10 +267,10 @@ const listenToControls = (picture) => {
     input(name).max = values.length - 1
     input(name).value = state.at[name]
     input(name).oninput = (event) => {
-      const from = situation(state).points
+      const before = { ...state, at: { ...state.at } }
       state.at[name] = Number(event.target.value)
       state.choosing = false
-      if (name === "p") travel(picture, from)
+      if (name === "p") travel(picture, before)
       else redraw(picture)
     }
   }
@@ -255,7 +307,7 @@ export const show = (root, data) => {
     return old
   }
   const [n, epsilon, p] = data.start
-  const state = { data, at: { n, epsilon, p }, run: 0, moved: null, choices: -1 }
+  const state = { data, at: { n, epsilon, p }, run: 0, moved: null, choices: -1, view: VIEW }
   state.radius = data.radii[p][n][epsilon]
   const find = (query) => root.querySelector(query)
   const picture = {
@@ -269,7 +321,7 @@ export const show = (root, data) => {
   listenToPlane(picture)
   listenToControls(picture)
   setRadius(picture, state.radius)
-  travel(picture, situation(state).points.map(() => [0, 0]))
+  travel(picture, state, [])
   new ResizeObserver(() => redraw(picture)).observe(picture.canvas.records)
   return picture
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from dpsco_app.parts.figure_export import PAGE
-from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, Look
+from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
 from dpsco_app.parts.touch.modules import script, text
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.scenario import Scenario
@@ -86,25 +87,34 @@ def _colours(look: Look) -> dict[str, str]:
         "faint": f"{method}55",
         "faintLine": method,
         "otherFaint": f"{other}55",
+        "floor": look.colour(REGION),
     }
 
 
 def picture_page(scenario: Scenario, *, dark: bool = False) -> str:
     """Return the picture as a page of its own, which moves without a server or a network."""
+    data = picture_data(scenario, dark=dark)
+    return page_of(TITLE, ("picture.css",), text("picture.html"), "picture.js", data, dark=dark)
+
+
+def page_of(
+    title: str, styles: Sequence[str], body: str, module: str, data: object, *, dark: bool
+) -> str:
+    """Return a component's markup, style, script and data as a page that asks no host."""
     look = Look(dark=dark)
-    data = json.dumps(picture_data(scenario, dark=dark)).replace("</", "<\\/")
-    run = script("picture.js").replace("export default function", "function start")
+    numbers = json.dumps(data).replace("</", "<\\/")
+    run = script(module).replace("export default function", "function start")
     background = look.colour(PAGE)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{TITLE}</title>\n<style>\nbody {{ max-width: 1100px; margin: 0 auto;"
+        f"<title>{title}</title>\n<style>\nbody {{ max-width: 1100px; margin: 0 auto;"
         f" padding: 1rem; background: {background}; --st-text-color: {look.ink};"
         f" --st-background-color: {background}; color: {look.ink};"
         " font-family: Arial, Helvetica, sans-serif; }\n"
-        f"{text('picture.css')}</style>\n</head>\n<body>\n<main>\n<h1>{TITLE}</h1>\n"
-        f"{text('picture.html')}<p>Made by DP-SCO Explorer.</p>\n</main>\n"
+        f"{''.join(map(text, styles))}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        f"{body}<p>Made by DP-SCO Explorer.</p>\n</main>\n"
         f'<script type="module">\n{run}\n'
-        f'start({{ data: {data}, parentElement: document.querySelector("main") }})\n'
+        f'start({{ data: {numbers}, parentElement: document.querySelector("main") }})\n'
         "</script>\n</body>\n</html>\n"
     )

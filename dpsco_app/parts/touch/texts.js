@@ -7,9 +7,27 @@ const percent = (share) => `${Math.floor(share * 100)} %`
 
 const costOf = (data, at, { choice }) => percent(1 - choice.left / data.rhos[at.epsilon])
 
-const sentence = ({ data, at }, now) => {
+// Before any noise is added: what the average does.
+const withoutNoise = (now, shift, shown = ["means"]) => {
+  if (!shown.includes("means")) {
+    return `${now.n} records. The farthest lies ${short(Math.max(...now.points.map(length)))} ` +
+      "from the centre."
+  }
+  const clip = now.unclipped ? "" : " clipped"
+  const average = `the average of the ${now.n}${clip} records`
+  if (!now.neighbour) {
+    const miss = now.unclipped ? now.parts.sampling : now.parts.reach
+    return `${average[0].toUpperCase()}${average.slice(1)} is ${short(miss)} from the true mean.`
+  }
+  const limit = now.unclipped ? "The farther away it lies, the more it moves, without any limit."
+    : `No record can move it by more than ${short((2 * now.radius) / now.n)}.`
+  return `Your record moved ${average} by ${short(shift)}. ${limit}`
+}
+
+const sentence = ({ data, at, parts: shown }, now) => {
+  const shift = now.moved && Math.hypot(...now.moved.map((x, i) => x - now.release[i]))
+  if (now.unclipped || (shown && !shown.includes("cloud"))) return withoutNoise(now, shift, shown)
   if (now.neighbour) {
-    const shift = Math.hypot(now.moved[0] - now.release[0], now.moved[1] - now.release[1])
     return `Your record moved the average by ${short(shift)}, ${short(shift / now.std)} of the noise's ` +
       `standard deviation. Whoever sees the release guesses which of the two records you had, and is ` +
       `right ${percent(bestGuess(shift, now.std))} of the time. Tossing a coin gives 50 %; ` +
@@ -29,9 +47,10 @@ const sentence = ({ data, at }, now) => {
       `${costOf(data, at, now)} of the privacy budget.`
   }
   const outside = now.points.filter((p) => length(p) > now.radius).length
-  const worst = bias > noise ? "Most of it is the bias of clipping: try a larger radius."
-    : noise > Math.max(bias, sampling) ? "Most of it is noise: a smaller radius needs less."
-      : "Most of it is there without privacy: the average itself is off."
+  const worst = total < 1.01 * now.best ? "No radius does better on these records."
+    : bias > noise ? "Most of it is the bias of clipping: try a larger radius."
+      : noise > Math.max(bias, sampling) ? "Most of it is noise: a smaller radius needs less."
+        : "Most of it is there without privacy: the average itself is off."
   return `${outside} of ${now.n} records are clipped. A typical release is ${short(total)} from the ` +
     `true mean. ${worst}`
 }
@@ -52,6 +71,10 @@ export const drawTexts = (picture, now) => {
   put("target", short(now.choice.target))
   put("choice", short(now.choice.epsilon))
   put("cost", costOf(data, state.at, now))
+  put("plane", now.unclipped ? "The records." : "Clip.")
+  put("hint", now.unclipped ? "" : "Drag the circle: what lies outside is pulled onto it.")
+  const noisy = !state.parts || state.parts.includes("cloud")
+  put("means", noisy && !now.unclipped ? "Average, then add noise." : "Average.")
   put("sensitivity", short((2 * now.radius) / now.n))
   put("std", short(now.std))
   put("rho", short(now.rho))
@@ -60,10 +83,10 @@ export const drawTexts = (picture, now) => {
   put("limit", percent(guessLimit(data.epsilons[state.at.epsilon], data.delta)))
   const said = sentence(state, now)
   picture.find(".summary").textContent = said
-  const seen = `${now.n} records around the true mean, and a circle of radius ${short(now.radius)} ` +
-    "that clips them."
+  const circle = now.unclipped ? "" : `, and a circle of radius ${short(now.radius)} that clips them`
+  const seen = `${now.n} records around the true mean${circle}.`
   picture.canvas.records.setAttribute("aria-label", seen)
   picture.canvas.means.setAttribute("aria-label", `The cloud of possible releases. ${said}`)
-  picture.find("[name=worst]").hidden = !now.neighbour
+  picture.find("[name=worst]").hidden = !now.neighbour || now.unclipped
   picture.find("[name=change]").setAttribute("aria-pressed", String(Boolean(now.neighbour)))
 }

@@ -1,0 +1,1 @@
+"""Why heavy tails and privacy do not get along: a page to scroll through, for a first visit."""

@@ -1,0 +1,238 @@
+"""What the steps say, and what the picture shows beside each; every number is computed."""
+
+from __future__ import annotations
+
+import math
+
+from dpsco_app.parts.options import number_text
+from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
+from dpsco_core.explain.why import DELTA, EPSILON, SCENARIO, Side, Why
+
+INTRODUCTION = (
+    "Five minutes, with nothing to know beforehand. Scroll, or use the numbers: the picture "
+    "follows the text, and you can drag the circle, the record and the sliders in it."
+)
+# Half the width of the plane of records: with most of them, with a large circle, with the farthest.
+NEAR, MIDDLE, FAR, FARTHER = 4.0, 9.0, 30.0, 60.0
+MOVED = (-48.0, -34.0)  # where your record goes first
+DISTANCE = 1000  # of a record, as an example
+AVERAGES = ("records", "means")
+CLOUD = (*AVERAGES, "cloud", "again", "radius")
+
+
+def setting() -> str:
+    """Return the setting that the page's numbers are computed for."""
+    return (
+        f"All numbers on this page: {SCENARIO.n} records from a skewed Pareto law in the plane, "
+        f"p = {number_text(SCENARIO.p)}, ε = {number_text(EPSILON)}, "
+        f"δ = {number_text(DELTA)}, seed {SCENARIO.seed}. The records are drawn, so the "
+        "picture itself is not private."
+    )
+
+
+def steps(numbers: Why) -> tuple[ScrollStep, ...]:
+    """Return the steps of the page."""
+    return (
+        _records(numbers.heavy),
+        _average(numbers.heavy),
+        _one_record(numbers.heavy),
+        _clip(numbers.heavy),
+        _noise(numbers),
+        _odds(numbers),
+        _curve(numbers),
+        _tails(numbers),
+        _nobody(numbers),
+    )
+
+
+def _records(heavy: Side) -> ScrollStep:
+    return ScrollStep(
+        title="A few records are enormous",
+        text=(
+            "Each dot is a record: two numbers about one person, say an income and a debt. Half "
+            f"of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. The "
+            f"farthest is {short(heavy.farthest)} away.",
+            "This is a <b>heavy tail</b>: large values become rare only slowly. Each coordinate "
+            "has a variance of at most 1, and nothing is known of higher moments. The "
+            f"<b>tail index</b> is p = {short(heavy.p)}.",
+        ),
+        state=PictureState(at=heavy.at, view=FAR, parts=("records",)),
+    )
+
+
+def _average(heavy: Side) -> ScrollStep:
+    return ScrollStep(
+        title="Without privacy, the average copes",
+        text=(
+            f"Add the records up, divide by {SCENARIO.n}, and you are {short(heavy.plain)} away "
+            f"from the true mean. The far record pulls, but its pull is divided by {SCENARIO.n}.",
+            "If nothing had to stay secret, we could stop here.",
+        ),
+        state=PictureState(at=heavy.at, view=FAR, parts=AVERAGES, main="means"),
+    )
+
+
+def _one_record(heavy: Side) -> ScrollStep:
+    shift = DISTANCE / SCENARIO.n
+    return ScrollStep(
+        title="But one record can move it without limit",
+        text=(
+            "Suppose that one record is yours, and that nobody may learn it from the average. Drag "
+            f"it farther away. At a distance of {number_text(DISTANCE)} it moves the average by "
+            f"about {short(shift)}, which is {short(shift / heavy.plain)} times the error so far.",
+            "Random noise can hide such a move, but only if the noise is larger still. In a "
+            "heavy tail a record can lie anywhere, and no amount of noise hides them all.",
+        ),
+        state=PictureState(
+            at=heavy.at, view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"
+        ),
+    )
+
+
+def _clip(heavy: Side) -> ScrollStep:
+    best = heavy.best
+    return ScrollStep(
+        title="So clip",
+        text=(
+            "Fix a circle in advance, and pull every record outside onto it. This is "
+            "<b>clipping</b>, and the circle’s radius R is the <b>clip radius</b>. However far "
+            "away your record lies, it now moves the average by at most 2R/n, which is "
+            f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
+            f"The price: {best.clipped} records are no longer where they were, and the average "
+            f"moves towards the centre by {short(best.bias)}. This is the <b>bias</b>, the orange "
+            "arrow.",
+        ),
+        state=PictureState(
+            at=heavy.at,
+            radius=best.radius,
+            moved=MOVED,
+            view=NEAR,
+            parts=(*AVERAGES, "change", "radius"),
+        ),
+    )
+
+
+def _noise(numbers: Why) -> ScrollStep:
+    small, large = numbers.small, numbers.large
+    return ScrollStep(
+        title="The radius: bias against noise",
+        text=(
+            "Now add random noise that hides a move of 2R/n, and publish the result. Each faint "
+            "dot is a release that could have happened; the large one did.",
+            f"A large circle needs much noise: at R = {short(large.radius)} a release is typically "
+            f"{short(large.noise)} from the average of the clipped records. A small one distorts: "
+            f"at R = {short(small.radius)} it clips {small.clipped} of the {SCENARIO.n} records, "
+            f"and the bias is {short(small.bias)}. Drag the circle from one to the other. "
+            "A third part of the error, <b>sampling</b>, is there without privacy, too.",
+        ),
+        state=PictureState(
+            at=numbers.heavy.at,
+            radius=large.radius,
+            view=MIDDLE,
+            parts=(*CLOUD, "bars"),
+            main="means",
+        ),
+    )
+
+
+def _odds(numbers: Why) -> ScrollStep:
+    return ScrollStep(
+        title="What ε means: odds",
+        text=(
+            "The red cloud shows what could be released if your record lay at its worst place. The "
+            "two clouds almost coincide. Somebody who knows all the other records, and thinks your "
+            "two possible records equally likely, guesses right at most "
+            f"{percent(numbers.guess)} of the time. Tossing a coin gives 50 %.",
+            "This is what the <b>privacy budget</b> limits. With "
+            f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
+            f"e<sup>ε</sup> = {short(math.exp(EPSILON))} times as likely, up to a slack "
+            f"of δ = {number_text(DELTA)}.",
+        ),
+        state=PictureState(
+            at=numbers.heavy.at,
+            radius=numbers.heavy.best.radius,
+            moved="worst",
+            view=NEAR,
+            parts=(*CLOUD, "change"),
+            main="means",
+        ),
+    )
+
+
+def _curve(numbers: Why) -> ScrollStep:
+    best, plain = numbers.heavy.best, numbers.heavy.plain
+    return ScrollStep(
+        title="Even the best radius is expensive",
+        text=(
+            "The curve shows the error at every radius: on the left mostly bias, on the right "
+            f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
+            f"{short(best.total)}: {short(best.total / plain)} times the error without privacy.",
+            "A heavy tail has no good place to cut. Wherever the circle ends, records that matter "
+            "lie outside. And nobody may simply read the best radius off the data: to look costs "
+            "a part of the privacy budget.",
+        ),
+        state=PictureState(
+            at=numbers.heavy.at,
+            radius=best.radius,
+            view=NEAR,
+            parts=(*CLOUD, "bars", "curve", "best"),
+            main="curve",
+        ),
+    )
+
+
+def _tails(numbers: Why) -> ScrollStep:
+    heavy, light = numbers.heavy, numbers.light
+    return ScrollStep(
+        title="With a light tail, privacy is cheap",
+        text=(
+            f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} away. A "
+            f"circle of radius {short(light.best.radius)} costs a bias of only "
+            f"{short(light.best.bias)}, and the error falls from {short(heavy.best.total)} to "
+            f"{short(light.best.total)}.",
+            "More records widen the gap. The error that privacy adds falls in proportion to "
+            "n<sup>−(1−1/p)</sup>: to halve it with simple clipping takes "
+            f"{heavy.halving:.1f} times the records at p = {short(heavy.p)}, and only "
+            f"{light.halving:.1f} times at p = {short(light.p)}.",
+        ),
+        state=PictureState(
+            at=light.at,
+            radius=light.best.radius,
+            view=NEAR,
+            parts=(*CLOUD, "bars", "curve", "p"),
+        ),
+    )
+
+
+def _nobody(numbers: Why) -> ScrollStep:
+    heavy = numbers.heavy
+    return ScrollStep(
+        title="What nobody can beat",
+        text=(
+            "Could another method do better? Only up to a point. For every (ε, δ)-private method "
+            f"there are data with p = {short(heavy.p)} on which its mean error is at least "
+            f"{short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of our curve is "
+            f"{short(heavy.best.total / heavy.floor)} times as high.",
+            f"This bound, too, takes {heavy.floor_halving:.1f} times the records to halve. The "
+            "quarrel is not about clipping: privacy must hide every record, and in a heavy tail "
+            "the records that are hardest to hide carry a part of the mean.",
+        ),
+        state=PictureState(
+            at=heavy.at,
+            radius=heavy.best.radius,
+            view=NEAR,
+            floor=heavy.floor,
+            parts=(*CLOUD, "bars", "curve"),
+            main="curve",
+        ),
+    )
+
+
+def short(value: float) -> str:
+    """Return a number with two digits, as the picture writes it."""
+    return number_text(float(f"{value:.2g}"))
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, rounded down as in the picture."""
+    return f"{math.floor(100 * share)} %"

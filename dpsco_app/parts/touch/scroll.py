@@ -1,0 +1,122 @@
+"""A text that scrolls past the picture of a private mean; each step sets the picture's state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import streamlit as st
+
+from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.picture import page_of, picture_data
+from dpsco_core.scenario import Scenario
+
+STYLES = ("picture.css", "scroll.css")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureState:
+    """A state of the picture.
+
+    Parameters
+    ----------
+    at : tuple of int
+        The places of n, epsilon and p among the picture's values.
+    view : float
+        Half the width of the plane of the records.
+    radius : float, optional
+        The clip radius; without one nothing is clipped, and there is no noise.
+    moved : point or "worst", optional
+        Where the changed record lies.
+    floor : float, optional
+        A lower bound on the error, drawn into its curve.
+    parts : tuple of str
+        What is shown, by the names of `data-part` in picture.html; "cloud": the noise.
+    main : str
+        The one figure that a phone shows.
+    """
+
+    at: tuple[int, int, int]
+    view: float
+    radius: float | None = None
+    moved: tuple[float, float] | Literal["worst"] | None = None
+    floor: float | None = None
+    parts: tuple[str, ...] = ()
+    main: str = "records"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScrollStep:
+    """A step: its title, its paragraphs as HTML, and the state beside them."""
+
+    title: str
+    text: tuple[str, ...]
+    state: PictureState
+
+
+def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
+    """Draw the steps beside the picture."""
+    dark = st.context.theme.type == "dark"
+    _component()(key=key, data=scroll_data(scenario, steps, dark=dark), height="content")
+
+
+def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
+    """Draw the download of the steps and the picture."""
+    dark = st.context.theme.type == "dark"
+    st.download_button(
+        "Download this page (HTML)",
+        lambda: scroll_page(title, scenario, steps, dark=dark),
+        f"dpsco-{key}.html",
+        "text/html",
+        on_click="ignore",
+        key=f"{key}_html",
+        help="A page of its own that still moves, and needs no network.",
+    )
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the component; made at its first use, when there is a server."""
+    return st.components.v2.component(
+        "dpsco_scroll",
+        html=_markup(),
+        css="".join(map(text, STYLES)),
+        js=script("scroll.js"),
+    )
+
+
+def _markup() -> str:
+    return text("scroll.html").replace("<!-- picture -->", text("picture.html"))
+
+
+def scroll_data(scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool) -> dict[str, Any]:
+    """Return what the browser draws from, as plain numbers, texts and lists."""
+    told = [
+        {"title": step.title, "text": list(step.text), "state": _plain(step.state)}
+        for step in steps
+    ]
+    return {**picture_data(scenario, dark=dark), "steps": told}
+
+
+def _plain(state: PictureState) -> dict[str, Any]:
+    n, epsilon, p = state.at
+    moved = list(state.moved) if isinstance(state.moved, tuple) else state.moved
+    return {
+        "at": {"n": n, "epsilon": epsilon, "p": p},
+        "radius": state.radius,
+        "moved": moved,
+        "view": state.view,
+        "floor": state.floor,
+        "parts": list(state.parts),
+        "main": state.main,
+    }
+
+
+def scroll_page(
+    title: str, scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool = False
+) -> str:
+    """Return the steps and the picture as a page of its own, which asks no host."""
+    data = scroll_data(scenario, steps, dark=dark)
+    return page_of(title, STYLES, _markup(), "scroll.js", data, dark=dark)

@@ -1,0 +1,84 @@
+"""Why heavy tails and privacy do not get along: the steps, their numbers, the way there and on."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dpsco_app.pages.why.page import AGAINST_N, AGAINST_P
+from dpsco_app.pages.why.words import steps
+from dpsco_app.parts.touch.modules import text
+from dpsco_app.parts.touch.scroll import scroll_data, scroll_page
+from dpsco_app.shell import visit
+from dpsco_app.shell.places import MENU, PLACES, VIEWS, WHY
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.explain.picture import picture
+from dpsco_core.explain.why import SCENARIO, why
+from dpsco_core.scenario import Scenario
+from tests.app.places.test_one_run import open_at
+
+STEPS = steps(why())
+PARTS = set(re.findall(r'data-part="(\w+)"', text("picture.html"))) | {"cloud"}
+
+
+def test_the_page_has_its_steps_and_leads_to_explore_and_on() -> None:
+    app = open_at("why")
+    assert not app.exception
+    assert app.title[0].value == PLACES[WHY]
+    assert any("200 records" in c.value and "δ = 10⁻⁶" in c.value for c in app.caption)
+    pages = [link.proto for link in app.main.get("page_link")]
+    assert len(pages) == 5
+    for proto, scenario in zip(pages, (AGAINST_N, AGAINST_P), strict=False):
+        assert visit.query(scenario).items() <= dict(parse_qsl(proto.query_string)).items()
+
+
+def test_it_is_no_place_of_the_navigation_but_explore_and_learn_lead_there() -> None:
+    assert WHY in PLACES and WHY not in MENU and not any(WHY in views for views in VIEWS)
+    for name in ("explore", "learn"):
+        app = open_at(name)
+        assert not app.exception
+        assert any(link.proto.page.endswith(WHY) for link in app.main.get("page_link")), name
+
+
+@pytest.mark.parametrize("scenario", [AGAINST_N, AGAINST_P])
+def test_what_the_links_open_is_the_same_law_and_allowed(scenario: Scenario) -> None:
+    scenario.validate(DASHBOARD)
+    assert (scenario.distribution, scenario.d) == (SCENARIO.distribution, SCENARIO.d)
+    assert scenario.axis is not None and len(scenario.grid) >= 4
+
+
+def test_every_step_shows_parts_that_there_are_and_one_of_them_on_a_phone() -> None:
+    assert 7 <= len(STEPS) <= 9
+    shown = picture(SCENARIO)
+    for step in STEPS:
+        state = step.state
+        assert set(state.parts) <= PARTS, step.title
+        assert state.main in state.parts, step.title
+        n, _, p = state.at
+        assert shown.sizes[n] == SCENARIO.n and shown.orders[p] in (SCENARIO.p, 10.0)
+    assert [s.state.radius is None for s in STEPS[:4]] == [True, True, True, False]
+    words = sum(len(re.sub("<[^>]*>", "", p).split()) for s in STEPS for p in s.text)
+    assert 500 < words < 1200  # five minutes of reading and playing
+
+
+def test_the_words_follow_the_numbers() -> None:
+    numbers = why()
+    other = replace(
+        numbers, heavy=replace(numbers.heavy, plain=0.0123, floor=0.0456, farthest=321.0)
+    )
+    said = " ".join(p for step in steps(other) for p in step.text)
+    assert "0.012" in said and "0.046" in said and "320 away" in said
+    assert "0.012" not in " ".join(p for step in STEPS for p in step.text)
+    assert any(step.state.floor == 0.0456 for step in steps(other))
+
+
+def test_the_page_of_its_own_holds_all_and_asks_no_host() -> None:
+    page = scroll_page(PLACES[WHY], SCENARIO, STEPS)
+    assert "http://" not in page and "https://" not in page and "import {" not in page
+    assert page.count("export ") == 0 and "<!-- picture -->" not in page
+    for step in scroll_data(SCENARIO, STEPS, dark=False)["steps"]:
+        assert json.dumps(step["title"]) in page

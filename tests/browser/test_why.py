@@ -1,0 +1,104 @@
+"""The page that scrolls: the picture follows the text, by wheel, by key and by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from dpsco_app.pages.why.words import short, steps
+from dpsco_app.parts.touch.scroll import scroll_page
+from dpsco_app.shell.places import PLACES, WHY
+from dpsco_core.explain.why import SCENARIO, why
+from tests.browser.responsive import PHONE, Ready
+
+STEPS = steps(why())
+
+
+def expect_step(page: Page | Locator, number: int) -> None:
+    """Check the step that is marked, and what its state shows."""
+    step = STEPS[number - 1]
+    here = page.locator("nav [aria-current=step]")
+    expect(here).to_have_text(str(number))
+    expect(page.locator("section.here h2")).to_have_text(step.title)
+    for part in ("records", "means", "bars", "curve", "radius", "p", "change"):
+        shown = page.locator(f"[data-part={part}]")
+        expect(shown).to_be_visible(visible=part in step.state.parts)
+    if step.state.radius is not None:
+        expect(page.locator("label [data-value=radius]")).to_have_text(
+            short(step.state.radius), timeout=10_000
+        )
+
+
+def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{dashboard}/{WHY}")
+    ready(page, seconds=60)
+    said = page.locator("p.summary")
+    expect(said).to_contain_text("The farthest lies 27 from the centre.", timeout=30_000)
+    expect_step(page, 1)
+    page.mouse.move(200, 500)
+    for number in range(2, len(STEPS) + 1):
+        for _ in range(40):
+            if page.locator("nav [aria-current=step]").inner_text() == str(number):
+                break
+            page.mouse.wheel(0, 100)
+            page.wait_for_timeout(30)
+        expect_step(page, number)
+        figure = page.locator(".pinned").bounding_box()
+        assert figure is not None and 0 <= figure["y"] < 100  # it stays where it is
+        assert figure["y"] + figure["height"] < 900
+    worst = page.locator("svg.curve .floor")
+    expect(worst).to_have_count(1)
+    # By hand: the radius moves, and the next step takes it back.
+    expect(said).to_contain_text("No radius does better on these records.")
+    page.get_by_role("slider", name="Clip radius R").press("ArrowRight")
+    page.get_by_role("slider", name="Clip radius R").fill("150")
+    expect(said).to_contain_text("a smaller radius needs less")
+    button = page.get_by_role("button", name=f"Step {len(STEPS)}:")
+    button.focus()
+    page.keyboard.press("ArrowLeft")
+    expect_step(page, len(STEPS) - 1)
+    expect(worst).to_have_count(0)
+    expect(said).to_contain_text(f"typical release is {short(why().light.best.total)} from")
+    page.keyboard.press("ArrowUp")
+    expect_step(page, len(STEPS) - 2)
+    expect(said).to_contain_text(f"typical release is {short(why().heavy.best.total)} from")
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    expect_step(page, 3)
+    moved = said.inner_text()
+    page.locator("canvas.records").focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(said).not_to_have_text(moved)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download this page (HTML)").click()
+    assert STEPS[0].title in download.value.path().read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
+    browser: Browser, tmp_path: Path, scheme: str
+) -> None:
+    file = tmp_path / "why.html"
+    page_text = scroll_page(PLACES[WHY], SCENARIO, STEPS, dark=scheme == "dark")
+    file.write_text(page_text, encoding="utf-8")
+    page = browser.new_page(viewport=PHONE)
+    page.goto(file.as_uri())
+    page.get_by_role("button", name="Step 6:").click()
+    expect(page.locator("nav [aria-current=step]")).to_have_text("6")
+    expect(page.locator("p.summary")).to_contain_text("Tossing a coin gives 50 %")
+    figure = page.locator(".pinned").bounding_box()
+    assert figure is not None and figure["y"] >= 0
+    assert figure["y"] + figure["height"] <= 0.56 * PHONE["height"]
+    heading = page.locator("section.here h2").bounding_box()
+    assert heading is not None and heading["y"] > figure["y"] + figure["height"]
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.close()

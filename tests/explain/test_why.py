@@ -1,0 +1,75 @@
+"""The numbers of the page that tells why heavy tails and privacy do not get along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dpsco_core.catalogue import BOUNDS
+from dpsco_core.explain.picture import picture
+from dpsco_core.explain.why import EPSILON, LIGHT, RADII, SCENARIO, clipping, why
+from dpsco_core.methods.mean import SimpleClipping
+from dpsco_core.privacy.budget import ApproxDP
+from dpsco_core.problems import MeanEstimation
+from dpsco_core.results.report import evaluate
+
+
+def test_the_records_are_those_of_the_picture_and_one_of_them_is_far() -> None:
+    shown, heavy = picture(SCENARIO), why().heavy
+    n, epsilon, p = heavy.at
+    assert heavy.at == shown.start
+    assert (shown.sizes[n], shown.epsilons[epsilon]) == (SCENARIO.n, EPSILON)
+    lengths = np.linalg.norm(shown.records[p, : SCENARIO.n], axis=1)
+    assert (lengths < heavy.middle).sum() == SCENARIO.n / 2
+    assert heavy.farthest == lengths.max() > 10 * heavy.middle
+    assert why().light.farthest < 3 * why().light.middle
+
+
+def test_the_best_radius_is_the_bottom_of_the_curve_and_costs_more_in_a_heavy_tail() -> None:
+    for one in (why().heavy, why().light):
+        totals = [clipping(one.p, float(radius)).total for radius in RADII]
+        assert one.best.total == min(totals)
+        assert 0 < totals.index(min(totals)) < len(RADII) - 1
+        assert one.best.total > one.plain
+    assert why().heavy.best.total > 2 * why().light.best.total
+
+
+def test_clipping_trades_bias_for_noise() -> None:
+    small, best, large = why().small, why().heavy.best, why().large
+    assert small.bias > best.bias > large.bias
+    assert small.clipped > best.clipped > large.clipped
+    problem = SCENARIO.instance.problem
+    assert isinstance(problem, MeanEstimation)
+    setting = problem.setting(SCENARIO.n, ApproxDP(epsilon=EPSILON, delta=1e-6))
+    for one in (small, best, large):
+        plan = SimpleClipping(radius=one.radius).plan(setting)
+        assert one.noise == pytest.approx(np.sqrt(2) * plan.noise_std)
+    nothing = clipping(2.0, 1e3)
+    assert nothing.bias == pytest.approx(0, abs=1e-12) and nothing.clipped == 0
+
+
+def test_halving_takes_the_power_of_the_tail_index() -> None:
+    for one in (why().heavy, why().light):
+        assert one.halving == pytest.approx(2 ** (one.p / (one.p - 1)))
+    assert why().heavy.floor_halving == pytest.approx(4, abs=0.05)
+
+
+def test_the_worst_case_binds_every_private_algorithm_and_lies_below_the_curve() -> None:
+    for p, one in ((SCENARIO.p, why().heavy), (LIGHT, why().light)):
+        point = replace(SCENARIO, p=p)
+        lower = [b for b in BOUNDS if b.card.kind == "lower" and b.card.problems == ("mean",)]
+        binding = [
+            e.value
+            for e in (evaluate(point, b) for b in lower if b.card.privacy in ("approx", "none"))
+            if not e.failures
+            and e.bound.card.constant == "explicit"
+            and e.bound.card.quantity == "l2 error"
+        ]
+        assert one.floor == max(binding)
+        assert 0 < one.floor < one.best.total
+
+
+def test_a_spy_is_right_less_often_than_the_budget_allows() -> None:
+    assert 0.5 < why().guess < why().limit < 1
