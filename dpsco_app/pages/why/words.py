@@ -191,7 +191,7 @@ def _tails(numbers: Why) -> ScrollStep:
             f"{short(light.best.bias)}, and the error falls from {short(heavy.best.total)} to "
             f"{short(light.best.total)}.",
             "More records widen the gap. The error that privacy adds falls in proportion to "
-            "n<sup>−(1−1/p)</sup>: to halve it with simple clipping takes "
+            "n<sup>−(1−1/p)</sup>: by the proven rate of simple clipping, halving it takes "
             f"{heavy.halving:.1f} times the records at p = {short(heavy.p)}, and only "
             f"{light.halving:.1f} times at p = {short(light.p)}.",
         ),

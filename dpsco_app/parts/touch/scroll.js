@@ -63,8 +63,9 @@ const watch = ({ steps, arrive }) => {
     observer?.disconnect()
     const [above, below] = PHONE.matches ? [74, 25] : [49, 50]
     observer = new IntersectionObserver((entries) => {
-      const entry = entries.findLast(({ isIntersecting }) => isIntersecting)
-      if (entry) arrive(steps.findIndex(({ section }) => section === entry.target))
+      // In the order of the sections, not of time, where a fast hand has passed several.
+      const [last] = entries.filter((one) => one.isIntersecting).sort((a, b) => b.time - a.time)
+      if (last) arrive(steps.findIndex(({ section }) => section === last.target))
     }, { rootMargin: `-${above}% 0px -${below}% 0px` })
     for (const { section } of steps) observer.observe(section)
   }
