@@ -13,7 +13,8 @@ INTRODUCTION = (
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
 # Half the width of the plane of records: with most of them, with a large circle, with the farthest.
-NEAR, MIDDLE, FAR, FARTHER = 4.0, 9.0, 30.0, 60.0
+NEAREST, NEAR, MIDDLE, FAR, FARTHER = 2.5, 4.0, 9.0, 30.0, 60.0
+CLOSER = 2.0  # how much the averages are magnified once the noise is small
 MOVED = (-48.0, -34.0)  # where your record goes first
 DISTANCE = 1000  # of a record, as an example
 AVERAGES = ("records", "means")
@@ -99,8 +100,7 @@ def _clip(heavy: Side) -> ScrollStep:
             "away your record lies, it now moves the average by at most 2R/n, which is "
             f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
             f"The price: {best.clipped} records are no longer where they were, and the average "
-            f"moves towards the centre by {short(best.bias)}. This is the <b>bias</b>, the orange "
-            "arrow.",
+            f"moves towards the centre by {short(best.bias)}. This is the <b>bias</b>.",
         ),
         state=PictureState(
             at=heavy.at,
@@ -153,6 +153,7 @@ def _odds(numbers: Why) -> ScrollStep:
             radius=numbers.heavy.best.radius,
             moved="worst",
             view=NEAR,
+            zoom=CLOSER,
             parts=(*CLOUD, "change"),
             main="means",
         ),
@@ -166,7 +167,7 @@ def _curve(numbers: Why) -> ScrollStep:
         text=(
             "The curve shows the error at every radius: on the left mostly bias, on the right "
             f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
-            f"{short(best.total)}: {short(best.total / plain)} times the error without privacy.",
+            f"{short(best.total)}. Without privacy it was {short(plain)}.",
             "A heavy tail has no good place to cut. Wherever the circle ends, records that matter "
             "lie outside. And nobody may simply read the best radius off the data: to look costs "
             "a part of the privacy budget.",
@@ -175,6 +176,7 @@ def _curve(numbers: Why) -> ScrollStep:
             at=numbers.heavy.at,
             radius=best.radius,
             view=NEAR,
+            zoom=CLOSER,
             parts=(*CLOUD, "bars", "curve", "best"),
             main="curve",
         ),
@@ -184,7 +186,7 @@ def _curve(numbers: Why) -> ScrollStep:
 def _tails(numbers: Why) -> ScrollStep:
     heavy, light = numbers.heavy, numbers.light
     return ScrollStep(
-        title="With a light tail, privacy is cheap",
+        title="A light tail asks for less",
         text=(
             f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} away. A "
             f"circle of radius {short(light.best.radius)} costs a bias of only "
@@ -198,7 +200,8 @@ def _tails(numbers: Why) -> ScrollStep:
         state=PictureState(
             at=light.at,
             radius=light.best.radius,
-            view=NEAR,
+            view=NEAREST,
+            zoom=CLOSER,
             parts=(*CLOUD, "bars", "curve", "p"),
         ),
     )
@@ -221,6 +224,7 @@ def _nobody(numbers: Why) -> ScrollStep:
             at=heavy.at,
             radius=heavy.best.radius,
             view=NEAR,
+            zoom=CLOSER,
             floor=heavy.floor,
             parts=(*CLOUD, "bars", "curve"),
             main="curve",

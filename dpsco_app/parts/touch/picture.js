@@ -15,7 +15,7 @@ const toRadius = (tick) => RADII[0] * (RADII[1] / RADII[0]) ** (tick / TICKS)
 const toTick = (radius) =>
   Math.round((TICKS * Math.log(radius / RADII[0])) / Math.log(RADII[1] / RADII[0]))
 // What the controls say, and the numbers that follow from it.
-const situation = ({ data, at, radius, moved, choosing, view, floor }) => {
+const situation = ({ data, at, radius, moved, choosing, view, zoom, floor }) => {
   const n = data.sizes[at.n]
   const [top, target, epsilon, left] = data.choices[at.p][at.n][at.epsilon]
   const rho = choosing ? left : data.rhos[at.epsilon]
@@ -23,7 +23,7 @@ const situation = ({ data, at, radius, moved, choosing, view, floor }) => {
   const neighbour = moved ? [moved, ...points.slice(1)] : null
   const release = clippedAverage(points, radius)
   return {
-    n, rho, points, neighbour, release, radius, view, floor,
+    n, rho, points, neighbour, release, radius, view, zoom, floor,
     place: moved,
     unclipped: radius === Infinity,
     choice: { radii: data.ladders[at.n].map((share) => share * top), target, epsilon, left },
@@ -85,7 +85,7 @@ const drawRecords = (picture, now, drawn) => {
 // The size of the magnified plane follows the data, not the hand: a cloud that grows must be seen to.
 const meansView = (now) => {
   const there = errorParts(now.points, now.mean, now.blind, now.rho)
-  return { centre: now.mean, size: 2.6 * Math.max(there.total, there.sampling + there.bias) }
+  return { centre: now.mean, size: (2.6 / now.zoom) * Math.max(there.total, there.sampling + there.bias) }
 }
 
 const drawMeans = (picture, now) => {
@@ -174,6 +174,7 @@ const travel = (picture, before, points = situation(before).points) => {
       points: to.map((point, i) => between(points[i] || [0, 0], point, share)),
       radius: open ? Infinity : scaled(wide(before), wide(state), share),
       view: scaled(before.view, state.view, share),
+      zoom: scaled(before.zoom, state.zoom, share),
       moved: state.moved && between(before.moved || to[0], state.moved, share),
     })
     requestAnimationFrame(step)
@@ -190,12 +191,13 @@ const setRadius = (picture, radius, choosing = false) => {
 
 // Go to a state that a page describes; what the hand has done before is forgotten.
 //   at: places of n, epsilon and p among their values; radius: null clips nothing;
-//   moved: where the changed record lies, "worst", or null; view: half the width of the plane;
+//   moved: where the changed record lies, "worst", or null;
+//   view: half the width of the plane of records; zoom: of that of averages;
 //   parts: what is shown; main: what a small screen shows of it; floor: of the error, or null.
-export const setState = (picture, { at, radius, moved, view, parts, main, floor }) => {
+export const setState = (picture, { at, radius, moved, view, zoom, parts, main, floor }) => {
   const { state } = picture
   const before = { ...state }
-  Object.assign(state, { at: { ...at }, view, parts, floor, choosing: false })
+  Object.assign(state, { at: { ...at }, view, zoom, parts, floor, choosing: false })
   state.radius = radius ?? Infinity
   state.moved = moved === "worst" ? worstPlace(situation({ ...state, moved: null })) : moved
   for (const name of ["n", "epsilon", "p"]) picture.find(`input[name=${name}]`).value = at[name]
@@ -307,7 +309,8 @@ export const show = (root, data) => {
     return old
   }
   const [n, epsilon, p] = data.start
-  const state = { data, at: { n, epsilon, p }, run: 0, moved: null, choices: -1, view: VIEW }
+  const at = { n, epsilon, p }
+  const state = { data, at, run: 0, moved: null, choices: -1, view: VIEW, zoom: 1 }
   state.radius = data.radii[p][n][epsilon]
   const find = (query) => root.querySelector(query)
   const picture = {

@@ -26,6 +26,8 @@ class PictureState:
         The places of n, epsilon and p among the picture's values.
     view : float
         Half the width of the plane of the records.
+    zoom : float
+        How many times the plane of the averages is magnified further.
     radius : float, optional
         The clip radius; without one nothing is clipped, and there is no noise.
     moved : point or "worst", optional
@@ -40,6 +42,7 @@ class PictureState:
 
     at: tuple[int, int, int]
     view: float
+    zoom: float = 1.0
     radius: float | None = None
     moved: tuple[float, float] | Literal["worst"] | None = None
     floor: float | None = None
@@ -94,10 +97,15 @@ def _markup() -> str:
 def scroll_data(scenario: Scenario, steps: Sequence[ScrollStep], *, dark: bool) -> dict[str, Any]:
     """Return what the browser draws from, as plain numbers, texts and lists."""
     told = [
-        {"title": step.title, "text": list(step.text), "state": _plain(step.state)}
+        {"title": step.title, "text": [_whole(t) for t in step.text], "state": _plain(step.state)}
         for step in steps
     ]
     return {**picture_data(scenario, dark=dark), "steps": told}
+
+
+def _whole(text: str) -> str:
+    """Return a text that no line breaks in front of a number's letter or sign."""
+    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def _plain(state: PictureState) -> dict[str, Any]:
@@ -108,6 +116,7 @@ def _plain(state: PictureState) -> dict[str, Any]:
         "radius": state.radius,
         "moved": moved,
         "view": state.view,
+        "zoom": state.zoom,
         "floor": state.floor,
         "parts": list(state.parts),
         "main": state.main,
