@@ -68,10 +68,8 @@ _packages: dict[str, Addition] = {}
 def load(path: str | Path) -> None:
     """Add what a Python file defines to the catalogue; a second time it does nothing.
 
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read or run, or holds what may not be added: then nothing of it is.
+    Raises `InvalidInput` if the file cannot be read or run, or holds what may not be added: then
+    nothing of it is.
     """
     shown = shorten(str(path))
     try:

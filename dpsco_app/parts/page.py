@@ -124,10 +124,7 @@ def explore_query(
 ) -> dict[str, str]:
     """Return Explore's address at a scenario.
 
-    Raises
-    ------
-    InvalidInput
-        If the dashboard does not allow the scenario.
+    Raises `InvalidInput` if the dashboard does not allow the scenario.
     """
     query = visit.query(scenario.validate(DASHBOARD))
     if tuple(views) != SHOWN:

@@ -50,10 +50,7 @@ def serve(arguments: list[str]) -> None:
 def offer(study: str | None) -> None:
     """Let every visitor open the studies of a results file, which must be one.
 
-    Raises
-    ------
-    InvalidInput
-        If it is none, or cannot be read.
+    Raises `InvalidInput` if it is none, or cannot be read.
     """
     if study is None:
         return  # a file that the environment names may be written later

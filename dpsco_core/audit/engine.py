@@ -169,12 +169,8 @@ class Step:
 def steps(task: Audit) -> Iterator[Step]:
     """Run an audit some runs at a time; yield after each of them.
 
-    Raises
-    ------
-    InvalidInput
-        If the audit is not a valid one.
-    NotApplicable
-        Where the method cannot run at the point, or cannot be broken in this way.
+    Raises `InvalidInput` if the audit is not a valid one, and `NotApplicable` where the method
+    cannot run at the point, or cannot be broken in this way.
     """
     task.validate()
     mechanism = _mechanism(task)

@@ -86,10 +86,7 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     vector as far as any other direction and clipped coordinates further. Of a linear model the
     features are so, and the targets as large as they may be. A user's items are all alike.
 
-    Raises
-    ------
-    NotApplicable
-        Where records are neither points nor features with a target.
+    Raises `NotApplicable` where records are neither points nor features with a target.
     """
     problem = point.instance.problem
     total, far = point.n * point.m, np.zeros((point.n * point.m, point.d))

@@ -106,6 +106,9 @@ def proven_epsilon(
 def audit(one: Vector, two: Vector, *, delta: float, confidence: float) -> Evidence:
     """Return what the runs prove: the best event of the even ones, tested on the odd ones.
 
+    Raises `InvalidInput` unless both have the same shape, with at least 20 runs each, and all
+    numbers are finite.
+
     Parameters
     ----------
     one, two : arrays of shape (runs, k)
@@ -115,11 +118,6 @@ def audit(one: Vector, two: Vector, *, delta: float, confidence: float) -> Evide
         In [0, 1).
     confidence : float
         In (0, 1).
-
-    Raises
-    ------
-    InvalidInput
-        Unless both have the same shape, with at least 20 runs each, and all numbers are finite.
 
     Examples
     --------

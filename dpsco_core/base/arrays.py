@@ -26,6 +26,8 @@ def real_array(name: str, value: object, *, keep_single: bool = False) -> Vector
     extended one beyond the range becomes infinite: one entry at a time, so that neighbours stay
     neighbours. What is refused depends on the type alone, never on an entry.
 
+    Raises `InvalidInput` for anything else: complex numbers, objects, dates, text, fields, a list.
+
     Parameters
     ----------
     name : str
@@ -35,11 +37,6 @@ def real_array(name: str, value: object, *, keep_single: bool = False) -> Vector
         subclass, without a mask.
     keep_single : bool
         Whether float32 stays, for half the memory; every reader then converts what it reads.
-
-    Raises
-    ------
-    InvalidInput
-        For anything else: complex numbers, objects, dates, text, fields, a list.
 
     Examples
     --------

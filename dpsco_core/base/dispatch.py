@@ -57,6 +57,10 @@ def finished(
 ) -> Generator[tuple[Label, Result], None, None]:
     """Yield what a function gives as it finishes, with the label of its argument.
 
+    Raises `WorkersLost` if the executor breaks more than `RESTARTS` times with the same call or
+    without a result between, cannot restart, or drops what it was given. Results that were there by
+    then have been yielded.
+
     Parameters
     ----------
     executor : concurrent.futures.Executor
@@ -69,13 +73,6 @@ def finished(
         runs and it returns None.
     ahead : int
         The most calls that the executor holds at a time.
-
-    Raises
-    ------
-    WorkersLost
-        If the executor breaks more than `RESTARTS` times with the same call or without a result
-        between, cannot restart, or drops what it was given. Results that were there by then have
-        been yielded.
     """
     calls = _Calls(executor, function, take, ahead)
     in_a_row = 0

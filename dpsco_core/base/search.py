@@ -93,17 +93,14 @@ def smallest(
 ) -> T:
     """Return the candidate with the least finite key.
 
+    Raises `NotApplicable` where no key is finite.
+
     Parameters
     ----------
     candidates, key, gain, floor
         As for `smallest_or`.
     of : str
         What is chosen, for the sentence of the refusal.
-
-    Raises
-    ------
-    NotApplicable
-        Where no key is finite.
     """
     # In a list of its own, because a candidate may be None.
     low = None if floor is None else lambda c: floor(c[0])
@@ -132,10 +129,7 @@ def smallest_between(
 ) -> tuple[float, float]:
     """Return where a function with one valley is least between `low` and `high`, and the value.
 
-    Raises
-    ------
-    NotApplicable
-        Where the value is not finite there.
+    Raises `NotApplicable` where the value is not finite there.
     """
     found = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
     if not math.isfinite(float(found.fun)):
@@ -148,10 +142,7 @@ def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
 
     Powers of two first, then the interval around the best of them, cut in half again and again.
 
-    Raises
-    ------
-    NotApplicable
-        Where no value is finite; `of` says of what.
+    Raises `NotApplicable` where no value is finite; `of` says of what.
     """
     powers = [1 << k for k in range(most.bit_length())]
     grid = sorted({most, *powers})

@@ -115,10 +115,8 @@ def in_cell_order(scenario: Scenario, outcomes: Iterator[Outcome]) -> list[Outco
 def read_scenario(path: Path, changes: dict[str, Any]) -> Scenario:
     """Return the scenario of a TOML file, with some of its fields changed.
 
-    Raises
-    ------
-    InvalidInput
-        If the file cannot be read, is no TOML, or holds a field that is not allowed.
+    Raises `InvalidInput` if the file cannot be read, is no TOML, or holds a field that is not
+    allowed.
     """
     try:
         require(path.stat().st_size <= LARGEST_FILE, "file", "at most 1 MB", path)

@@ -131,11 +131,6 @@ class ScaledLaw(DrawnInBlocks):
     r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
 
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
     """
 
     d: int = 20  # dimension, at least 1
@@ -187,10 +182,7 @@ class ScaledLaw(DrawnInBlocks):
 
         Infinite for k >= `tail_index`, and where the moment is above the range of a float.
 
-        Raises
-        ------
-        InvalidInput
-            If k is negative or NaN.
+        Raises `InvalidInput` if k is negative or NaN.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:

@@ -66,6 +66,8 @@ def draw_rows(
 ) -> Vector:
     """Return n independent records, shape (n, d).
 
+    Raises `InvalidInput` if a value is outside its range.
+
     Parameters
     ----------
     n : int
@@ -76,11 +78,6 @@ def draw_rows(
         float32 gives the float64 sample, rounded once, in half the memory.
     workers : int
         Threads that fill blocks; their number does not change the sample.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
     """
     n = require_sample_size(n)
     require(dtype in (np.float64, np.float32), "dtype", "float64 or float32", dtype)
@@ -112,10 +109,7 @@ def draw_rows(
 def random_words(count: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return words of 64 random bits, shape (count,).
 
-    Raises
-    ------
-    InvalidInput
-        If the generator's words have 32 bits, as those of numpy's MT19937 have.
+    Raises `InvalidInput` if the generator's words have 32 bits, as those of numpy's MT19937 have.
     """
     bits = rng.bit_generator
     full = not isinstance(bits, np.random.MT19937)

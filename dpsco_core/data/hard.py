@@ -32,11 +32,6 @@ class HardInstance(DrawnInBlocks):
 
     With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, w the
     `weight`; otherwise it is 0.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
     """
 
     d: int = 20  # dimension
@@ -99,17 +94,14 @@ class TwoPoint(HardInstance):
     At k = p the moment is :math:`(1-q)^p + (1-q)q^{p-1} \le 1-q`: at most 1, and not 1 exactly.
     Two laws with different patterns are at total variation distance q.
 
+    Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
+
     Parameters
     ----------
     d, moment_order, spike_probability
         As of `HardInstance`.
     pattern : tuple of int, optional
         The pattern, of length d. None until it is drawn: `mean` and `sample` need it.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range, or the pattern is not one of the prior.
     """
 
     pattern: tuple[int, ...] | None = None
@@ -144,10 +136,7 @@ class TwoPoint(HardInstance):
         Coordinates where the pattern is 0 are constant. Infinite at k = inf, and where the
         moment is above the range of a float.
 
-        Raises
-        ------
-        InvalidInput
-            If k is negative or NaN.
+        Raises `InvalidInput` if k is negative or NaN.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:

@@ -112,10 +112,7 @@ def draw_problem(point: Scenario, trial: int = 0) -> tuple[OptimisationProblem, 
     They do not depend on the methods, the calibration or the tuning, and on the budget only where
     a hard instance does.
 
-    Raises
-    ------
-    InvalidInput
-        For mean estimation, which has no gradients.
+    Raises `InvalidInput` for mean estimation, which has no gradients.
     """
     return _draw_problem(_data_point(point), trial)
 
@@ -337,10 +334,7 @@ def single_runs(point: Scenario, method: str) -> dict[str, RiskPath]:
     without noise or clipping, or the steps of clipped gradients where the method takes none of its
     own along full gradients. A run that cannot be made is left out.
 
-    Raises
-    ------
-    NotApplicable
-        Where the method cannot run.
+    Raises `NotApplicable` where the method cannot run.
     """
     runs = {"private": risk_path(point, method)}
     own = method_descent(point, method)

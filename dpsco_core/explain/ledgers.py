@@ -95,10 +95,7 @@ class Account:
 def account(scenario: Scenario) -> Account:
     """Run the first method of a scenario once, at its point, and return its account.
 
-    Raises
-    ------
-    InvalidInput
-        If the scenario has an axis.
+    Raises `InvalidInput` if the scenario has an axis.
     """
     require(scenario.axis is None, "axis", "left out of a single run", scenario.axis)
     cell = Cell(point=canonical(scenario), method=scenario.methods[0], x=None, trial=0)

@@ -67,10 +67,8 @@ class Tail:
 def read_numbers(text: str) -> Vector:
     """Return the numbers of the first column of a CSV that holds any.
 
-    Raises
-    ------
-    InvalidInput
-        If no column has at least `FEWEST` finite numbers, or fewer than `FEWEST` differ.
+    Raises `InvalidInput` if no column has at least `FEWEST` finite numbers, or fewer than `FEWEST`
+    differ.
     """
     columns: dict[int, list[float]] = {}
     for row in csv.reader(io.StringIO(text)):

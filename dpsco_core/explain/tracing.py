@@ -91,10 +91,7 @@ class TracingProof:
 def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> TracingProof:
     """Return the proof at the best prior, its spike probability times `shift` within R.
 
-    Raises
-    ------
-    InvalidInput
-        In dimension 1, and if the budget says nothing of the notion.
+    Raises `InvalidInput` in dimension 1, and if the budget says nothing of the notion.
     """
     require(setting.d >= 2, "d", "at least 2", setting.d)
     leakage = leakage_at(setting, notion)
@@ -158,10 +155,7 @@ def tracing_law(point: Scenario) -> Tracing:
 def spied(point: Scenario, methods: Sequence[str]) -> tuple[Spied, ...]:
     """Run methods on the instance `tracing`, and the spy on what they release.
 
-    Raises
-    ------
-    InvalidInput
-        If the point is another problem, or larger than `ELEMENTS`.
+    Raises `InvalidInput` if the point is another problem, or larger than `ELEMENTS`.
     """
     tracing_law(point)
     size = point.n * point.d

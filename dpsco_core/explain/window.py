@@ -96,11 +96,8 @@ def window(point: Scenario, notion: Notion = "approx") -> Window:
     Under an (epsilon, delta) budget the notion ``"zcdp"`` is that of the Gaussian releases which
     meet it.
 
-    Raises
-    ------
-    InvalidInput
-        If the budget says nothing of the notion: only a pure budget has the pure one, and a zCDP
-        budget has zCDP alone.
+    Raises `InvalidInput` if the budget says nothing of the notion: only a pure budget has the pure
+    one, and a zCDP budget has zCDP alone.
 
     Examples
     --------

@@ -162,10 +162,7 @@ class Method(Protocol):
     def plan(self, setting: Setting, /) -> Plan:
         """Return the parameters of a run at `setting`, chosen without any data.
 
-        Raises
-        ------
-        NotApplicable
-            Where the method cannot run at the setting.
+        Raises `NotApplicable` where the method cannot run at the setting.
         """
         ...
 
@@ -205,10 +202,7 @@ def released(
 ) -> Release:
     """Return what a method releases, if `ledger` accounts for all of it.
 
-    Raises
-    ------
-    InvalidInput
-        If the method asks for more than the budget, or releases past the ledger.
+    Raises `InvalidInput` if the method asks for more than the budget, or releases past the ledger.
     """
     slug = method.card.slug
     try:

@@ -28,11 +28,6 @@ class PointProblem(Posed):
         The law of Z; its `offset` is the norm of the mean. Hard instances have their own mean.
     radius, geometry
         See `Posed`.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
     """
 
     distribution: Distribution

@@ -18,13 +18,7 @@ from dpsco_core.problems.base import Constants, Setting
 
 @dataclass(frozen=True, kw_only=True)
 class Posed(ABC):
-    """What all built-in optimisation problems have: a set from a family, and a law.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
-    """
+    """What all built-in optimisation problems have: a set from a family, and a law."""
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set

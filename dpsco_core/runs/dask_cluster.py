@@ -68,19 +68,15 @@ def cluster(address: str) -> Iterator[Cluster]:
 
     The cluster runs a call again whose worker died. If the scheduler is lost the block ends.
 
+    Raises `InvalidInput` if Dask is not installed, the address is none, no scheduler answers there,
+    it has no workers, or they have another version of this package, and `WorkersLost` if the
+    scheduler or all workers are lost, or a cell ends one worker after the other.
+
     Parameters
     ----------
     address : str
         As ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of
         Dask's own configuration.
-
-    Raises
-    ------
-    InvalidInput
-        If Dask is not installed, the address is none, no scheduler answers there, it has no
-        workers, or they have another version of this package.
-    WorkersLost
-        If the scheduler or all workers are lost, or a cell ends one worker after the other.
     """
     try:
         from distributed import Client

@@ -53,17 +53,14 @@ class StoreError(InvalidInput):
 class Store:
     """The results in one file; use it as a context manager.
 
+    Raises `StoreError` if the file is no store of this program, is damaged, or cannot be opened.
+
     Parameters
     ----------
     path : str or Path
         Of the file; made if it is not there.
     read_only : bool
         Open a file that must exist, without changing it.
-
-    Raises
-    ------
-    StoreError
-        If the file is no store of this program, is damaged, or cannot be opened.
 
     Examples
     --------
@@ -161,10 +158,7 @@ class Store:
     def get(self, cell: Cell) -> Outcome | None:
         """Return the outcome of a cell; None if it is not there.
 
-        Raises
-        ------
-        StoreError
-            If what is there is no outcome of the cell.
+        Raises `StoreError` if what is there is no outcome of the cell.
         """
         with self._said("read"):
             row = self._base.execute(
@@ -203,10 +197,7 @@ class Store:
     def scenarios(self) -> tuple[Scenario, ...]:
         """Return the studies that were begun, finished or not, without those in `unknown`.
 
-        Raises
-        ------
-        InvalidInput
-            If not one of those that are there is known.
+        Raises `InvalidInput` if not one of those that are there is known.
         """
         known, unknown = self._studies()
         if unknown and not known:

@@ -42,10 +42,7 @@ def pinned(text: str) -> Scenario | None:
 def _parsed(text: str) -> Scenario:
     """Return the scenario of a query.
 
-    Raises
-    ------
-    InvalidInput
-        If it is none, or one that the dashboard does not allow.
+    Raises `InvalidInput` if it is none, or one that the dashboard does not allow.
     """
     require(len(text) <= LONGEST, PIN, f"at most {LONGEST:,} characters", shorten(text))
     most = len(fields(Scenario))

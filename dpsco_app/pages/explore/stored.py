@@ -56,10 +56,7 @@ class Shelf:
     def studies(self) -> tuple[Scenario, ...]:
         """Return the studies in the file, finished or not, as the controls hold them.
 
-        Raises
-        ------
-        InvalidInput
-            If the file is no results file, is damaged, or holds none.
+        Raises `InvalidInput` if the file is no results file, is damaged, or holds none.
         """
         return self.contents()[0]
 
@@ -80,10 +77,7 @@ class Shelf:
     def outcomes(self, scenario: Scenario) -> list[Outcome]:
         """Return what the file holds of a study, in the order of its cells.
 
-        Raises
-        ------
-        InvalidInput
-            If the file is damaged, or the study is too large to be shown.
+        Raises `InvalidInput` if the file is damaged, or the study is too large to be shown.
         """
         require_showable(scenario)
         if isinstance(self.source, bytes):

@@ -100,10 +100,7 @@ def first_terms(slugs: tuple[str, ...]) -> str:
 def explore_query(point: Scenario, axis: str) -> dict[str, str]:
     """Return Explore's address at a point, with a sweep along `axis` where that is allowed.
 
-    Raises
-    ------
-    InvalidInput
-        If even the single point is too large for the dashboard.
+    Raises `InvalidInput` if even the single point is too large for the dashboard.
     """
     single = replace(point, axis=None, grid=())
     views = (VIEWS[0], VIEWS[1])

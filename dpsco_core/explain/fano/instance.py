@@ -123,10 +123,7 @@ def mean_instance(
 ) -> MeanInstance:
     """Return the hard mean problem at a point; arguments as those of `Scenario`.
 
-    Raises
-    ------
-    InvalidInput
-        For a value outside its range.
+    Raises `InvalidInput` for a value outside its range.
     """
     return MeanInstance(
         scenario=Scenario(

@@ -44,10 +44,7 @@ class Work:
 def work(point: Scenario, slug: str) -> Work:
     """Return what one run of a method at a single point asks for.
 
-    Raises
-    ------
-    NotApplicable
-        Where the method does not run.
+    Raises `NotApplicable` where the method does not run.
     """
     setting = own_setting(point, slug)
     method: Method = make_method(slug, point.calibration, point.tuning)

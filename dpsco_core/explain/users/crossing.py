@@ -129,10 +129,7 @@ class Errors:
 def errors_of(outcomes: Sequence[Outcome], method: str) -> Errors:
     """Return the errors of one method; every (m, trial) must be there once.
 
-    Raises
-    ------
-    InvalidInput
-        If some are missing.
+    Raises `InvalidInput` if some are missing.
     """
     mine = {(float(o.x or 1), o.trial): o.error for o in outcomes if o.method == method}
     items = sorted({m for m, _ in mine})

@@ -73,10 +73,7 @@ def surrogate(setting: Setting, radius: float) -> Surrogate:
     :math:`L = aR`, :math:`\beta = bR^2`. Half the squared distance has :math:`L = R + M/2` and
     :math:`\beta = 1`; a linear loss L = R and 0.
 
-    Raises
-    ------
-    NotApplicable
-        For a loss that stays unbounded, such as a squared one.
+    Raises `NotApplicable` for a loss that stays unbounded, such as a squared one.
     """
     constants = setting.constants
     model = constants.linear_model

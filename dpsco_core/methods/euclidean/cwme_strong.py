@@ -171,10 +171,7 @@ class StrongCoordinatewiseDescent(FrameworkMethod):
 def condition(setting: Setting) -> tuple[float, float]:
     """Return the certified strong convexity and smoothness of the population risk.
 
-    Raises
-    ------
-    NotApplicable
-        Where one is missing.
+    Raises `NotApplicable` where one is missing.
     """
     constants = setting.constants
     if constants.strong_convexity <= 0:
@@ -277,6 +274,9 @@ def practical_blocks(
     :math:`\eta\min(\lambda D_{t-1}, U)` a step: a clipped gradient moves a far point no farther.
     U is the `practical_limit`, or that doubled until it leaves the gradient at the start whole.
 
+    Raises `NotApplicable` if the set is unbounded, no moment is certified, or no T and U have a
+    finite predicted risk.
+
     Parameters
     ----------
     rho : float
@@ -287,11 +287,6 @@ def practical_blocks(
         T, where it is given.
     limit : float, optional
         U, where it is given.
-
-    Raises
-    ------
-    NotApplicable
-        If the set is unbounded, no moment is certified, or no T and U have a finite predicted risk.
     """
     start_distance(setting)
     if math.isinf(setting.constants.coordinate_moment):

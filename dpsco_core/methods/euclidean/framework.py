@@ -101,10 +101,7 @@ class FrameworkMethod(PrivateMethod):
 def whole_steps(steps: float) -> int:
     """Return the printed real number of steps as an integer of at least 1.
 
-    Raises
-    ------
-    NotApplicable
-        If it is too large to run.
+    Raises `NotApplicable` if it is too large to run.
     """
     if not steps <= MOST_STEPS:
         raise NotApplicable(
@@ -118,10 +115,7 @@ def whole_steps(steps: float) -> int:
 def finite(value: float, what: str) -> float:
     """Return `value`, a certified constant that a theorem's parameters need.
 
-    Raises
-    ------
-    NotApplicable
-        If it is infinite or 0: the problem does not certify it.
+    Raises `NotApplicable` if it is infinite or 0: the problem does not certify it.
     """
     if not 0 < value < math.inf:
         raise NotApplicable(

@@ -33,11 +33,8 @@ BOUNDED_CAVEAT = (
 class Losses:
     r"""Certified constants of the losses that a method works on.
 
-    Raises
-    ------
-    InvalidInput
-        If L or the bound is outside the range of `check_level`, where products of doubles overflow
-        or lose their digits for some records.
+    Raises `InvalidInput` if L or the bound is outside the range of `check_level`, where products of
+    doubles overflow or lose their digits for some records.
     """
 
     lipschitz: float  # L: every gradient is clipped to it
@@ -68,16 +65,13 @@ class Losses:
 def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     """Return the losses to work on: the problem's own where they are Lipschitz, else bounded ones.
 
+    Raises `NotApplicable` with ``tuning="theory"`` if the problem certifies no Lipschitz constant;
+    and for losses that no bound on the records makes Lipschitz.
+
     Parameters
     ----------
     rho : float
         The budget, for `practical_radius`.
-
-    Raises
-    ------
-    NotApplicable
-        With ``tuning="theory"`` if the problem certifies no Lipschitz constant; and for losses
-        that no bound on the records makes Lipschitz.
     """
     constants = setting.constants
     if math.isfinite(constants.lipschitz):
@@ -129,10 +123,7 @@ def _record_bound(constants: Constants) -> float:
 def sco_share(setting: Setting, calibration: Calibration) -> float:
     """Return the rho that a Gaussian optimiser may spend; see `gaussian_share`.
 
-    Raises
-    ------
-    NotApplicable
-        Under a pure budget.
+    Raises `NotApplicable` under a pure budget.
     """
     refuse_pure(setting)
     return gaussian_share(setting, calibration)

@@ -311,10 +311,7 @@ def resolved(reach: float, losses: Losses, records: int, step_size: float) -> bo
 def theorem_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     r"""Return :math:`\eta = \frac DL\min\{4/\sqrt n, \sqrt{2\rho}/(2\sqrt d)\}` of Theorem 4.4.
 
-    Raises
-    ------
-    NotApplicable
-        If the first phase's step, a quarter of it, exceeds 2/beta.
+    Raises `NotApplicable` if the first phase's step, a quarter of it, exceeds 2/beta.
     """
     n, d = setting.n, setting.d
     scale = setting.constants.diameter / losses.lipschitz
@@ -357,10 +354,7 @@ def bounded_risk(
 def practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[int, float]:
     """Return the number of phases and the eta, at most 8/beta, that minimise `bounded_risk`.
 
-    Raises
-    ------
-    NotApplicable
-        Where that is finite for none of them.
+    Raises `NotApplicable` where that is finite for none of them.
     """
     n = setting.n
     unit = setting.constants.diameter / losses.lipschitz

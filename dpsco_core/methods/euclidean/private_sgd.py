@@ -303,10 +303,7 @@ def paper_certificate(setting: Setting) -> ShuffledSteps:
     32 ln(3/delta)/(sqrt(n) epsilon) times the sensitivity 2L. A smaller rho a step is certified
     with any larger one.
 
-    Raises
-    ------
-    NotApplicable
-        Outside the regime of Remark 1, with the epsilon of Theorem 6.
+    Raises `NotApplicable` outside the regime of Remark 1, with the epsilon of Theorem 6.
     """
     n, budget = setting.n, setting.budget
     if not isinstance(budget, ApproxDP):

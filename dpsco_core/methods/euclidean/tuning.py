@@ -110,10 +110,7 @@ def curvatures(setting: Setting) -> tuple[float, float]:
 def start_distance(setting: Setting) -> float:
     """Return the model's distance of the start from the minimiser, half the diameter.
 
-    Raises
-    ------
-    NotApplicable
-        If the constraint set is unbounded.
+    Raises `NotApplicable` if the constraint set is unbounded.
     """
     distance = setting.constants.diameter / 2
     if math.isinf(distance):
@@ -147,6 +144,8 @@ def practical_descent(
 ) -> Descent:
     r"""Return the T, step size and average that the model recommends.
 
+    Raises `NotApplicable` if the set is unbounded, or no candidate has a finite predicted risk.
+
     Parameters
     ----------
     noise_energy : float
@@ -155,11 +154,6 @@ def practical_descent(
         The norm to which gradients are clipped. Far from the minimiser it shortens them, by
         about :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean
         gradient, and the smallest curvature of the model with them.
-
-    Raises
-    ------
-    NotApplicable
-        If the set is unbounded, or no candidate has a finite predicted risk.
     """
     low, largest = curvatures(setting)
     distance = start_distance(setting)
@@ -291,10 +285,7 @@ def typical_norm(setting: Setting, *, growing: bool = False) -> float:
     of the trace of Cov(g), at the model's start if it is `growing` and else at the worst point; at
     most L for an L-Lipschitz loss.
 
-    Raises
-    ------
-    NotApplicable
-        If the problem certifies none.
+    Raises `NotApplicable` if the problem certifies none.
     """
     constants = setting.constants
     model = constants.linear_model

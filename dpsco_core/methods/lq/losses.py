@@ -41,10 +41,7 @@ class DualLosses(Losses):
 def check_everywhere_smooth(setting: Setting) -> LinearModel:
     """Return the model of a loss that is Lipschitz and smooth on all of R^d, for bounded features.
 
-    Raises
-    ------
-    NotApplicable
-        For any other loss, with the reason.
+    Raises `NotApplicable` for any other loss, with the reason.
     """
     constants = setting.constants
     model = constants.linear_model
@@ -72,16 +69,14 @@ def check_everywhere_smooth(setting: Setting) -> LinearModel:
 def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
     """Return the losses to work on: as certified by the problem, else with shrunk features.
 
+    Raises `NotApplicable` for losses that are not smooth and Lipschitz on all of R^d; if the set
+    that is known to hold the minimiser is unbounded; with ``tuning="theory"`` if features are
+    unbounded.
+
     Parameters
     ----------
     rho : float
         The budget, for `practical_dual_radius`.
-
-    Raises
-    ------
-    NotApplicable
-        For losses that are not smooth and Lipschitz on all of R^d; if the set that is known to hold
-        the minimiser is unbounded; with ``tuning="theory"`` if features are unbounded.
     """
     model = check_everywhere_smooth(setting)
     if setting.constraint is None and math.isinf(setting.constants.diameter):

@@ -66,10 +66,7 @@ ACCOUNTINGS = {
 class MirrorPlan(Plan):
     r"""The parameters of one run; none of them depends on the data.
 
-    Raises
-    ------
-    InvalidInput
-        If the threshold is outside the range of `check_level`.
+    Raises `InvalidInput` if the threshold is outside the range of `check_level`.
     """
 
     space: RegularSpace  # the parameters' space: it knows the dual norm and the mirror map
@@ -148,10 +145,8 @@ def mirror_plan(
     \sqrt{2TV/(\kappa M^2)}\}`, G the bound on the mean gradient and V the variance of a batch's
     mean with its noise (theory/su-zhao-wang.md, 2.5 (d) and (e)). At most `MOST_STEPS` steps.
 
-    Raises
-    ------
-    NotApplicable
-        Where no such run is private, or what the parameters follow from is not certified.
+    Raises `NotApplicable` where no such run is private, or what the parameters follow from is not
+    certified.
     """
     _check_applicable(setting)
     shapes = {order: _draw_of(setting, order, noise, calibration) for order in orders}

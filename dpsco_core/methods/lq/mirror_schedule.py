@@ -204,10 +204,7 @@ def best_b4(at: MirrorInputs) -> DescentChoice:
 def practical_choice(at: MirrorInputs) -> DescentChoice:
     """Return the steps, the threshold and the weight that minimise `modelled`.
 
-    Raises
-    ------
-    NotApplicable
-        Where that is finite for none of them.
+    Raises `NotApplicable` where that is finite for none of them.
     """
     _check_finite(at)
 

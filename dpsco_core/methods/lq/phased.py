@@ -153,10 +153,7 @@ class UnconstrainedPhasedSgd(PrivateMethod):
 def phased_share(setting: Setting, calibration: Calibration) -> float:
     r"""Return the rho of every phase; the paper's is :math:`2/c^2`, at most what is proven.
 
-    Raises
-    ------
-    NotApplicable
-        Under a pure budget; for the paper's Lemma 2 above epsilon = 1.
+    Raises `NotApplicable` under a pure budget; for the paper's Lemma 2 above epsilon = 1.
     """
     refuse_pure(setting)
     budget = setting.budget
@@ -175,10 +172,7 @@ def phased_share(setting: Setting, calibration: Calibration) -> float:
 def free_step_size(setting: Setting, rho: float, losses: Losses) -> float:
     r"""Return :math:`\eta = \frac1L\min\{1/\sqrt n, 1/(c\sqrt d)\}`.
 
-    Raises
-    ------
-    NotApplicable
-        If the first phase's step, a quarter of it, exceeds 2/beta.
+    Raises `NotApplicable` if the first phase's step, a quarter of it, exceeds 2/beta.
     """
     n, slope = setting.n, losses.lipschitz
     step_size = printed_step(n, setting.d, slope, noise_factor(rho))

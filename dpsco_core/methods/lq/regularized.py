@@ -258,10 +258,8 @@ def regularized_share(
     The printed noise, of the printed kappa, spends :math:`\frac{\kappa}{\kappa_{printed}}
     \frac{\varepsilon^2}{32\ln(1/\delta)}`; Gaussian noise in its place the same without the ratio.
 
-    Raises
-    ------
-    NotApplicable
-        Outside the range of Theorem 6, where the printed noise is not proven private.
+    Raises `NotApplicable` outside the range of Theorem 6, where the printed noise is not proven
+    private.
     """
     budget = setting.budget
     rho = composed_rho(budget, noise, calibration)
@@ -287,10 +285,7 @@ def theorem_parameters(
     r"""Return T and alpha of Theorem 7; under zCDP with :math:`2\sqrt\rho` for
     :math:`\varepsilon/\sqrt{\ln(1/\delta)}`.
 
-    Raises
-    ------
-    NotApplicable
-        Where its proof does not hold: unless n > T and alpha <= 2 beta.
+    Raises `NotApplicable` where its proof does not hold: unless n > T and alpha <= 2 beta.
     """
     found = _scheduled(setting, space, setting.n)
     if _valid(setting.n, found):

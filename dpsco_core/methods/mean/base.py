@@ -61,10 +61,7 @@ def gaussian_share(setting: Setting, calibration: Calibration) -> float:
 
     ``"tight"``: the exact Gaussian curve. ``"paper"``: Bun and Steinke's conversion inverted.
 
-    Raises
-    ------
-    NotApplicable
-        Under a pure budget.
+    Raises `NotApplicable` under a pure budget.
     """
     budget = setting.budget
     if isinstance(budget, PureDP):

@@ -63,11 +63,8 @@ def bounded_users(sample: UserSample, losses: Losses) -> UserSample:
 def approximate_budget(setting: Setting) -> ApproxDP:
     """Return the (epsilon, delta) budget that a method with a noisy test needs.
 
-    Raises
-    ------
-    NotApplicable
-        Under a pure or a zCDP budget: the test fails with a small probability, which only delta
-        covers.
+    Raises `NotApplicable` under a pure or a zCDP budget: the test fails with a small probability,
+    which only delta covers.
     """
     refuse_pure(setting)
     budget = setting.budget

@@ -106,6 +106,8 @@ def calibrated_sgd(
     :math:`\eta_i=\eta2^{-p(i-1)}`, C groups of :math:`N_i=\lfloor n_i/C\rfloor` users, and
     :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
 
+    Raises `NotApplicable` if a phase has fewer users than groups.
+
     Parameters
     ----------
     phases, decay : int, float
@@ -119,11 +121,6 @@ def calibrated_sgd(
         With a score radius of 1: it is scaled to the phase's.
     halt, spread_failure : float
         What the test and the proven radius of a phase may fail with.
-
-    Raises
-    ------
-    NotApplicable
-        If a phase has fewer users than groups.
     """
     tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
     groups = recommended_count(at.epsilon, at.delta, tuning)
@@ -207,6 +204,8 @@ def full_batch(
     :math:`\sigma_i=\frac{2L}{n_i}\sqrt{T_i}\,g(\varepsilon,\delta)` (theory/lowy-liu-asi.md, 2.2
     and 2.7).
 
+    Raises `NotApplicable` if the loss is not smooth, or a phase has too few users for the test.
+
     Parameters
     ----------
     at : UserLevel
@@ -225,11 +224,6 @@ def full_batch(
         What the test of a phase, and the proven radius of all of them, may fail with.
     advice : bool
         Whether a refusal says how many users would do, which takes a search.
-
-    Raises
-    ------
-    NotApplicable
-        If the loss is not smooth, or a phase has too few users for the test.
     """
     if not math.isfinite(at.smoothness):
         raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")

@@ -141,10 +141,7 @@ class Records:
 def records_of(sample: UserSample, batch: int) -> Records:
     """Return the items in a row; of users of whom only means are held, a record a user.
 
-    Raises
-    ------
-    NotApplicable
-        If only means are held, and a step would take a part of a user's items.
+    Raises `NotApplicable` if only means are held, and a step would take a part of a user's items.
     """
     known = isinstance(sample, ItemSample | MeanSample)
     require(known, "sample", "items or means of users", type(sample))

@@ -300,17 +300,14 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
     The least largest risk over the curvatures; of what comes within `SPARED` of it and the sampling
     error, as for `practical_descent`, the fewest steps.
 
+    Raises `NotApplicable` where no candidate has a finite predicted risk.
+
     Parameters
     ----------
     setting : Setting
         With n the number of items.
     noise_energy : float
         See `accelerated_risk`.
-
-    Raises
-    ------
-    NotApplicable
-        Where no candidate has a finite predicted risk.
     """
     low, largest = curvatures(setting)
     middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2

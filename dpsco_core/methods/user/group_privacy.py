@@ -251,10 +251,7 @@ def _practical_phases(setting: Setting, rho: float, losses: Losses) -> tuple[Cha
 def _theorem_phases(setting: Setting, rho: float, losses: Losses) -> tuple[ChainPhase, ...]:
     """Return the phases of Theorem 4.4 by group privacy; see the class.
 
-    Raises
-    ------
-    NotApplicable
-        If there is no first half of the users, or the first step is too long.
+    Raises `NotApplicable` if there is no first half of the users, or the first step is too long.
     """
     n, m, d = setting.n, setting.m, setting.d
     if n < 2:

@@ -18,11 +18,6 @@ from dpsco_core.privacy.budget import gaussian_rho
 class UserLevel:
     r"""n users with m items each in d dimensions, :math:`(\varepsilon,\delta)` and the constants.
 
-    Raises
-    ------
-    InvalidInput
-        If a number is outside its range.
-
     Examples
     --------
     >>> at = UserLevel(n=1000, m=100, d=10, epsilon=1.0, delta=1e-6)

@@ -115,6 +115,8 @@ def best_phases(
     Over up to 12 phases, decays of `DECAYS`, and step sizes from 8 R/L downwards, at most
     `largest_step`.
 
+    Raises `NotApplicable` where the sum is finite for none of them.
+
     Parameters
     ----------
     n, m, groups : int
@@ -123,11 +125,6 @@ def best_phases(
         Positive, infinite if there is no limit.
     noise : callable
         See `halving_phases`.
-
-    Raises
-    ------
-    NotApplicable
-        Where the sum is finite for none of them.
     """
     unit = diameter / lipschitz
     sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})

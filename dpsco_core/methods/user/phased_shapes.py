@@ -31,10 +31,7 @@ Shape = tuple[tuple[int, int, float], ...]
 def practical_shape(at: UserLevel, groups: int, noise_scale: float) -> Shape:
     """Return the shape with the least `phased_terms`, empty where a group has no user.
 
-    Raises
-    ------
-    NotApplicable
-        Where they are finite for none.
+    Raises `NotApplicable` where they are finite for none.
     """
     if at.n < groups:
         return ()
@@ -72,10 +69,7 @@ def theorem_shape(at: UserLevel, groups: int) -> Shape:
     :math:`p = J + 3/2`, :math:`\eta = R/(L\sqrt{dmn\varepsilon})`, and q with the largest last
     phase; :math:`n_i = (1-2^{-q})n2^{-iq}`, :math:`\eta_i = \eta2^{-pi}`.
 
-    Raises
-    ------
-    NotApplicable
-        If :math:`\eta > 1/\beta`.
+    Raises `NotApplicable` if :math:`\eta > 1/\beta`.
     """
     if at.n < 2:
         return ()

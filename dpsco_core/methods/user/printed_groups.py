@@ -49,10 +49,7 @@ def printed_plan(at: UserLevel, groups: int, step_size: float, steps: int) -> Fi
 
     The sensitivity on record is the one that the printed noise covers, at least the proven one.
 
-    Raises
-    ------
-    NotApplicable
-        If the printed noise is below what the proof needs.
+    Raises `NotApplicable` if the printed noise is below what the proof needs.
     """
     radius, noise_std = printed_release(at, groups, step_size, steps)
     keep = RobustFilter(

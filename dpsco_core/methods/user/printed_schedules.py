@@ -124,17 +124,14 @@ def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedul
 
     :math:`\eta_i=\eta2^{-pi}`, :math:`N_i=n_i/C`, and the radius and noise of `printed_release`.
 
+    Raises `NotApplicable` if `rounded`, and the first phase has fewer users than groups.
+
     Parameters
     ----------
     q : float
         Decay of the numbers of users, positive.
     rounded : bool
         Round C up and :math:`N_i` down, and stop at the last phase with a user in every group.
-
-    Raises
-    ------
-    NotApplicable
-        If `rounded`, and the first phase has fewer users than groups.
 
     Examples
     --------
@@ -216,10 +213,7 @@ def printed_erm(at: UserLevel, q: float) -> ErmSchedule:
     :math:`\lambda_i=\lambda2^{pi}` with the least :math:`p=3q+2.5+\log_n\sqrt m`, the hidden
     constants of :math:`\tau` and :math:`T_i` set to 1.
 
-    Raises
-    ------
-    NotApplicable
-        If the loss is not smooth.
+    Raises `NotApplicable` if the loss is not smooth.
 
     Examples
     --------

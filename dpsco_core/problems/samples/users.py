@@ -244,10 +244,7 @@ def sample_users(
     All items where they fit; otherwise the users' means, from their exact law: a normal mean has
     a normal law, and the mean of m records of a hard instance is a binomial count times its spike.
 
-    Raises
-    ------
-    InvalidInput
-        If the items do not fit and their means have no such law.
+    Raises `InvalidInput` if the items do not fit and their means have no such law.
     """
     if fits(n, m, problem.constraint.d):
         return ItemSample(records=problem.sample(n * m, rng), items=m)

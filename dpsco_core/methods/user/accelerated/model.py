@@ -152,16 +152,14 @@ def choose(
 ) -> Choice:
     r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.
 
+    Raises `NotApplicable` where no layout has a finite modelled risk: one without enough users for
+    its tests has not.
+
     Parameters
     ----------
     noise : callable
         Takes users and steps, and returns the noise of a release of so many steps per coordinate,
         infinite where there is none.
-
-    Raises
-    ------
-    NotApplicable
-        Where no layout has a finite modelled risk: one without enough users for its tests has not.
     """
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)

@@ -45,10 +45,7 @@ def practical_plan(
 ) -> AcceleratedPlan:
     """Return the plan of the least modelled risk over some layouts.
 
-    Raises
-    ------
-    NotApplicable
-        Where no phase can have a test, with the number of users that it needs.
+    Raises `NotApplicable` where no phase can have a test, with the number of users that it needs.
     """
     tau = practical_tau(at)
     choice = practical_choice(at, land, calibration, layouts)
@@ -92,10 +89,7 @@ def theory_plan(
 ) -> AcceleratedPlan:
     """Return the recommended schedule, or the printed one with ``calibration="paper"``.
 
-    Raises
-    ------
-    NotApplicable
-        Where two phases cannot have tests, or the printed constants cannot run.
+    Raises `NotApplicable` where two phases cannot have tests, or the printed constants cannot run.
     """
     if calibration == "paper":
         phases = printed_phases(at)

@@ -75,11 +75,8 @@ def printed_phases(at: UserLevel) -> tuple[AcceleratedPhase, ...]:
 
     q is the one with the most users in the last phase, and users, steps are rounded down and up.
 
-    Raises
-    ------
-    NotApplicable
-        Where Theorems C.1 and C.3 do not hold, or their proof does not cover a phase; with the
-        number of users that it would need.
+    Raises `NotApplicable` where Theorems C.1 and C.3 do not hold, or their proof does not cover a
+    phase; with the number of users that it would need.
     """
     if at.epsilon > MOST_EPSILON:
         raise NotApplicable(

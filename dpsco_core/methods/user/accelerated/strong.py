@@ -185,10 +185,8 @@ def strong_plan(
 ) -> AcceleratedPlan:
     """Return the plan of the theory tuning.
 
-    Raises
-    ------
-    NotApplicable
-        Where a phase of a stage cannot have a test, with the number of users that it needs.
+    Raises `NotApplicable` where a phase of a stage cannot have a test, with the number of users
+    that it needs.
     """
     stages = stage_count(at)
     part = at.with_users(max(1, at.n // stages))
