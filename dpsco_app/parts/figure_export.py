@@ -216,45 +216,48 @@ def _files(name: str, title: str, draw: Draw, table: Table | None, setting: str)
     dark = st.context.theme.type == "dark"
     with st.container(horizontal=True, vertical_alignment="center", key=f"{name}_files"):
         picture_buttons(name, title, setting=setting)
-        st.download_button(
-            "HTML",
-            lambda: figure_page(title, draw, table, dark=dark, setting=setting),
-            f"dpsco-{name}.html",
-            "text/html",
-            on_click="ignore",
-            key=f"{name}_html",
-            help="The figure as a page of its own, which needs no network.",
-        )
+        _page_button(name, lambda: figure_page(title, draw, table, dark=dark, setting=setting))
         if table is not None:
-            st.download_button(
-                "CSV",
-                lambda: table().to_csv(index=False),
-                f"dpsco-{name}.csv",
-                "text/csv",
-                on_click="ignore",
-                key=f"{name}_csv",
-            )
+            _table_button(name, table)
     if table is not None:
         show_table(table())
 
 
-def draw_numbers(name: str, table: Table, setting: str) -> None:
-    """Draw the numbers behind a picture that the browser draws, and their file."""
+def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] | None) -> None:
+    """Draw the numbers behind a picture that the browser draws, their file and its page."""
 
     def draw() -> None:
-        numbers = table()
         st.caption(setting)
-        st.download_button(
-            "CSV",
-            numbers.to_csv(index=False),
-            f"dpsco-{name}.csv",
-            "text/csv",
-            on_click="ignore",
-            key=f"{name}_csv",
-        )
-        show_table(numbers)
+        with st.container(horizontal=True, key=f"{name}_files"):
+            if page is not None:
+                _page_button(name, page)
+            _table_button(name, table)
+        show_table(table())
 
-    fold("Numbers behind this picture", draw, f"{name}_fold_numbers")
+    fold("Numbers behind this picture, and its page", draw, f"{name}_fold_numbers")
+
+
+def _page_button(name: str, page: Callable[[], str]) -> None:
+    st.download_button(
+        "HTML",
+        page,
+        f"dpsco-{name}.html",
+        "text/html",
+        on_click="ignore",
+        key=f"{name}_html",
+        help="The figure as a page of its own, which needs no network.",
+    )
+
+
+def _table_button(name: str, table: Table) -> None:
+    st.download_button(
+        "CSV",
+        lambda: table().to_csv(index=False),
+        f"dpsco-{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"{name}_csv",
+    )
 
 
 def show_table(table: pd.DataFrame) -> None:

@@ -7,8 +7,9 @@ the private run is for comparison only.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.interpolate import RectBivariateSpline
@@ -19,15 +20,22 @@ from dpsco_core.data.rows import Rows, row_norms
 from dpsco_core.explain.anatomy import FACTORS, RiskPath, clipped_plan, draw_problem
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems import OptimisationProblem
+from dpsco_core.problems.base import ExcessRisk
+from dpsco_core.problems.linear_models import LinearModelProblem
 from dpsco_core.scenario import Scenario
+
+Risk = Callable[[Vector], ExcessRisk]
 
 ASPECT = 4 / 3  # width over height of the plane that is seen
 MARGIN = 0.12  # of its size, around what it has to hold
-NODES = 7  # a side, where a risk is an average over many records and takes 10 ms
+NODES = 7  # a side, where a risk is an average over many records and takes milliseconds,
+ROWS = 1 << 15  # and of which so many are enough: contours move by a few per cent
 FINE = 37  # points a side, from which contours are drawn
 DEEPEST = 60.0  # the highest contour over the lowest
 DIRECTIONS = 120  # in which the edge of the constraint set is sought
 SHOWN_RECORDS = 400  # whose gradients a frame shows
+LATE = 1 / 3  # of the run has gone where a closer look begins
+CLOSER = 0.6  # of the width: a closer look that shows more than that is none
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,6 +75,14 @@ class Contour:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class PlaneView:
+    """A part of the plane: its lower left and upper right corner, and the risk's contours there."""
+
+    box: Vector
+    contours: tuple[Contour, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Frames:
     """A private run and its twins, for a figure that plays them.
 
@@ -77,10 +93,8 @@ class Frames:
     plane : RunPlane
     best : array of shape (2,)
         The best parameter, in the plane.
-    box : array of shape (2, 2)
-        The lower left and the upper right corner of what is seen.
-    contours : tuple of Contour
-        Of the excess population risk in the plane.
+    views : tuple of PlaneView
+        All of the runs and, where that is much smaller, what they do after a third of their steps.
     edge : array of shape (DIRECTIONS, 2)
         Where the plane leaves the constraint set.
     norms : array of shape (frames, records)
@@ -95,8 +109,7 @@ class Frames:
     runs: Mapping[str, RiskPath]
     plane: RunPlane
     best: Vector
-    box: Vector
-    contours: tuple[Contour, ...]
+    views: tuple[PlaneView, ...]
     edge: Vector
     norms: Vector
     radius: float
@@ -115,7 +128,12 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
     spread = np.concatenate([np.vstack([run.points, run.value]) for run in runs.values()])
     plane = plane_of(problem.constraint.centre, problem.minimiser, spread)
     best = plane.project(problem.minimiser)
-    box = _box(np.vstack([plane.project(spread), best, np.zeros(2)]))
+    boxes = [_box(np.vstack([plane.project(spread), best, np.zeros(2)]))]
+    late = [run.points[run.steps >= LATE * run.steps[-1]] for run in runs.values()]
+    ends = [run.value for run in runs.values()]
+    near = _box(np.vstack([plane.project(np.vstack([*late, *ends])), best]))
+    if np.ptp(near[:, 0]) < CLOSER * np.ptp(boxes[0][:, 0]):
+        boxes.append(near)
     first = sample.part(0, min(sample.n, SHOWN_RECORDS))
     norms = np.array([_norms(first.gradients(w)) for w in private.points])
     try:
@@ -126,9 +144,8 @@ def frames(point: Scenario, runs: Mapping[str, RiskPath]) -> Frames:
         runs=runs,
         plane=plane,
         best=best,
-        box=box,
-        contours=contours(problem, plane, box),
-        edge=_edge(problem.constraint, plane, float(np.linalg.norm(box[1] - box[0]))),
+        views=tuple(PlaneView(box=b, contours=contours(problem, plane, b)) for b in boxes),
+        edge=_edge(problem.constraint, plane, float(np.linalg.norm(np.ptp(boxes[0], axis=0)))),
         norms=norms,
         radius=radius,
         reach=_reach(norms, radius),
@@ -186,9 +203,12 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
     sampled = problem.excess_risk(plane.point(box[1])).standard_error > 0
     if sampled:
         a, b = (np.linspace(axis[0], axis[-1], NODES) for axis in (x, y))
-        risks = RectBivariateSpline(a, b, _risks(problem, plane, a, b))(x, y)
+        risk: Risk = problem.excess_risk
+        if isinstance(problem, LinearModelProblem):
+            risk = partial(problem.average_risk, rows=ROWS)
+        risks = RectBivariateSpline(a, b, _risks(risk, plane, a, b))(x, y)
     else:
-        risks = _risks(problem, plane, x, y)
+        risks = _risks(problem.excess_risk, plane, x, y)
     top = float(risks.max())
     return tuple(
         Contour(level=level, pieces=pieces)
@@ -197,10 +217,8 @@ def contours(problem: OptimisationProblem, plane: RunPlane, box: Vector) -> tupl
     )
 
 
-def _risks(problem: OptimisationProblem, plane: RunPlane, x: Vector, y: Vector) -> Vector:
-    return np.array(
-        [[problem.excess_risk(plane.point(np.array([a, b]))).value for b in y] for a in x]
-    )
+def _risks(risk: Risk, plane: RunPlane, x: Vector, y: Vector) -> Vector:
+    return np.array([[risk(plane.point(np.array([a, b]))).value for b in y] for a in x])
 
 
 def _levels(low: float, high: float) -> list[float]:

@@ -138,9 +138,13 @@ class LinearModelProblem(Posed):
             excess = self.conditional_excess(margins, np.array([spike @ self.minimiser]))
             # At a record that is 0 both margins are 0.
             return ExcessRisk(value=self.features.spike_probability * float(excess[0]))
-        true_margins = _true_margins(self)
-        rows = evaluation_rows(self.features)
-        margins = np.concatenate([block @ w for block in rows.blocks()])
+        return self.average_risk(w)
+
+    def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
+        """Return the average over the evaluation sample or its first `rows`, with its error."""
+        true_margins = _true_margins(self)[:rows]
+        blocks = evaluation_rows(self.features).blocks(0, len(true_margins))
+        margins = np.concatenate([block @ w for block in blocks])
         return average(self.conditional_excess(margins, true_margins))
 
     @property

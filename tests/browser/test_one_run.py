@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from dpsco_app.parts.touch.modules import script
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
 SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
-PLAYED = SMALL.replace("quadratic", "least-squares")
+PLAYED = SMALL.replace("quadratic&n=500", "least-squares&n=5000")
 
 
 def sentence(page: Page) -> Locator:
@@ -64,6 +65,19 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     expect(sentence(page)).to_contain_text(f"At radius {found[1]} ", timeout=20_000)
     ready(page)
     assert summary.inner_text().startswith("Excess risk after 3 steps")
+
+    before = panels[0].inner_html()
+    page.get_by_role("button", name="Look closer").click()
+    expect(page.get_by_role("button", name="Look closer")).to_have_attribute("aria-pressed", "true")
+    assert panels[0].inner_html() != before
+    page.get_by_text("How this picture is drawn").click()
+    with page.expect_download() as saved:
+        page.locator("section.run button[name=svg]").click()
+    words = [e.text for e in ElementTree.parse(saved.value.path()).iter() if e.tag.endswith("text")]
+    assert "Lengths of gradients" in words and "start" in words
+    with page.expect_download() as saved:
+        page.locator("section.run button[name=png]").click()
+    assert saved.value.path().read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
     norms = [0.0, *np.random.default_rng(0).pareto(2.0, 399).round(5).tolist()]
     for tried in (1e-3, 0.3, 1.0, 4.0, 1e3):

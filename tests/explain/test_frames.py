@@ -53,7 +53,7 @@ def test_the_runs_are_those_of_the_method_and_of_its_own_steps_without_noise() -
 def test_the_plane_holds_the_start_and_the_best_parameter() -> None:
     problem, _ = draw_problem(POINT)
     seen = framed(POINT)
-    plane, low, high = seen.plane, *seen.box
+    plane, (low, high) = seen.plane, seen.views[0].box
     assert plane.axes @ plane.axes.T == pytest.approx(np.eye(2), abs=1e-12)
     for point in (problem.constraint.centre, problem.minimiser):
         assert plane.point(plane.project(point)) == pytest.approx(point, abs=1e-12)
@@ -108,11 +108,21 @@ def test_the_risk_on_every_contour_is_its_level(problem: str) -> None:
     point = replace(POINT, problem=problem, n=2000, d=5, p=3.0)
     drawn, _ = draw_problem(point)
     seen = framed(point)
-    assert seen.contours
-    for contour in seen.contours:
+    assert all(view.contours for view in seen.views)
+    for contour in (contour for view in seen.views for contour in view.contours):
         for place in contour.pieces[:: max(1, len(contour.pieces) // 6), 0]:
             risk = drawn.excess_risk(seen.plane.point(place)).value
             assert risk == pytest.approx(contour.level, rel=0.1)
+
+
+def test_a_closer_look_holds_the_later_steps_and_the_best_parameter() -> None:
+    seen = framed(replace(POINT, problem="least-squares", n=5000))
+    (low, high), (near_low, near_high) = (view.box for view in seen.views)
+    assert (near_high - near_low < 0.6 * (high - low)).all()
+    private = seen.runs["private"]
+    late = private.points[private.steps >= private.steps[-1] / 3]
+    places = np.vstack([seen.plane.project(late), seen.best])
+    assert len(late) < len(private.points) and ((near_low < places) & (places < near_high)).all()
 
 
 def test_pieces_of_a_level_are_where_a_linear_function_passes_it() -> None:

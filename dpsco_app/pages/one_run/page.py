@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -28,7 +29,7 @@ from dpsco_app.parts.page import draw_apart, draw_controls, draw_wrong, opened, 
 from dpsco_app.parts.refusals import Refusal, changed, grouped
 from dpsco_app.parts.running import Pace
 from dpsco_app.parts.scripts import anatomy_script
-from dpsco_app.parts.touch.run import RunLine, draw_run
+from dpsco_app.parts.touch.run import RunLine, draw_run, run_page
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import method_card
@@ -118,33 +119,33 @@ def _path(scenario: Scenario, headline: DeltaGenerator) -> tuple[tuple[str, ...]
         return (), False
     private, clipped, exact = (runs.get(name) for name in ("private", "clipped", "exact"))
     assert private is not None
-    headline.markdown(f"**{path_title(private, clipped, exact)}**")
+    title = path_title(private, clipped, exact)
+    headline.markdown(f"**{title}**")
     lines, relative = _lines(runs, point, method)
-    played = has_frames(private)
-    if played:
-        draw_run(
-            _frames(point, method),
-            lines,
-            PLAYER,
-            _keep_radius,
-            identity=f"{method} {point.to_query()}",
-            relative=relative,
-            factor=st.session_state[STATE.key("radius")],
-        )
+    setting = setting_line(replace(scenario, axis=None, grid=(), trials=1))
+    held: Callable[[], str] | None = None
+    if has_frames(private):
+        seen = _frames(point, method)
+        data = {
+            "identity": f"{method} {point.to_query()}",
+            "title": title,
+            "setting": f"{setting}, {method_card(method).name.lower()}",
+            "relative": relative,
+            "factor": st.session_state[STATE.key("radius")],
+        }
+        draw_run(seen, lines, PLAYER, _keep_radius, **data)
+        dark = st.context.theme.type == "dark"
+        held = partial(run_page, seen, lines, dark=dark, **data)
     else:
         st.markdown(no_frames(method_card(method).name))
-    draw_numbers(
-        "path",
-        lambda: path_table(lines),
-        setting_line(replace(scenario, axis=None, grid=(), trials=1)),
-    )
+    draw_numbers("path", lambda: path_table(lines), setting, held)
     st.caption("The runs without noise are shown to compare; they are not private.")
-    return tuple(runs), played
+    return tuple(runs), held is not None
 
 
 def _keep_radius() -> None:
     """Let what stands below follow the radius where the hand has left it; a callback."""
-    st.session_state[STATE.key("radius")] = float(f"{st.session_state[PLAYER]['factor']:.3g}")
+    st.session_state[STATE.key("radius")] = st.session_state[PLAYER]["factor"]
 
 
 @st.cache_data(max_entries=100, show_spinner=False, hash_funcs=HASHED)

@@ -54,10 +54,10 @@ def parts_title(parts: ErrorParts) -> str:
         return f"The {where} radius is best here: the bend lies outside the figure"
     if chosen == best:
         return f"Radius {radius_text(parts.radii[best])}, the one that is chosen, is best"
-    more = f"{percent(loss)} more" if loss < 1 else f"{1 + loss:.2g} times as much"
+    more = f"{percent(loss)} larger" if loss < 1 else f"{1 + loss:.2g} times as large"
     return (
-        f"Radius {radius_text(parts.radii[best])} is best; the chosen "
-        f"{radius_text(parts.chosen)} errs {more}"
+        f"Radius {radius_text(parts.radii[best])} is best; at the chosen "
+        f"{radius_text(parts.chosen)} the error is {more}"
     )
 
 

@@ -2,19 +2,19 @@
 
 import { short, svgText } from "./errors.js"
 import { binCounts, fromShare, logTicks, shareClipped, shareLost, toShare } from "./lengths.js"
+import { savePng, saveSvg, sheet } from "./save.js"
 
 const FRAME_MS = 130
 const BINS = 36
 const PLANE = [420, 315]
-const LEFT = 44 // of the two panels with axes, whose right end is
+const LEFT = 52 // of the two panels with axes, whose right end is
 const RIGHT = 408
 
 const percentOf = (share) => `${Number((100 * share).toPrecision(2))} %`
 
 // -- the path in the plane ----------------------------------------------------------------------
 
-const onScreen = ({ box }) => {
-  const [[x0, y0], [x1, y1]] = box
+const onScreen = ({ box: [[x0, y0], [x1, y1]] }) => {
   const scale = PLANE[0] / (x1 - x0)
   return ([x, y]) => [(x - x0) * scale, PLANE[1] - ((y - y0) * PLANE[1]) / (y1 - y0)]
     .map((value) => value.toFixed(1))
@@ -23,7 +23,7 @@ const onScreen = ({ box }) => {
 const lineOf = (points, at) => `M${points.map((point) => at(point).join()).join("L")}`
 
 // The lines of equal risk, named where they are furthest to the upper right, and the set's edge.
-const ground = ({ contours, edge, colours }, at) => {
+const ground = ({ edge, colours }, { contours }, at) => {
   const lines = contours.map(({ pieces }) =>
     `<path d="${pieces.map((piece) => lineOf(piece, at)).join("")}"/>`).join("")
   const names = contours.filter((_, i) => (contours.length - i) % 2).map(({ level, pieces }) => {
@@ -56,8 +56,18 @@ const drawPlane = (played, now) => {
         `style="fill: ${colour}">released</text>` : "")
   }).reverse().join("")
   const [start, best] = [[0, 0], data.best].map((point) => at(point).map(Number))
-  find(".plane").innerHTML = played.ground + paths +
+  find(".plane .live").innerHTML = paths +
     mark(start, "start", data.colours, true) + mark(best, "best", data.colours)
+}
+
+// The part of the plane that is seen: all of it, or the later steps.
+const look = (played) => {
+  const { data, find } = played
+  const view = data.views[played.near ? 1 : 0]
+  played.at = onScreen(view)
+  find(".plane .ground").innerHTML = ground(data, view, played.at)
+  find("button[name=near]").hidden = data.views.length < 2
+  find("button[name=near]").setAttribute("aria-pressed", String(played.near))
 }
 
 // -- the error ----------------------------------------------------------------------------------
@@ -152,8 +162,9 @@ const situationAt = ({ data, frame, radius }) => {
     when: frame === 0 ? "at the start" : data.relative ? `after ${step}`
       : `after ${data.steps[frame]} step${data.steps[frame] > 1 ? "s" : ""}`,
     places: data.runs.map(({ shares }) => shares.filter((s) => s <= share + 1e-9).length - 1),
-    lengths: `At radius ${short(radius)}, ${percentOf(shareClipped(norms, radius))} of its gradients ` +
-      `are clipped, and ${percentOf(shareLost(norms, radius))} of their total length is lost.`,
+    lengths: `At radius ${short(radius)}, ${percentOf(shareClipped(norms, radius))} of the ` +
+      `gradients at the private run's point are clipped, and ` +
+      `${percentOf(shareLost(norms, radius))} of their total length is lost.`,
   }
 }
 
@@ -208,7 +219,27 @@ const setRadiusTo = (played, radius) => {
   redrawSoon(played)
 }
 
-const tellRadius = (played) => played.tell(played.radius / played.data.chosen)
+const factorOf = ({ radius, chosen }) => Number((radius / chosen).toPrecision(3))
+
+const tellRadius = (played) => {
+  const factor = factorOf({ radius: played.radius, chosen: played.data.chosen })
+  played.told.add(factor)
+  played.tell(factor)
+}
+
+// All panels as one picture, with what is beside them on the page.
+const sheetOf = ({ data, find }) => {
+  const { colours, title, setting, runs } = data
+  const names = runs.map(({ name, colour }, k) =>
+    [`— ${name}`, 10 + 190 * k, 50, `style="fill: ${colour}"`])
+  return sheet(
+    [[find(".plane"), 10, 70], [find(".risks"), 440, 86], [find(".norms"), 440, 276]],
+    [[title, 10, 24, 'style="font-weight: bold"'], ...names,
+      [find(".step").textContent, 848, 50, 'text-anchor="end"'],
+      ["Excess population risk (log)", 492, 82], ["Lengths of gradients", 492, 280],
+      [setting, 10, 440]],
+    [870, 455], colours)
+}
 
 const listenToRun = (played) => {
   const { find, root } = played
@@ -220,6 +251,13 @@ const listenToRun = (played) => {
   press("play", () => play(played))
   press("back", step(-1))
   press("on", step(1))
+  press("near", () => {
+    played.near = !played.near
+    look(played)
+    redrawSoon(played)
+  })
+  press("svg", () => saveSvg(sheetOf(played), "dpsco-path"))
+  press("png", () => savePng(sheetOf(played), "dpsco-path"))
   const scrub = find("input[name=frame]")
   scrub.oninput = () => {
     pause(played)
@@ -266,17 +304,19 @@ const legendOf = ({ runs }) => runs.map(({ name, colour, dash }) =>
 export const showRun = (root, data, tell) => {
   const same = root.played?.data.id === data.id
   const find = (query) => root.querySelector(query)
-  const played = same ? root.played : { root, find, frame: 0, radius: data.radius, playing: 0 }
+  const fresh = { root, find, frame: 0, radius: data.radius, playing: 0, near: false, told: new Set() }
+  const played = same ? root.played : fresh
   if (root.played && !same) clearInterval(root.played.playing)
-  const moved = same && played.data.radius !== data.radius
-  const at = onScreen(data)
+  // What comes back from the page is the hand's own word, by which it is not moved again.
+  const moved = same && played.data.radius !== data.radius && !played.told.has(factorOf(data))
   Object.assign(played, {
-    data, tell, at, ground: ground(data, at), scale: riskScale(data),
+    data, tell, scale: riskScale(data),
     still: () => matchMedia("(prefers-reduced-motion: reduce)").matches,
     tallest: Math.max(1, ...data.norms.flatMap((norms) => binCounts(norms, data.reach, BINS))),
   })
   root.played = played
   find(".legend").innerHTML = legendOf(data)
+  look(played)
   find(".note").textContent = data.note
   find("input[name=frame]").max = data.steps.length - 1
   find("input[name=radius]").max = data.ticks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ import streamlit as st
 from dpsco_app.parts.figure_export import PAGE
 from dpsco_app.parts.look import CYAN, Look, Pair
 from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.picture import page_of
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import FACTORS, RiskPath
 from dpsco_core.explain.frames import Frames
 
 DIGITS = 5
+STYLES = ("picture.css", "run.css")
 TICKS = 96  # of the radius' slider
 
 
@@ -57,9 +60,16 @@ def _component() -> Any:
     return st.components.v2.component(
         "dpsco_run",
         html=text("run.html"),
-        css=text("picture.css") + text("run.css"),
+        css="".join(map(text, STYLES)),
         js=script("run.js"),
     )
+
+
+def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: Any) -> str:
+    """Return the player as a page of its own, which moves without a server or a network."""
+    seen = run_data(frames, lines, Look(dark=dark), **data)
+    title = html.escape(seen["title"])
+    return page_of(title, STYLES, text("run.html"), "run.js", seen, dark=dark)
 
 
 def run_data(
@@ -68,6 +78,8 @@ def run_data(
     look: Look,
     *,
     identity: str,
+    title: str = "One run",
+    setting: str = "",
     relative: bool = False,
     factor: float = 1.0,
 ) -> dict[str, Any]:
@@ -81,6 +93,8 @@ def run_data(
     look : Look
     identity : str
         The player begins anew where it differs.
+    title, setting : str
+        What the run shows, and where, for the files of the picture.
     relative : bool
         Whether steps of the runs differ, so that only shares of them can be held together.
     factor : float
@@ -91,6 +105,8 @@ def run_data(
     held = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "
     return {
         "id": identity,
+        "title": title,
+        "setting": setting,
         "colours": {
             "ink": look.ink,
             "quiet": look.quiet,
@@ -102,8 +118,15 @@ def run_data(
         "relative": relative,
         "length": "end of the run" if relative else f"{steps[-1]:,} steps",
         "best": _rounded(frames.best),
-        "box": frames.box.tolist(),
-        "contours": [{"level": c.level, "pieces": _rounded(c.pieces)} for c in frames.contours],
+        "views": [
+            {
+                "box": view.box.tolist(),
+                "contours": [
+                    {"level": c.level, "pieces": _rounded(c.pieces)} for c in view.contours
+                ],
+            }
+            for view in frames.views
+        ],
         "edge": _rounded(frames.edge),
         "norms": _rounded(frames.norms),
         "reach": list(frames.reach),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 
+from dpsco_app.parts.look import GREY
 from dpsco_app.parts.touch.modules import HERE, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
+from dpsco_app.parts.touch.run import RunLine, run_page
+from dpsco_core.explain.anatomy import single_runs
+from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
 
 SCRIPTS = sorted(HERE.glob("*.js"))
@@ -38,7 +42,13 @@ def test_the_page_of_its_own_holds_numbers_and_script_and_asks_no_host() -> None
     scenario = Scenario(distribution="skewed-pareto")
     page = picture_page(scenario)
     assert json.dumps(picture_data(scenario, dark=False)["rhos"]) in page
-    assert "http://" not in page and "https://" not in page and "import {" not in page
+    point = Scenario(problem="linear", methods=("sco.clipped",), n=100, d=2)
+    runs = single_runs(point, "sco.clipped")
+    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    run = run_page(frames(point, runs), lines, dark=True, identity="", title="a < b")
+    assert json.dumps(runs["exact"].risks.tolist()) in run and "<title>a &lt; b" in run
+    for made in (page, run):
+        assert "http://" not in made and "https://" not in made and "import {" not in made
 
 
 def test_the_picture_begins_anew_only_where_its_numbers_are_others() -> None:
