@@ -19,6 +19,7 @@ from typing import Literal, get_args
 
 import numpy as np
 import scipy
+from scipy.optimize import brentq
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import EPSILON_MAX, _check_delta, _positive, gaussian_rho
@@ -205,9 +206,20 @@ def _largest_group_epsilon(groups: int, epsilon: float, delta: float, route: Rou
         return None
     while high < 700 and meets(high):
         low, high = high, high + 1.0
+    sure, fails = low, high
+    if route == "numerical" and high < 700:
+        # A divergence takes long: Brent's few close in on it, and most halvings know the answer.
+        def height(group: float) -> float:
+            nonlocal sure, fails
+            found = clones_delta(group, groups, epsilon) * (1 + ROUNDING)
+            sure, fails = (max(sure, group), fails) if found <= delta else (sure, min(fails, group))
+            return math.log(max(found / delta, 1e-3))
+
+        brentq(height, low, high, xtol=1e-15)
     for _ in range(50):
         middle = (low + high) / 2
-        low, high = (middle, high) if meets(middle) else (low, middle)
+        holds = middle <= sure or (middle < fails and meets(middle))
+        low, high = (middle, high) if holds else (low, middle)
     return low if low > 0 else None
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,11 @@ def _log_factorial_excess(x: Floats) -> Floats:
     return np.where(x >= 16, 0.5 * np.log(large) + _HALF_LOG_2PI + series, exact)
 
 
+@lru_cache(maxsize=4096)
+def _excess_of(n: int) -> float:
+    return float(_log_factorial_excess(np.array([float(n)]))[0])
+
+
 def _deviance(x: Floats, expected: Floats, difference: Floats) -> Floats:
     r"""Return :math:`x\ln(x/y) - x + y` from y and x - y, without cancellation."""
     ratio = np.maximum(difference / expected, -1.0)
@@ -54,9 +60,8 @@ def log_pmf(counts: Floats, n: int, p: Floats) -> Floats:
         In (0, 1).
     """
     shift = counts - n * p
-    total = float(_log_factorial_excess(np.array([float(n)]))[0])
     return np.asarray(
-        total
+        _excess_of(n)
         - _log_factorial_excess(counts)
         - _log_factorial_excess(n - counts)
         - _deviance(counts, n * p, shift)
