@@ -18,7 +18,7 @@ def test_a_class_breaks_a_mechanism_and_sees_it_caught(
 ) -> None:
     page.goto(dashboard + "/privacy")
     ready(page)
-    expect(figure(page, "privacy_convert")).to_be_visible(timeout=20_000)
+    expect(figure(page, "privacy_ledger")).to_be_visible(timeout=20_000)
     page.get_by_role("button", name="An honest mechanism").click()
     page.wait_for_url(lambda url: "part=audit" in url, timeout=20_000)
     said = page.locator(".st-key-privacy_said")

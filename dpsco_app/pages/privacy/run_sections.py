@@ -51,7 +51,6 @@ RUNNING = "privacy_running"
 def ledger_part(view: View, scenario: Scenario) -> None:
     """Draw the ledger of one run."""
     st.header("The ledger of a run")
-    st.markdown(ABOUT_LEDGER)
     offered = private(scenario)
     if not offered:
         st.info("The scenario has no private algorithm: choose one.", icon=":material/info:")
@@ -67,10 +66,10 @@ def ledger_part(view: View, scenario: Scenario) -> None:
     if refused is not None:
         st.info(refused, icon=":material/info:")
         return
-    with st.container(key="privacy_said"):
-        st.markdown(f"{said_ledger(found)}\n\n{said_odds(view.point)}")
     table = tables.ledger_table(found.spendings)
     st.dataframe(table, hide_index=True, width="stretch")
+    with st.container(key="privacy_said"):
+        st.markdown(f"{said_ledger(found)}\n\n{said_odds(view.point)}\n\n{ABOUT_LEDGER}")
     responsive(
         "privacy_ledger",
         title_ledger(found),

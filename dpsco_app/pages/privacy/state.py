@@ -19,7 +19,7 @@ from dpsco_core.methods.mean.smoothed import NoiseSmoothing
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.scenario import Scenario
 
-PARTS = ("budget", "ledger", "audit")
+PARTS = ("ledger", "budget", "audit")
 TOOLS = ("convert", "compose", "shuffle", "subsample")
 PRIVATE: tuple[MethodCard, ...] = tuple(m.card for m in METHODS if m.card.privacy != "none")
 PRIVATE_SLUGS = tuple(card.slug for card in PRIVATE)
@@ -64,7 +64,7 @@ class View:
         Of the audit; the seed is also that of the ledger's run.
     """
 
-    part: str = "budget"
+    part: str = "ledger"
     tool: str = "convert"
     kind: str = "approx"
     epsilon: float = 1.0

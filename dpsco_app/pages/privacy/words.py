@@ -15,9 +15,9 @@ from dpsco_core.privacy.budget import ApproxDP
 INTRODUCTION = (
     "A method is private if its output hardly depends on any one record. A privacy **budget** says "
     "how little: ε bounds by what factor an output can become more likely when one record is "
-    "replaced, and δ is a small probability of failing that. This page converts budgets, shows "
-    "where your own run spends its budget, and tests by experiment whether methods keep their "
-    "promise."
+    "replaced, and δ is a small probability of failing that. This page shows "
+    "where your own run spends its budget, converts budgets, and tests by experiment whether "
+    "methods keep their promise."
 )
 NEIGHBOUR_NAMES = {"replace": "One record is replaced", "remove": "One record is taken out"}
 ABOUT_NEIGHBOURS = (
@@ -36,8 +36,8 @@ VERDICTS = (
     (1.0, "as good as certain, so that this budget hides little"),
 )
 PART_NAMES = {
-    "budget": "The calculator",
     "ledger": "The ledger of a run",
+    "budget": "The calculator",
     "audit": "The audit",
 }
 TOOL_NAMES = {

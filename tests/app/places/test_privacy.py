@@ -51,7 +51,7 @@ RUN = Scenario(problem="logistic", methods=("sco.clipped",), n=5000, d=10, p=2.0
 
 
 def open_privacy(**query: str) -> Any:
-    return open_at("privacy", **query)
+    return open_at("privacy", **({"part": "budget"} | query))
 
 
 def alts(page: Any) -> list[str]:
@@ -281,14 +281,14 @@ def test_every_scene_shows_what_it_promises(scene: Any) -> None:
 def test_explore_can_lead_to_the_ledger_of_a_run() -> None:
     scenario = Scenario(problem="logistic", methods=("sco.clipped",), n=1000, d=5, rho=0.1)
     query = privacy_query(replace(scenario, epsilon=None, delta=None), "sco.clipped")
-    page = open_privacy(**query)
+    page = open_at("privacy", **query)
     assert "0.1-zCDP" in texts(page)
 
 
 def test_the_ledger_is_that_of_the_scenario_s_own_run() -> None:
     """The clip radius follows from p, the diameter and the set: all of them reach the ledger."""
     mine = {"methods": "mean.sample,mean.clipped,mean.cwme-cdp", "p": "4", "diameter": "20"}
-    page = open_privacy(part="ledger", method="mean.clipped", **mine)
+    page = open_at("privacy", method="mean.clipped", **mine)  # what the page opens on
     run = ledger_run(visit.read(mine)[0], "mean.clipped")
     assert said_ledger(account(run)) in texts(page)
     other = ledger_run(visit.read(mine | {"p": "2", "diameter": "4"})[0], "mean.clipped")
