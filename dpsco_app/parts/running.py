@@ -20,6 +20,7 @@ from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.results.tables import frame, slopes, summary
 from dpsco_core.runs.cost import Cost, cost
 from dpsco_core.runs.study import Cell, Outcome, canonical, cells, run_cell
+from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
 
 KEPT_CELLS = 20_000
@@ -27,7 +28,6 @@ DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
 HEAD_START_SECONDS = 0.2
 CACHED_SECONDS = 3e-4  # of a cell that has run before
-MEASURED_SECONDS = 0.5  # from then on the time left follows from the pace so far
 WORK_TO_DRAWING = 4.0  # at least, in seconds
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
 
@@ -150,19 +150,21 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
     to the page at every step.
     """
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
-    work = [_work(cell) for _, cell in todo]
-    total, done = sum(work), 0.0
-    started = time.monotonic()
-    for (part, cell), own in zip(todo, work, strict=True):
+    kinds = [_kind(part, cell) for part, cell in todo]
+    left = TimeLeft(kinds)
+    for (part, cell), kind in zip(todo, kinds, strict=True):
+        started = time.monotonic()
         part.outcomes.append(cached_cell(cell))
+        left.took(kind, time.monotonic() - started)
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
         part.done = len(part.outcomes) == part.scenario.cells
-        done += own
-        spent = time.monotonic() - started
-        measured = spent > MEASURED_SECONDS or done > 0.1 * total
-        left = (total - done) * (spent / done if measured else 1.0)
-        yield result.finished, f"{so_far(result)}, about {max(left, 0):.0f} s left"
+        yield result.finished, f"{so_far(result)}, about {left.seconds:.0f} s left"
+
+
+def _kind(part: Result, cell: Cell) -> Kind:
+    work = _work(cell)
+    return Kind(method=cell.method, at=(id(part), cell.x, work), predicted=work)
 
 
 def _work(cell: Cell) -> float:

@@ -1,0 +1,83 @@
+"""The time left of a run, on times that were recorded."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsco_core.runs.time_left import Kind, TimeLeft
+
+# Method -> for each point of the axis: seconds predicted, of the first trial, of the later ones.
+LOGISTIC = {
+    "erm": [
+        *((0.0086, 0.083, 0.013), (0.0089, 0.015, 0.013), (0.0094, 0.015, 0.013)),
+        *((0.011, 0.018, 0.015), (0.013, 0.02, 0.017), (0.018, 0.026, 0.023)),
+        (0.033, 0.053, 0.043),
+    ],
+    "clipped": [
+        *((0.0085, 0.013, 0.012), (0.0087, 0.014, 0.012), (0.0095, 0.014, 0.013)),
+        *((0.012, 0.016, 0.014), (0.015, 0.019, 0.016), (0.018, 0.022, 0.018)),
+        (0.036, 0.04, 0.036),
+    ],
+}
+# The first cell of the mirror descent makes what all need; phased SGD refuses every point.
+MIRROR = {
+    "mirror": [
+        *((0.0082, 0.33, 0.021), (0.014, 0.04, 0.045), (0.025, 0.084, 0.14)),
+        *((0.058, 0.15, 0.14), (0.11, 0.29, 0.3), (0.22, 0.52, 0.48), (0.55, 0.35, 0.34)),
+    ],
+    "refused": [(w, 2e-4, 3e-4) for w in (0.0034, 0.0065, 0.013, 0.031, 0.062, 0.12, 0.31)],
+    "phased": [
+        *((0.0031, 0.006, 0.0042), (0.0056, 0.012, 0.016), (0.011, 0.027, 0.026)),
+        *((0.026, 0.11, 0.082), (0.052, 0.19, 0.22), (0.1, 0.4, 0.38), (0.26, 0.58, 0.58)),
+    ],
+}
+
+
+def replay(recorded: dict[str, list[tuple[float, float, float]]], trials: int) -> list[list[float]]:
+    """Return after every cell: the seconds so far, those left, and the estimate of these."""
+    points = len(next(iter(recorded.values())))
+    order = [
+        (Kind(method=name, at=x, predicted=row[x][0]), row[x][1 if trial == 0 else 2])
+        for trial in range(trials)
+        for x in range(points)
+        for name, row in recorded.items()
+    ]
+    left = TimeLeft(kind for kind, _ in order)
+    whole, spent, found = sum(seconds for _, seconds in order), 0.0, []
+    for kind, seconds in order:
+        left.took(kind, seconds)
+        spent += seconds
+        found.append([spent, whole - spent, left.seconds])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("recorded", "trials", "after", "factor"),
+    [(LOGISTIC, 20, 1.0, 1.2), (MIRROR, 10, 3.0, 1.5), (MIRROR, 10, 6.0, 1.1)],
+)
+def test_the_time_left_is_within_a_factor_soon_after_the_start(
+    recorded: dict[str, list[tuple[float, float, float]]], trials: int, after: float, factor: float
+) -> None:
+    """A machine half as fast as predicted, one-off work at the start, a method that refuses."""
+    late = [(left, said) for spent, left, said in replay(recorded, trials) if spent > after]
+    assert len(late) > 20
+    for left, said in late:
+        assert left / factor - 0.05 <= said <= left * factor + 0.05
+
+
+def test_before_anything_has_run_the_time_left_is_the_prediction() -> None:
+    kinds = [Kind(method="a", at=x, predicted=1.0 + x) for x in range(3)]
+    assert TimeLeft(kinds).seconds == pytest.approx(6.0)
+    assert TimeLeft([]).seconds == 0.0
+
+
+def test_known_cells_do_not_count_as_quick_ones() -> None:
+    """Cells from the cache say nothing about how long new ones of the same method take."""
+    known = [Kind(method="a", at=("known", x), predicted=3e-4) for x in range(50)]
+    new = Kind(method="a", at="new", predicted=1.0)
+    left = TimeLeft([*known, new, new])
+    for kind in known:
+        left.took(kind, 1e-5)
+    assert left.seconds == pytest.approx(2.0, rel=0.01)
+    left.took(new, 3.0)
+    assert left.seconds == pytest.approx(3.0)
