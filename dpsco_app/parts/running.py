@@ -152,10 +152,12 @@ def run(result: Result) -> Iterator[tuple[int, str]]:
     todo = [(part, cell) for part in result.parts for cell in part.missing()]
     kinds = [_kind(part, cell) for part, cell in todo]
     left = TimeLeft(kinds)
+    before = time.monotonic()
     for (part, cell), kind in zip(todo, kinds, strict=True):
-        started = time.monotonic()
         part.outcomes.append(cached_cell(cell))
-        left.took(kind, time.monotonic() - started)
+        now = time.monotonic()
+        left.took(kind, now - before)  # with what was drawn since the cell before
+        before = now
         ran = _trials(cell.point, cell.method, cell.x)
         ran[0] = max(ran[0], cell.trial + 1)
         part.done = len(part.outcomes) == part.scenario.cells
