@@ -2,13 +2,15 @@
 
 They are numpydoc, with formulas in the notation of reStructuredText. Here these become dollars, a
 name in single backquotes becomes a link where the reference documents it, and a citation of
-docs/theory a link to its section.
+docs/theory a link to its section. Comments on the fields of a dataclass become its section of
+parameters.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -20,6 +22,7 @@ BLOCK = re.compile(
 INLINE = re.compile(r":math:`([^`]+)`")
 # What a page shows as it is, or an angle bracket that is no tag.
 BRACKET = re.compile(r"`+[^`]*`+|^ *>>>.*$|(<)(?=[A-Za-z/])", re.MULTILINE)
+SAID = re.compile(r".*  # (?!noqa|type:)(.+)")
 NAME = re.compile(r"(?<![`:\w])`([A-Za-z_][\w.]*)`(?!`)")
 CITATION = re.compile(r"(?<!\()\btheory/([\w-]+)\.md,\s+(\d+(?:\.\d+)?)")
 
@@ -65,6 +68,8 @@ class Docstrings(griffe.Extension):
         """Rewrite the docstrings of a package."""
         for member in _members(pkg):
             if member.docstring is not None:
+                if isinstance(member, griffe.Class) and "dataclass" in member.labels:
+                    member.docstring.value = with_fields(member.docstring.value, _fields(member))
                 text = _linked(member, markdown(member.docstring.value))
                 member.docstring.value = cite(text)
 
@@ -74,6 +79,55 @@ def _members(scope: griffe.Object) -> Iterator[griffe.Object]:
     for member in scope.members.values():
         if isinstance(member, griffe.Object):
             yield from _members(member)
+
+
+def with_fields(text: str, fields: list[tuple[list[str], str, str]]) -> str:
+    """Return the docstring of a dataclass with a section on its fields before all others.
+
+    >>> print(with_fields("A step.", [(["size"], "float", "its length")]))
+    A step.
+    <BLANKLINE>
+    Parameters
+    ----------
+    size : float
+        its length
+    """
+    if not fields or re.search(r"^Parameters\n-", text, re.MULTILINE):
+        return text
+    rows = "\n".join(f"{', '.join(names)} : {kind}\n    {said}" for names, kind, said in fields)
+    section = f"\n\nParameters\n----------\n{rows}"
+    first = re.search(r"\n+(?=\w+\n---)", text)
+    at = first.start() if first else len(text.rstrip())
+    return text[:at] + section + text[at:]
+
+
+def _fields(scope: griffe.Class) -> list[tuple[list[str], str, str]]:
+    """Return names, type and comment of fields: at the end of the line, or above one or several."""
+    assert isinstance(scope.filepath, Path)
+    lines = scope.lines_collection[scope.filepath]
+    found: list[tuple[list[str], str, str]] = []
+    shared = False  # whether the last comment stands above its field
+    for field in scope.members.values():
+        if not isinstance(field, griffe.Attribute) or field.lineno is None:
+            continue
+        start, end = field.lineno - 1, field.endlineno or field.lineno
+        above = start
+        while lines[above - 1].strip().startswith("# "):
+            above -= 1
+        said, beside = "", SAID.fullmatch(lines[end - 1])
+        if above < start:
+            said = " ".join(line.strip()[2:] for line in lines[above:start])
+        elif beside:
+            said = beside[1]
+        elif shared and field.annotation is not None and field.is_public:
+            found[-1][0].append(field.name)
+            continue
+        shared = above < start
+        if (above < start or beside) and field.annotation is not None and field.is_public:
+            found.append(([field.name], str(field.annotation), said))
+        else:
+            shared = False
+    return found
 
 
 def _linked(scope: griffe.Object, text: str) -> str:

@@ -293,29 +293,14 @@ Trial | any
 
 @dataclass(frozen=True, kw_only=True)
 class Term:
-    """One row of the glossary.
+    """One row of the glossary."""
 
-    Parameters
-    ----------
-    symbol : str
-        As it stands in running text; empty for a term without one.
-    latex : str
-        As it stands in formulas; empty for a term without a symbol.
-    name : str
-    meaning : str
-        One plain sentence.
-    field : str or None
-        The field of a scenario (and parameter of the address) that sets it.
-    places : tuple of str
-        Slugs of the pages where it is used.
-    """
-
-    symbol: str
-    latex: str
+    symbol: str  # as it stands in running text; empty for a term without one
+    latex: str  # as it stands in formulas; empty for a term without a symbol
     name: str
-    meaning: str
-    field: str | None
-    places: tuple[str, ...]
+    meaning: str  # one plain sentence
+    field: str | None  # the field of a scenario (and parameter of the address) that sets it
+    places: tuple[str, ...]  # slugs of the pages where it is used
 
 
 def _rows(table: str) -> Iterator[tuple[list[str], str]]:

@@ -46,32 +46,19 @@ MOST_NUMBERS = 60  # of a run's path that are looked at
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """What is audited.
+    """What is audited."""
 
-    Parameters
-    ----------
-    point : Scenario
-        A single point with one private method; `dpsco_core.audit.stages.stage` has good ones. Its
-        number of trials is not used.
-    runs : int
-        Of the mechanism, on both neighbours together; even.
-    fault : {"none", "half-noise", "no-clipping", "printed-constant"}
-        How the mechanism is broken on purpose.
-    confidence : float
-        That no bound of the audit is above the true epsilon, all looks together.
-    delta : float or None
-        Where the budget is a zCDP one, the delta at which its claim is audited; 0.05 if None.
-        Otherwise it is that of the budget.
-    looks : bool
-        Whether to look after 100, 200, 500, ... runs, or once, at the end.
-    """
-
+    # A single point with one private method; `dpsco_core.audit.stages.stage` has good ones. Its
+    # number of trials is not used.
     point: Scenario
-    runs: int = 20_000
-    fault: Fault = "none"
+    runs: int = 20_000  # of the mechanism, on both neighbours together; even
+    fault: Fault = "none"  # how the mechanism is broken on purpose
+    # that no bound of the audit is above the true epsilon, all looks together
     confidence: float = CONFIDENCE
+    # Where the budget is a zCDP one, the delta at which its claim is audited; 0.05 if None.
+    # Otherwise it is that of the budget.
     delta: float | None = None
-    looks: bool = True
+    looks: bool = True  # Whether to look after 100, 200, 500, ... runs, or once, at the end.
 
     def validate(self) -> Audit:
         """Return itself; raises `InvalidInput` in one sentence."""
@@ -116,33 +103,17 @@ class Audit:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What an audit has found so far.
+    """What an audit has found so far."""
 
-    Parameters
-    ----------
-    claimed_epsilon, delta : float
-        What the ledger says that one run has spent, as (epsilon, delta)-DP.
-    budget : str
-        What the run was allowed, in words.
-    evidence : tuple of Evidence
-        One for every look so far, in order.
-    neighbours : str
-        The two data sets, in words.
-    entries : tuple of Entry
-        Of the ledger of one run.
-    flaws : tuple of str
-        Where the ledger itself says that the noise is too small.
-    one, two : arrays of shape (runs so far, k)
-        What was let out on the neighbours.
-    """
-
+    # what the ledger says that one run has spent, as (epsilon, delta)-DP
     claimed_epsilon: float
     delta: float
-    budget: str
-    evidence: tuple[Evidence, ...]
-    neighbours: str
-    entries: tuple[Entry, ...]
-    flaws: tuple[str, ...]
+    budget: str  # what the run was allowed, in words
+    evidence: tuple[Evidence, ...]  # one for every look so far, in order
+    neighbours: str  # the two data sets, in words
+    entries: tuple[Entry, ...]  # of the ledger of one run
+    flaws: tuple[str, ...]  # where the ledger itself says that the noise is too small
+    # shape (runs so far, k): what was let out on the neighbours
     one: Vector
     two: Vector
 

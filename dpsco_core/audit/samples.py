@@ -16,25 +16,16 @@ OUTSIDE = 0.002  # share of the runs left out at each end, where the window is
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Samples:
-    """Counts of the audit's statistic, and where its event begins.
+    """Counts of the audit's statistic, and where its event begins."""
 
-    Parameters
-    ----------
-    edges : array of shape (bins + 1,)
-        In units of the larger standard deviation of the two samples, about their common mean.
-    one, two : arrays of shape (bins,)
-        Runs on the two neighbours; what is further out is in the bins at the ends.
-    threshold : float
-        Of the last look's event, in the same units.
-    above : bool
-        Whether the event lies above it.
-    """
-
+    # shape (bins + 1,): in units of the larger standard deviation of the two samples, about their
+    # common mean
     edges: NDArray[np.float64]
+    # shape (bins,): runs on the two neighbours; what is further out is in the bins at the ends
     one: NDArray[np.intp]
     two: NDArray[np.intp]
-    threshold: float
-    above: bool
+    threshold: float  # of the last look's event, in the same units
+    above: bool  # whether the event lies above it
 
 
 def samples(found: Found) -> Samples:

@@ -28,40 +28,19 @@ RIDGE = 1e-9  # of the scatter, for features that repeat each other
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What some runs prove about epsilon.
+    """What some runs prove about epsilon."""
 
-    Parameters
-    ----------
-    runs : int
-        On both neighbours together, both halves.
-    epsilon_lower_bound : float
-        At least 0; 0 where the runs prove nothing.
-    delta : float
-        At which delta.
-    confidence : float
-        The probability, at least, that the true epsilon is not below the bound.
-    threshold : float
-        Of the statistic; the event is to be above it, or not.
-    above : bool
-        Which of the two.
-    hits, false_hits : int
-        How often the event happened on the likelier neighbour and on the other.
-    tested : int
-        Out of how many runs each.
-    first_is_likelier : bool
-        Whether the likelier neighbour is the first.
-    """
-
-    runs: int
-    epsilon_lower_bound: float
-    delta: float
-    confidence: float
-    threshold: float
-    above: bool
+    runs: int  # on both neighbours together, both halves
+    epsilon_lower_bound: float  # at least 0; 0 where the runs prove nothing
+    delta: float  # at which delta
+    confidence: float  # the probability, at least, that the true epsilon is not below the bound
+    threshold: float  # of the statistic; the event is to be above it, or not
+    above: bool  # which of the two
+    # how often the event happened on the likelier neighbour and on the other
     hits: int
     false_hits: int
-    tested: int
-    first_is_likelier: bool
+    tested: int  # out of how many runs each
+    first_is_likelier: bool  # whether the likelier neighbour is the first
 
 
 def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:

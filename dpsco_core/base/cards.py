@@ -218,131 +218,73 @@ ACHARYA_2021 = Paper(
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """The catalogue's row for a distribution, and the base of the other cards.
+    """The catalogue's row for a distribution, and the base of the other cards."""
 
-    Parameters
-    ----------
-    slug : str
-        The fixed name that scenarios, URLs and the command line use.
-    name : str
-        The name that people read.
-    paper : Paper
-        Where it is from.
-    statement : str
-        The statement's number in that paper, such as ``"Algorithm 2, Theorem 2"``.
-    summary : str
-        One sentence for a reader who does not know the paper.
-    """
-
-    slug: str
-    name: str
-    paper: Paper
-    statement: str
-    summary: str
+    slug: str  # the fixed name that scenarios, URLs and the command line use
+    name: str  # the name that people read
+    paper: Paper  # where it is from
+    statement: str  # the statement's number in that paper, such as `"Algorithm 2, Theorem 2"`
+    summary: str  # one sentence for a reader who does not know the paper
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemCard(Card):
-    """The catalogue's row for a problem.
+    """The catalogue's row for a problem."""
 
-    Parameters
-    ----------
-    loss_class : LossClass
-        What its loss has, whatever the law of its records; least squares is strongly convex where
-        the features fill the space, which those of a hard instance do not.
-    """
-
+    # what its loss has, whatever the law of its records; least squares is strongly convex where the
+    # features fill the space, which those of a hard instance do not
     loss_class: LossClass
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCard(Card):
-    """The catalogue's row for a method.
+    """The catalogue's row for a method."""
 
-    Parameters
-    ----------
-    privacy : {"none", "pure", "zcdp", "approx"}
-        The notion in which the method is private of itself. A zCDP method also serves an
-        (epsilon, delta) budget, an ``"approx"`` one serves nothing else; under a pure budget
-        ``"pure"`` methods run, and those that can be made pure (`mean.adaptive`).
-    geometry : str
-        ``"l2"`` or another norm.
-    level : {"item", "user"}
-        What a neighbour replaces.
-    problems : tuple of str
-        Slugs of the problems that it solves.
-    rate : str
-        Slug of the upper bound whose exponents predict its slope; empty if there is none.
-    caveat : str
-        What a reader must know before trusting it; empty if nothing.
-    """
-
+    # The notion in which the method is private of itself. A zCDP method also serves an (epsilon,
+    # delta) budget, an `"approx"` one serves nothing else; under a pure budget `"pure"` methods
+    # run, and those that can be made pure (`mean.adaptive`).
     privacy: Privacy
-    geometry: str = "l2"
-    level: Level = "item"
-    problems: tuple[str, ...] = ("mean",)
+    geometry: str = "l2"  # `"l2"` or another norm
+    level: Level = "item"  # what a neighbour replaces
+    problems: tuple[str, ...] = ("mean",)  # slugs of the problems that it solves
+    # slug of the upper bound whose exponents predict its slope; empty if there is none
     rate: str = ""
-    caveat: str = ""
+    caveat: str = ""  # what a reader must know before trusting it; empty if nothing
 
 
 @dataclass(frozen=True, kw_only=True)
 class BoundCard(Card):
-    r"""The catalogue's row for a bound.
-
-    Parameters
-    ----------
-    kind : {"upper", "lower"}
-    quantity : str
-        What is bounded. Only like is compared with like.
-    constant : {"explicit", "rate"}
-        ``"explicit"``: every constant is proven. ``"rate"``: constants (and logarithms, where
-        the summary says so) are hidden, and the value is the expression with constant 1.
-    guarantee : {"expectation", "probability 0.9", "probability 0.95"}
-        In which sense the bound holds.
-    latex : str
-        The formula.
-    privacy : {"none", "pure", "zcdp", "approx"}
-        Upper bounds: the notion that the method guarantees. Lower bounds: the class of
-        algorithms that it binds; ``"none"`` binds every algorithm.
-    method : str
-        Slug of the method that attains an upper bound; empty for lower bounds.
-    instance : str
-        Slug of the distribution on which a lower bound binds; empty if the catalogue has none.
-    instance_problem : str
-        Slug of the problem that makes the hard instance, with that distribution.
-    loss_class : LossClass
-        The losses that the statement is about: an upper bound holds for all of them, a lower one is
-        a worst case over them.
-    instance_class : LossClass
-        Lower bounds: the losses of the hard instance of the proof, a part of `loss_class`.
-    level : {"item", "user"}
-        What a neighbour replaces in the statement. A bound at item level sees the n m items of n
-        users as records.
-    problems : tuple of str
-        Slugs of the problems beside which the bound is drawn.
-    geometry : {"l2", "lq"}
-        The geometry that the statement is about.
-    drawn : bool
-        Lower bounds: whether a figure draws it; a variant of one that is drawn is in tables only.
-    tables : tuple of str
-        The tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others.
-    """
+    """The catalogue's row for a bound."""
 
     kind: Literal["upper", "lower"]
-    quantity: Quantity = "l2 error"
+    quantity: Quantity = "l2 error"  # What is bounded. Only like is compared with like.
+    # `"explicit"`: every constant is proven. `"rate"`: constants (and logarithms, where the summary
+    # says so) are hidden, and the value is the expression with constant 1.
     constant: Literal["explicit", "rate"]
+    # in which sense the bound holds
     guarantee: Literal["expectation", "probability 0.9", "probability 0.95"] = "expectation"
-    latex: str
+    latex: str  # the formula
+    # Upper bounds: the notion that the method guarantees. Lower bounds: the class of algorithms
+    # that it binds; `"none"` binds every algorithm.
     privacy: Privacy
-    method: str = ""
+    method: str = ""  # slug of the method that attains an upper bound; empty for lower bounds
+    # slug of the distribution on which a lower bound binds; empty if the catalogue has none
     instance: str = ""
+    # slug of the problem that makes the hard instance, with that distribution
     instance_problem: str = "mean"
+    # the losses that the statement is about: an upper bound holds for all of them, a lower one is a
+    # worst case over them
     loss_class: LossClass = MEAN
+    # lower bounds: the losses of the hard instance of the proof, a part of `loss_class`
     instance_class: LossClass = MEAN
+    # What a neighbour replaces in the statement. A bound at item level sees the n m items of n
+    # users as records.
     level: Level = "item"
-    problems: tuple[str, ...] = ("mean",)
-    geometry: Literal["l2", "lq"] = "l2"
+    problems: tuple[str, ...] = ("mean",)  # slugs of the problems beside which the bound is drawn
+    geometry: Literal["l2", "lq"] = "l2"  # the geometry that the statement is about
+    # lower bounds: whether a figure draws it; a variant of one that is drawn is in tables only
     drawn: bool = True
+    # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
     def applies_to(self, problem: LossClass) -> bool:

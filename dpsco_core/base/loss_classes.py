@@ -19,25 +19,18 @@ Curvature = Literal["mean", "linear", "convex", "strongly convex"]
 class LossClass:
     """A class of losses: the words of a statement.
 
-    Parameters
-    ----------
-    curvature : {"mean", "linear", "convex", "strongly convex"}
-        ``"mean"``: the estimation of a mean, which has no loss.
-    smooth, lipschitz : bool
-        Whether the loss of every record is, or in some statements the population risk, with
-        constants that the statement knows. Of a problem: for every law of its records.
-    generalised_linear : bool
-        Whether a loss depends on the parameter by its product with the features only.
-
     Examples
     --------
     >>> str(SMOOTH_STRONG), SMOOTH_STRONG.within(CONVEX), LINEAR.within(SMOOTH_STRONG)
     ('smooth strongly convex', True, False)
     """
 
-    curvature: Curvature
+    curvature: Curvature  # `"mean"`: the estimation of a mean, which has no loss
+    # Whether the loss of every record is, or in some statements the population risk, with constants
+    # that the statement knows. Of a problem: for every law of its records.
     smooth: bool = False
     lipschitz: bool = False
+    # whether a loss depends on the parameter by its product with the features only
     generalised_linear: bool = False
 
     def __str__(self) -> str:

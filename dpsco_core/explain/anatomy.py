@@ -45,27 +45,13 @@ PARTS = ("optimisation", "bias", "sampling", "noise")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RiskPath:
-    """The excess risk along a run.
+    """The excess risk along a run."""
 
-    Parameters
-    ----------
-    steps : array of shape (k,)
-        Steps done, from 0.
-    risks : array of shape (k,)
-        The excess population risk there.
-    points : array of shape (k, d)
-        The iterates themselves.
-    value : array of shape (d,)
-        The point that is released, which may be an average.
-    final : float
-        Its excess risk.
-    """
-
-    steps: NDArray[np.int64]
-    risks: Vector
-    points: Vector
-    value: Vector
-    final: float
+    steps: NDArray[np.int64]  # shape (k,): steps done, from 0
+    risks: Vector  # shape (k,): the excess population risk there
+    points: Vector  # shape (k, d): the iterates themselves
+    value: Vector  # shape (d,): the point that is released, which may be an average
+    final: float  # its excess risk
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,22 +61,15 @@ class ErrorParts:
     The same steps and step size at every radius. The first run sees a large sample and does not
     clip: what it errs is optimisation. Clipping it adds the bias, n records in the large sample's
     place add sampling, and noise adds the rest. A part may be negative: clipping can help.
-
-    Parameters
-    ----------
-    radii : array of shape (k,)
-    optimisation, bias, sampling, noise : arrays of shape (k,)
-        Means over the trials.
-    chosen : float
-        The radius that the tuning chooses.
     """
 
-    radii: Vector
+    radii: Vector  # shape (k,)
+    # shape (k,): means over the trials
     optimisation: Vector
     bias: Vector
     sampling: Vector
     noise: Vector
-    chosen: float
+    chosen: float  # the radius that the tuning chooses
 
     @property
     def total(self) -> Vector:

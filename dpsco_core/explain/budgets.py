@@ -45,23 +45,13 @@ def noise_multiplier(rho: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """A budget, in the notion in which it is given, with the delta at which epsilon is read.
-
-    Parameters
-    ----------
-    kind : {"approx", "zcdp", "pure"}
-    epsilon : float
-        Of the first and the last; not used by zCDP.
-    delta : float
-        In (0, 1). Of a pure or a zCDP budget, where it is converted to (epsilon, delta)-DP.
-    rho : float
-        Of zCDP; not used by the others.
-    """
+    """A budget, in the notion in which it is given, with the delta at which epsilon is read."""
 
     kind: Kind
-    epsilon: float = 1.0
+    epsilon: float = 1.0  # of the first and the last; not used by zCDP
+    # In (0, 1). Of a pure or a zCDP budget, where it is converted to (epsilon, delta)-DP.
     delta: float = 1e-6
-    rho: float = 0.5
+    rho: float = 0.5  # of zCDP; not used by the others
 
     def __post_init__(self) -> None:
         one_of("budget", self.kind, KINDS)
@@ -74,22 +64,13 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Conversion:
-    """One way between rho and (epsilon, delta).
+    """One way between rho and (epsilon, delta)."""
 
-    Parameters
-    ----------
-    name : {"paper", "tight", "gaussian"}
-        Bun and Steinke's formula, the best one for every zCDP mechanism, the exact curve of
-        Gaussian noise.
-    rho : float
-        What it allows to spend.
-    epsilon : float
-        What it proves at the point's delta.
-    """
-
+    # Bun and Steinke's formula, the best one for every zCDP mechanism, the exact curve of Gaussian
+    # noise
     name: Literal["paper", "tight", "gaussian"]
-    rho: float
-    epsilon: float
+    rho: float  # what it allows to spend
+    epsilon: float  # what it proves at the point's delta
 
     @property
     def noise_multiplier(self) -> float:
@@ -148,15 +129,9 @@ def guess_ceiling(epsilon: float, delta: float = 0.0) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """What a budget promises for one kind of neighbours.
+    """What a budget promises for one kind of neighbours."""
 
-    Parameters
-    ----------
-    neighbours : {"replace", "remove"}
-        Whether one record is replaced, or taken out of a sum over a public number of records.
-    epsilon, delta : float
-    """
-
+    # whether one record is replaced, or taken out of a sum over a public number of records
     neighbours: Literal["replace", "remove"]
     epsilon: float
     delta: float
@@ -217,31 +192,17 @@ def epsilon_curves(
 
 @dataclass(frozen=True, kw_only=True)
 class Composed:
-    """Epsilon at one delta of k equal releases, by four accountings.
-
-    Parameters
-    ----------
-    basic : float
-        Adds epsilons and deltas.
-    advanced : float
-        The theorem of Dwork, Rothblum and Vadhan (2010), for reference.
-    zcdp : float
-        Adds rho and converts the sum by the best formula for every zCDP mechanism.
-    exact : float
-        The smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that
-        are pure the optimal composition of `repeated_pure_epsilon`.
-    rho : float
-        Of one release.
-    basic_delta : float
-        Where `basic` is read: 0 for pure releases, whose epsilons add up without a delta.
-    """
+    """Epsilon at one delta of k equal releases, by four accountings."""
 
     releases: int
-    basic: float
-    advanced: float
-    zcdp: float
+    basic: float  # adds epsilons and deltas
+    advanced: float  # the theorem of Dwork, Rothblum and Vadhan (2010), for reference
+    zcdp: float  # adds rho and converts the sum by the best formula for every zCDP mechanism
+    # the smallest of all: the curve of Gaussian noise at the sum of rho, and for releases that are
+    # pure the optimal composition of `repeated_pure_epsilon`
     exact: float
-    rho: float
+    rho: float  # of one release
+    # where `basic` is read: 0 for pure releases, whose epsilons add up without a delta
     basic_delta: float
 
 
@@ -327,18 +288,12 @@ def release_counts(most: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Shuffled:
-    """What hiding the order of n records is worth to each record's own Gaussian release.
+    """What hiding the order of n records is worth to each record's own Gaussian release."""
 
-    Parameters
-    ----------
-    name : str
-        ``"none"`` without amplification; ``"printed"``, ``"closed"`` and ``"numerical"`` as in
-        `amplify`; ``"steps"`` as in `shuffle_steps`, where steps may be adaptive.
-    rho : float or None
-        What each record's release may spend; None where a condition of the route fails.
-    """
-
+    # `"none"` without amplification; `"printed"`, `"closed"` and `"numerical"` as in `amplify`;
+    # `"steps"` as in `shuffle_steps`, where steps may be adaptive
     name: str
+    # what each record's release may spend; None where a condition of the route fails
     rho: float | None
 
     @property

@@ -34,24 +34,16 @@ MEASURED_SECONDS = 12.0  # of a measured map, on the reference machine
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Contest:
-    """What each method has over a plane, by one reading.
-
-    Parameters
-    ----------
-    plane : Plane
-    methods : tuple of str
-    values : array of shape (methods, rows, columns)
-        A bound or the mean measured error; infinite where there is none, NaN where not known yet.
-    holds : array of shape (methods, rows, columns)
-        Whether every condition holds there, or the method runs.
-    ties : array of shape (rows, columns)
-        Whether the runs do not tell the smallest from another method.
-    """
+    """What each method has over a plane, by one reading."""
 
     plane: Plane
     methods: tuple[str, ...]
+    # shape (methods, rows, columns): a bound or the mean measured error; infinite where there is
+    # none, NaN where not known yet
     values: Vector
+    # shape (methods, rows, columns): whether every condition holds there, or the method runs
     holds: NDArray[np.bool_]
+    # shape (rows, columns): whether the runs do not tell the smallest from another method
     ties: NDArray[np.bool_]
 
     @cached_property

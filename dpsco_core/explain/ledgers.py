@@ -14,41 +14,25 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """Entries of a ledger that are alike: the same mechanism, sensitivity and share.
+    """Entries of a ledger that are alike: the same mechanism, sensitivity and share."""
 
-    Parameters
-    ----------
-    label : str
-        What was released: that of the first entry.
-    count : int
-        How many entries there are.
-    sensitivity, proven_sensitivity, noise : float
-        Of each of them.
-    size : int
-        Noisy coordinates of each.
-    blocks : int
-        More than 1 where one entry stands for a release on each of so many disjoint blocks.
-    rho, epsilon, delta : float
-        The share of each, in the notion of the mechanism.
-    part : str
-        ``"all records"``, or which block of them.
-    share : float
-        All of them together, of what the whole run has spent; that of a block, where the dearest
-        one counts, may be all of it.
-    """
-
-    label: str
+    label: str  # what was released: that of the first entry
     mechanism: str
-    count: int
+    count: int  # how many entries there are
+    # of each of them
     sensitivity: float
     proven_sensitivity: float
     noise: float
-    size: int
+    size: int  # noisy coordinates of each
+    # more than 1 where one entry stands for a release on each of so many disjoint blocks
     blocks: int
+    # the share of each, in the notion of the mechanism
     rho: float
     epsilon: float
     delta: float
-    part: str
+    part: str  # `"all records"`, or which block of them
+    # all of them together, of what the whole run has spent; that of a block, where the dearest one
+    # counts, may be all of it
     share: float
 
     @property
@@ -64,27 +48,13 @@ class Spending:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What one run has released.
+    """What one run has released."""
 
-    Parameters
-    ----------
-    outcome : Outcome
-        Of the run; ``not_applicable`` where it could not run.
-    budget : Budget
-        What it was allowed.
-    spendings : tuple of Spending
-        Its entries, neighbours that are alike as one, in order.
-    entries : tuple of Entry
-        All of them.
-    flaws : tuple of str
-        Where the noise is smaller than proven private.
-    """
-
-    outcome: Outcome
-    budget: Budget
-    spendings: tuple[Spending, ...]
-    entries: tuple[Entry, ...]
-    flaws: tuple[str, ...]
+    outcome: Outcome  # of the run; `not_applicable` where it could not run
+    budget: Budget  # what it was allowed
+    spendings: tuple[Spending, ...]  # its entries, neighbours that are alike as one, in order
+    entries: tuple[Entry, ...]  # all of them
+    flaws: tuple[str, ...]  # where the noise is smaller than proven private
 
     @property
     def parallel(self) -> bool:

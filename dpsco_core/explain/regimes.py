@@ -22,18 +22,12 @@ from dpsco_core.scenario import AXES, Scenario
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Plane:
-    """Two axes of a scenario and values on them.
+    """Two axes of a scenario and values on them."""
 
-    Parameters
-    ----------
-    x_axis, y_axis : str
-        Two different ones of n, d, epsilon and p.
-    x, y : arrays of shape (columns,) and (rows,)
-        Increasing; integers for n and d.
-    """
-
+    # two different ones of n, d, epsilon and p
     x_axis: str
     y_axis: str
+    # shape (columns,): increasing; integers for n and d
     x: Vector
     y: Vector
 
@@ -46,25 +40,15 @@ class Plane:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Regimes:
-    """Values of some bounds over a plane.
-
-    Parameters
-    ----------
-    values : array of shape (bounds, rows, columns)
-    terms : tuple of str
-        Names of the terms of the first bound.
-    dominant : array of shape (rows, columns)
-        Which of them is largest; -1 where the bound is infinite.
-    holds : array of shape (bounds, rows, columns)
-        Whether all hypotheses hold.
-    """
+    """Values of some bounds over a plane."""
 
     plane: Plane
     bounds: tuple[Bound, ...]
-    values: Vector
-    terms: tuple[str, ...]
+    values: Vector  # shape (bounds, rows, columns)
+    terms: tuple[str, ...]  # names of the terms of the first bound
+    # shape (rows, columns): which of them is largest; -1 where the bound is infinite
     dominant: NDArray[np.intp]
-    holds: NDArray[np.bool_]
+    holds: NDArray[np.bool_]  # shape (bounds, rows, columns): whether all hypotheses hold
 
 
 def axis_values(

@@ -23,30 +23,17 @@ ONE_SIDED = 0.9  # of the tail on one side
 
 @dataclass(frozen=True, kw_only=True)
 class Tail:
-    """What n numbers say of their tail.
+    """What n numbers say of their tail."""
 
-    Parameters
-    ----------
-    count : int
-        The numbers.
-    used : int
-        How many of the farthest the estimate rests on.
-    index : float
-        Hill's estimate of the tail index: moments of a lower order exist.
-    low, high : float
-        Its 95 % interval, index (1 +- 1.96 / sqrt(used)), for exact power tails.
-    one_sided : bool
-        Whether the tail is on one side of the median.
-    """
-
-    count: int
-    used: int
-    index: float
+    count: int  # the numbers
+    used: int  # how many of the farthest the estimate rests on
+    index: float  # Hill's estimate of the tail index: moments of a lower order exist
+    # its 95 % interval, index (1 +- 1.96 / sqrt(used)), for exact power tails
     low: float
     high: float
     mean: float
     median: float
-    one_sided: bool
+    one_sided: bool  # whether the tail is on one side of the median
 
     @property
     def law(self) -> str:

@@ -35,20 +35,11 @@ _PER_TRIAL = 60  # records that are scored in one data set
 
 @dataclass(frozen=True, kw_only=True)
 class TracingProof:
-    r"""The numbers of the proof of (T1), at one spike probability.
-
-    Parameters
-    ----------
-    bounds : TracingBounds
-    q : float
-        Spike probability.
-    shape : float
-        u, of the prior of the biases.
-    """
+    """The numbers of the proof of (T1), at one spike probability."""
 
     bounds: TracingBounds
-    q: float
-    shape: float
+    q: float  # spike probability
+    shape: float  # u, of the prior of the biases
 
     @property
     def spikes(self) -> float:
@@ -57,7 +48,7 @@ class TracingProof:
 
     @property
     def scale(self) -> float:
-        r""":math:`q^{1-1/p}`: the mean is that times the biases."""
+        """:math:`q^{1-1/p}`: the mean is that times the biases."""
         return mean_scale(self.q, self.bounds.moment_order)
 
     @property
@@ -111,21 +102,13 @@ def tracing_proof(setting: Setting, notion: Notion, shift: float = 1.0) -> Traci
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spied:
-    """The spy's scores on the outputs of one method.
-
-    Parameters
-    ----------
-    method : str
-    used, fresh : array
-        Scores of records that were among the data, and of others of the same law.
-    refused : str
-        Why the method cannot run, or "".
-    """
+    """The spy's scores on the outputs of one method."""
 
     method: str
+    # scores of records that were among the data, and of others of the same law
     used: Vector
     fresh: Vector
-    refused: str
+    refused: str  # why the method cannot run, or ""
 
     def rates(self) -> tuple[Vector, Vector]:
         """Return false and true positive rates over all thresholds, both rising from 0 to 1."""

@@ -53,62 +53,37 @@ class AtRadius:
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What one tail index makes of the records, and of privacy.
-
-    Parameters
-    ----------
-    p : float
-    at : tuple of int
-        The places of n, epsilon and p among those of the picture.
-    middle, farthest : float
-        Half of the records lie within `middle` of the centre, and none lies beyond `farthest`.
-    plain : float
-        The error of their average, without clipping and noise.
-    best : AtRadius
-        At the radius where the error is least.
-    floor : float
-        What every (epsilon, delta)-private algorithm errs by in the worst case: the largest
-        explicit lower bound on the mean error.
-    halving : float
-        How many times the records halve the error that privacy adds, by the proven rate of simple
-        clipping: 2^(p/(p-1)).
-    floor_halving : float
-        The same for `floor`.
-    """
+    """What one tail index makes of the records, and of privacy."""
 
     p: float
-    at: tuple[int, int, int]
+    at: tuple[int, int, int]  # the places of n, epsilon and p among those of the picture
+    # half of the records lie within `middle` of the centre, and none lies beyond `farthest`
     middle: float
     farthest: float
-    plain: float
-    best: AtRadius
+    plain: float  # the error of their average, without clipping and noise
+    best: AtRadius  # at the radius where the error is least
+    # what every (epsilon, delta)-private algorithm errs by in the worst case: the largest explicit
+    # lower bound on the mean error
     floor: float
+    # how many times the records halve the error that privacy adds, by the proven rate of simple
+    # clipping: 2^(p/(p-1))
     halving: float
-    floor_halving: float
+    floor_halving: float  # the same for `floor`
 
 
 @dataclass(frozen=True, kw_only=True)
 class Why:
-    """The numbers of the page.
-
-    Parameters
-    ----------
-    heavy, light : Side
-    small, large : AtRadius
-        At the heavy tail, a quarter of the best radius and four times it.
-    guess : float
-        How often a spy who knows all else is right about one record, at most, when two are equally
-        likely and the noise is Gaussian.
-    limit : float
-        The same for any (epsilon, delta)-private method.
-    """
+    """The numbers of the page."""
 
     heavy: Side
     light: Side
+    # at the heavy tail, a quarter of the best radius and four times it
     small: AtRadius
     large: AtRadius
+    # how often a spy who knows all else is right about one record, at most, when two are equally
+    # likely and the noise is Gaussian
     guess: float
-    limit: float
+    limit: float  # the same for any (epsilon, delta)-private method
 
 
 @lru_cache(maxsize=1)

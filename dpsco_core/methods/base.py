@@ -31,60 +31,37 @@ Reads = Literal["summed", "grouped", "ordered", "whole"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """Where a method is audited: the small run whose output tells most about one record.
+    """Where a method is audited: the small run whose output tells most about one record."""
 
-    Parameters
-    ----------
-    records : int
-        Records, or users. One, where a method looks at one record a step or puts each into a group
-        of its own: all that it lets out is then about that one.
-    problem : str
-        Slug of an optimiser's problem. The loss whose gradient is the record itself is the
-        sharpest, where the method allows it; otherwise the first problem of its card.
-    exponent : float
-        q of the geometry, for methods of the geometry ``"lq"``.
-    place : callable, optional
-        Coordinate of the worst record, from the plan and d; None: beyond every clip.
-    at_once : bool
-        Whether the method's only use of randomness is one noisy value, which is its result.
-    free_steps : bool
-        Whether a run may take any number of steps, set by the field ``descent``.
-    clip : (str, str) or None
-        The method's field that moves its clip, and the plan's that says where it is.
-    flawed : (str, float) or None
-        A field of the method and its value at which the noise that its paper prints is furthest
-        below what its claim needs; None if no such constant is known.
-    unseen : str
-        Why runs cannot show anything, in a sentence; empty if they can.
-    instead : str
-        Slug of a method that can be audited in its place.
-    """
-
+    # Records, or users. One, where a method looks at one record a step or puts each into a group of
+    # its own: all that it lets out is then about that one.
     records: int = 8
+    # Slug of an optimiser's problem. The loss whose gradient is the record itself is the sharpest,
+    # where the method allows it; otherwise the first problem of its card.
     problem: str = "linear"
-    exponent: float = 1.5
+    exponent: float = 1.5  # q of the geometry, for methods of the geometry `"lq"`
+    # coordinate of the worst record, from the plan and d; None: beyond every clip
     place: Callable[[Any, int], float] | None = None
+    # whether the method's only use of randomness is one noisy value, which is its result
     at_once: bool = False
+    # whether a run may take any number of steps, set by the field `descent`
     free_steps: bool = False
+    # the method's field that moves its clip, and the plan's that says where it is
     clip: tuple[str, str] | None = None
+    # a field of the method and its value at which the noise that its paper prints is furthest below
+    # what its claim needs; None if no such constant is known
     flawed: tuple[str, float] | None = None
-    unseen: str = ""
-    instead: str = ""
+    unseen: str = ""  # why runs cannot show anything, in a sentence; empty if they can
+    instead: str = ""  # slug of a method that can be audited in its place
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The parameters of one run, none of which depends on the data: a method adds its own.
-
-    Parameters
-    ----------
-    setting : Setting
-        What they are chosen from. A release takes records of its sizes only.
-    """
+    """The parameters of one run, none of which depends on the data: a method adds its own."""
 
     halts: ClassVar[bool] = False  # whether a run may end before it has taken all `gradients`
 
-    setting: Setting
+    setting: Setting  # What they are chosen from. A release takes records of its sizes only.
 
     @property
     def passes(self) -> float:
@@ -99,19 +76,13 @@ class Plan:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodCost(Coefficients):
-    """What a run of a method costs: `Plan.passes` times the seconds of the coefficients.
+    """What a run of a method costs: `Plan.passes` times the seconds of the coefficients."""
 
-    Parameters
-    ----------
-    unit : {"run", "step"}
-        What the coefficients are of: a whole run, or a step over all records or users.
-    rough_steps : pair of float, optional
-        Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first
-        number, from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most
-        often up to 2.
-    """
-
+    # what the coefficients are of: a whole run, or a step over all records or users
     unit: Literal["run", "step"] = "run"
+    # Where a plan takes some 0.1 s: the steps are about epsilon n / sqrt(d) over the first number,
+    # from 1 to the second. At 40 settings that was 0.8 to 16 times the planned ones, most often up
+    # to 2.
     rough_steps: tuple[float, float] | None = None
 
 
@@ -183,18 +154,10 @@ class Method(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class PrivateMethod(Method):
-    """A private method: one that is run as its paper prints it, or better.
+    """A private method: one that is run as its paper prints it, or better."""
 
-    Parameters
-    ----------
-    calibration : {"tight", "paper"}
-        The noise: as large as the budget asks for, or as printed.
-    tuning : {"practical", "theory"}
-        All other parameters: chosen from the setting, or the theorem's.
-    """
-
-    calibration: Calibration = "tight"
-    tuning: Tuning = "practical"
+    calibration: Calibration = "tight"  # the noise: as large as the budget asks for, or as printed
+    tuning: Tuning = "practical"  # all other parameters: chosen from the setting, or the theorem's
 
 
 def released(

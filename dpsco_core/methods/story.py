@@ -19,21 +19,11 @@ Smooth = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Why a method is private, in the order in which one proves it.
+    """Why a method is private, in the order in which one proves it."""
 
-    Parameters
-    ----------
-    sensitivity : str
-        What a neighbour can change, and by how much at most.
-    mechanism : str
-        The noise that hides it, and where its size comes from.
-    composition : str
-        What all releases cost together.
-    """
-
-    sensitivity: str
-    mechanism: str
-    composition: str
+    sensitivity: str  # what a neighbour can change, and by how much at most
+    mechanism: str  # the noise that hides it, and where its size comes from
+    composition: str  # what all releases cost together
 
     @property
     def steps(self) -> tuple[tuple[str, str], ...]:
@@ -43,42 +33,19 @@ class Proof:
 
 @dataclass(frozen=True, kw_only=True)
 class Story:
-    r"""A method in plain words, for people; formulas stand between dollar signs.
+    """A method in plain words, for people; formulas stand between dollar signs."""
 
-    Parameters
-    ----------
-    what : str
-        What it does, in three sentences.
-    steps : tuple of str
-        As the library runs them.
-    assumptions : tuple of str
-        What accuracy and the guarantee need; privacy's own are in `privacy`.
-    privacy : Proof or None
-        None for a method without privacy.
-    smooth : str
-        What must be smooth.
-    order : str
-        Time of a run in LaTeX, without dollars.
-    cost : str
-        Gradients and passes in words.
-    when : str
-        When to choose it.
-    pitfalls : tuple of str
-        What goes wrong in use.
-    errata : tuple of str
-        Flaws of the paper's calibration or theorem, and what the library does instead.
-    example : mapping of str
-        Fields of a scenario in which it runs, beside a baseline; small enough for the dashboard.
-    """
-
-    what: str
-    steps: tuple[str, ...]
+    what: str  # what it does, in three sentences
+    steps: tuple[str, ...]  # as the library runs them
+    # what accuracy and the guarantee need; privacy's own are in `privacy`
     assumptions: tuple[str, ...]
-    privacy: Proof | None
-    smooth: Smooth
-    order: str
-    cost: str
-    when: str
-    pitfalls: tuple[str, ...]
+    privacy: Proof | None  # None for a method without privacy
+    smooth: Smooth  # what must be smooth
+    order: str  # time of a run in LaTeX, without dollars
+    cost: str  # gradients and passes in words
+    when: str  # when to choose it
+    pitfalls: tuple[str, ...]  # what goes wrong in use
+    # flaws of the paper's calibration or theorem, and what the library does instead
     errata: tuple[str, ...] = ()
+    # fields of a scenario in which it runs, beside a baseline; small enough for the dashboard
     example: Mapping[str, Any]

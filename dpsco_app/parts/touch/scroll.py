@@ -18,36 +18,18 @@ STYLES = ("picture.css", "scroll.css")
 
 @dataclass(frozen=True, kw_only=True)
 class PictureState:
-    """A state of the picture.
+    """A state of the picture."""
 
-    Parameters
-    ----------
-    at : tuple of int
-        The places of n, epsilon and p among the picture's values.
-    view : float
-        Half the width of the plane of the records.
-    zoom : float
-        How many times the plane of the averages is magnified further.
-    radius : float, optional
-        The clip radius; without one nothing is clipped, and there is no noise.
-    moved : point or "worst", optional
-        Where the changed record lies.
-    floor : float, optional
-        A lower bound on the error, drawn into its curve.
-    parts : tuple of str
-        What is shown, by the names of `data-part` in picture.html; "cloud": the noise.
-    main : str
-        The one figure that a phone shows.
-    """
-
-    at: tuple[int, int, int]
-    view: float
-    zoom: float = 1.0
+    at: tuple[int, int, int]  # the places of n, epsilon and p among the picture's values
+    view: float  # half the width of the plane of the records
+    zoom: float = 1.0  # how many times the plane of the averages is magnified further
+    # the clip radius; without one nothing is clipped, and there is no noise
     radius: float | None = None
-    moved: tuple[float, float] | Literal["worst"] | None = None
-    floor: float | None = None
+    moved: tuple[float, float] | Literal["worst"] | None = None  # where the changed record lies
+    floor: float | None = None  # a lower bound on the error, drawn into its curve
+    # what is shown, by the names of `data-part` in picture.html; "cloud": the noise
     parts: tuple[str, ...] = ()
-    main: str = "records"
+    main: str = "records"  # the one figure that a phone shows
 
 
 @dataclass(frozen=True, kw_only=True)

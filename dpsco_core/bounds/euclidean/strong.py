@@ -73,21 +73,14 @@ def strong_factor(diameter: float, strong_convexity: float, smoothness: float) -
 
 @dataclass(frozen=True, kw_only=True)
 class StrongRisk:
-    """The excess risk of a run, split; the four parts add up to it.
+    """The excess risk of a run, split; the four parts add up to it."""
 
-    Parameters
-    ----------
-    optimisation, sampling, bias, noise : float
-        What is left of the starting distance, and what finite blocks, clipping and privacy cost.
-    steps : int
-        T.
-    """
-
+    # what is left of the starting distance, and what finite blocks, clipping and privacy cost
     optimisation: float
     sampling: float
     bias: float
     noise: float
-    steps: int
+    steps: int  # T
 
     @property
     def total(self) -> float:

@@ -86,7 +86,7 @@ def approximate_leakage(epsilon: float, delta: float, spread: float = FULL) -> L
 
 
 def concentrated_leakage(rho: float) -> Leakage:
-    r"""Return Lemma B, for rho-zCDP algorithms, at the spread `CONCENTRATED`."""
+    """Return Lemma B, for rho-zCDP algorithms, at the spread `CONCENTRATED`."""
     require(rho > 0, "rho", "positive", rho)
     root = math.sqrt(2 * rho) * CONCENTRATED**2
     capped = math.sqrt(16 / 27 * rho * moment_factor(0.75 * rho))
@@ -166,17 +166,11 @@ def _root(u: Floats, x: Floats, gain: Floats) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class TracingBounds:
-    """The tracing bounds of section 3 for n records, dimension d, order k and a leakage.
-
-    Parameters
-    ----------
-    moment_order : float
-        k >= 2.
-    """
+    """The tracing bounds of section 3 for n records, dimension d, order k and a leakage."""
 
     n: int
     d: int
-    moment_order: float
+    moment_order: float  # k >= 2
     leakage: Leakage
 
     def __post_init__(self) -> None:

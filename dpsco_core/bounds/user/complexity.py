@@ -19,7 +19,7 @@ Count = Callable[[UserLevel], float]
 
 
 def single_pass(at: UserLevel) -> float:
-    r"""Return n m: Theorem 2.1, Bassily and Sun (2023), Alg. 5, and group privacy (about)."""
+    """Return n m: Theorem 2.1, Bassily and Sun (2023), Alg. 5, and group privacy (about)."""
     return float(at.total)
 
 
@@ -172,23 +172,16 @@ def _failing(*conditions: tuple[bool, str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class TableRow:
-    """One row of the comparison.
-
-    Parameters
-    ----------
-    optimal : bool
-        Whether its excess risk is optimal up to logarithms; otherwise it takes linear time.
-    smooth, non_smooth : callable or None
-        Gradients on losses of either kind; None where there is no such result.
-    failures : callable
-        One sentence for every assumption that fails, logarithms and constants dropped.
-    """
+    """One row of the comparison."""
 
     slug: str
     name: str
+    # whether its excess risk is optimal up to logarithms; otherwise it takes linear time
     optimal: bool
+    # gradients on losses of either kind; None where there is no such result
     smooth: Count | None
     non_smooth: Count | None
+    # one sentence for every assumption that fails, logarithms and constants dropped
     failures: Callable[[UserLevel], tuple[str, ...]]
 
 
@@ -255,24 +248,14 @@ COMPARISON: tuple[TableRow, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """Gradients of one method over the number of items.
-
-    Parameters
-    ----------
-    loss : str
-        "smooth" or "non-smooth".
-    items : tuple of int
-        n m.
-    applies : tuple of bool
-        Whether the method's assumptions hold there.
-    """
+    """Gradients of one method over the number of items."""
 
     slug: str
     name: str
-    loss: str
-    items: tuple[int, ...]
+    loss: str  # "smooth" or "non-smooth"
+    items: tuple[int, ...]  # n m
     gradients: tuple[float, ...]
-    applies: tuple[bool, ...]
+    applies: tuple[bool, ...]  # whether the method's assumptions hold there
 
 
 def figure_1(users: Sequence[int], m: int, *, smoothness: float = 1.0) -> tuple[Curve, ...]:

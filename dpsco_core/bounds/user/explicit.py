@@ -51,15 +51,10 @@ FILTERED = (ANY_EPSILON, *LOSSES, SAMPLE_SMOOTH)
 
 @dataclass(frozen=True, kw_only=True)
 class ExplicitRisk:
-    """The smallest bound over the schedules tried, and the schedule that has it.
+    """The smallest bound over the schedules tried, and the schedule that has it."""
 
-    Parameters
-    ----------
-    terms : tuple of five float
-        Start, sampling, noise between phases, noise of the last phase, failure of the filter;
-        all infinite where no schedule can run.
-    """
-
+    # start, sampling, noise between phases, noise of the last phase, failure of the filter; all
+    # infinite where no schedule can run
     terms: Terms5
     schedule: SgdSchedule | ErmSchedule | None
 

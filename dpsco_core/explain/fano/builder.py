@@ -35,28 +35,15 @@ class Builder:
         1-\frac{\rho(n^2\alpha^2+n\alpha(1-\alpha))+\ln2}{\ln N},\ 0\Big\}
 
     Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws.
-
-    Parameters
-    ----------
-    bits : float
-        log2 of the number N of words, in [1, 1e6].
-    separation : float
-        Least distance r of two words' parameters.
-    total_variation : float
-        Bound alpha in [0, 1] on the total variation of two words' laws of one record.
-    kl : float
-        Bound beta on their Kullback-Leibler divergence, in nats; may be infinite.
-    n : int
-        Records.
-    rho, epsilon : float
-        Budgets of the concentrated and of the pure form.
     """
 
-    bits: float
-    separation: float
+    bits: float  # log2 of the number N of words, in [1, 1e6]
+    separation: float  # least distance r of two words' parameters
+    # bound alpha in [0, 1] on the total variation of two words' laws of one record
     total_variation: float
-    kl: float
-    n: int
+    kl: float  # bound beta on their Kullback-Leibler divergence, in nats; may be infinite
+    n: int  # records
+    # budgets of the concentrated and of the pure form
     rho: float
     epsilon: float
 
@@ -187,20 +174,12 @@ class Builder:
 
 @dataclass(frozen=True, kw_only=True)
 class SpikeProof:
-    """What both hard instances share, at one spike probability q.
-
-    Parameters
-    ----------
-    order : float
-        The tail index p >= 2.
-    q : float
-        Spike probability in [0, 1].
-    """
+    """What both hard instances share, at one spike probability q."""
 
     n: int
     d: int
-    order: float
-    q: float
+    order: float  # the tail index p >= 2
+    q: float  # spike probability in [0, 1]
     rho: float
     epsilon: float
 

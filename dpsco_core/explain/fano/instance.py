@@ -41,15 +41,9 @@ At = Callable[[float, int, int, float, float], float]
 
 @dataclass(frozen=True, kw_only=True)
 class MeanInstance:
-    """The mean problem on which bounds are built.
+    """The mean problem on which bounds are built."""
 
-    Parameters
-    ----------
-    scenario : Scenario
-        A single point of mean estimation on a hard instance.
-    """
-
-    scenario: Scenario
+    scenario: Scenario  # a single point of mean estimation on a hard instance
 
     def __post_init__(self) -> None:
         chosen = self.scenario
@@ -149,25 +143,15 @@ def mean_instance(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FanoCurve:
-    """One bound over the spike probability.
+    """One bound over the spike probability."""
 
-    Parameters
-    ----------
-    slug : str
-        Of its catalogue row.
-    binds : {"zcdp", "pure"}
-    hard : {"hypercube", "spike"}
-    q, values : array of shape (k,)
-        Spike probabilities, increasing, and the bound at them.
-    best_q, best : float
-        Where it is largest among the means within R, and the bound there.
-    """
-
-    slug: str
+    slug: str  # of its catalogue row
     binds: Class
     hard: Hard
+    # shape (k,): spike probabilities, increasing, and the bound at them
     q: NDArray[np.float64]
     values: NDArray[np.float64]
+    # where it is largest among the means within R, and the bound there
     best_q: float
     best: float
 
@@ -218,24 +202,14 @@ def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Rung:
-    """One form of the lower bound.
-
-    Parameters
-    ----------
-    binds : {"zcdp", "pure"}
-    source : {"paper", "optimised", "hypercube"}
-        Whose constants: the paper's own, the best ones for its instance, a sharper instance.
-    q : float
-        The spike probability used.
-    value : float
-        0 where the form says nothing.
-    """
+    """One form of the lower bound."""
 
     key: str
     binds: Class
+    # whose constants: the paper's own, the best ones for its instance, a sharper instance
     source: Source
-    q: float
-    value: float
+    q: float  # the spike probability used
+    value: float  # 0 where the form says nothing
 
 
 def literal_probability(at: MeanInstance, binds: Class) -> float:
@@ -310,7 +284,7 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
 
 
 def _closed_probability(at: MeanInstance) -> float:
-    r"""Return the q at which the printed argument has half of Fano's factor left, within R."""
+    """Return the q at which the printed argument has half of Fano's factor left, within R."""
     s = at.scenario
     value = spikes.spike_closed_form_cdp(s.n, s.d, s.p, at.rho)
     if value == 0:

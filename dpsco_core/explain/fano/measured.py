@@ -15,22 +15,12 @@ from dpsco_core.runs.study import Outcome
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """What one method left on the instance.
-
-    Parameters
-    ----------
-    errors : tuple of float
-        One a trial; empty where the method cannot run.
-    floor : float
-        The largest bound that binds it on this instance; 0 for a method without privacy.
-    refused : str
-        Why it cannot run, or "".
-    """
+    """What one method left on the instance."""
 
     method: str
-    errors: tuple[float, ...]
-    floor: float
-    refused: str
+    errors: tuple[float, ...]  # one a trial; empty where the method cannot run
+    floor: float  # the largest bound that binds it on this instance; 0 for a method without privacy
+    refused: str  # why it cannot run, or ""
 
     @property
     def mean(self) -> float:

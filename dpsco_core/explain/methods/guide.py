@@ -27,18 +27,11 @@ def comparison_point(scenario: Scenario) -> Scenario:
 
 @dataclass(frozen=True, kw_only=True)
 class Advice:
-    """Which private method to start with, by measured errors.
+    """Which private method to start with, by measured errors."""
 
-    Parameters
-    ----------
-    ranked : tuple of (str, float)
-        The private methods that ran with their mean errors, the smallest first.
-    tied : bool
-        Whether the runs do not tell the first from another one.
-    """
-
+    # the private methods that ran with their mean errors, the smallest first
     ranked: tuple[tuple[str, float], ...]
-    tied: bool
+    tied: bool  # whether the runs do not tell the first from another one
 
 
 def advice(outcomes: Sequence[Outcome]) -> Advice:
@@ -55,19 +48,12 @@ def advice(outcomes: Sequence[Outcome]) -> Advice:
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
-    """Whether a method runs at a point.
-
-    Parameters
-    ----------
-    refusal : str
-        Why not, in one sentence; empty where it runs.
-    seconds : float
-        Predicted time of one run with the measurement of its error, on the reference machine, so
-        that every machine makes the same choice.
-    """
+    """Whether a method runs at a point."""
 
     slug: str
-    refusal: str
+    refusal: str  # why not, in one sentence; empty where it runs
+    # predicted time of one run with the measurement of its error, on the reference machine, so that
+    # every machine makes the same choice
     seconds: float
 
     @property

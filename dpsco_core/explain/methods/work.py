@@ -16,24 +16,12 @@ from dpsco_core.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class Work:
-    """What one run asks for.
+    """What one run asks for."""
 
-    Parameters
-    ----------
-    items : int
-        Records, or items of all users, that there are.
-    gradients : int or None
-        Item gradients that are taken; None where nobody knows beforehand.
-    at_most : bool
-        Whether `gradients` is an upper bound.
-    seconds : float
-        Predicted on this machine.
-    """
-
-    items: int
-    gradients: int | None
-    at_most: bool
-    seconds: float
+    items: int  # records, or items of all users, that there are
+    gradients: int | None  # item gradients that are taken; None where nobody knows beforehand
+    at_most: bool  # whether `gradients` is an upper bound
+    seconds: float  # predicted on this machine
 
     @property
     def passes(self) -> float | None:

@@ -21,19 +21,13 @@ _OPERAND = re.compile(r"[\w.]+$|\)")
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """A condition: its words, whether it holds, why not, and both sides in numbers.
+    """A condition: its words, whether it holds, why not, and both sides in numbers."""
 
-    Parameters
-    ----------
-    text, failure : str
-        The failure is empty where it holds.
-    sides : tuple of float or str
-        Values and the signs between them, as in ``(500, ">=", 1234)``; empty where the condition
-        does not compare sizes.
-    """
-
+    # the failure is empty where it holds
     text: str
     failure: str
+    # values and the signs between them, as in `(500, ">=", 1234)`; empty where the condition does
+    # not compare sizes
     sides: tuple[float | str, ...]
 
 

@@ -46,20 +46,14 @@ SLOPES = ("n", "d", "epsilon")  # a zCDP budget is swept in its place
 
 @dataclass(frozen=True, kw_only=True)
 class PaperTable:
-    """One table: `source` says which table of which paper it is.
-
-    Parameters
-    ----------
-    holds : callable
-        Whether a card belongs to the table although it does not name it.
-    covered : mapping
-        Fields of a scenario in which theorems of the table hold; empty for tables of no paper.
-    """
+    """One table: `source` says which table of which paper it is."""
 
     key: str
     title: str
     source: str
+    # whether a card belongs to the table although it does not name it
     holds: Callable[[BoundCard], bool] = lambda _: False
+    # fields of a scenario in which theorems of the table hold; empty for tables of no paper
     covered: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -170,26 +164,14 @@ def paper_table(key: str) -> PaperTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One bound at one scenario.
-
-    Parameters
-    ----------
-    value : float
-        NaN where the bound is about something else than the scenario.
-    terms : tuple of (name, value)
-    failures : tuple of str
-        What fails: hypotheses, or that it is about something else.
-    here : bool
-        Whether it is about the scenario's problem and what the scenario hides.
-    applies : bool
-        Whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`.
-    """
+    """One bound at one scenario."""
 
     bound: Bound
-    value: float
+    value: float  # NaN where the bound is about something else than the scenario
     terms: tuple[tuple[str, float], ...]
-    failures: tuple[str, ...]
-    here: bool
+    failures: tuple[str, ...]  # what fails: hypotheses, or that it is about something else
+    here: bool  # whether it is about the scenario's problem and what the scenario hides
+    # whether it is about methods for the problem's class of losses; see `BoundCard.applies_to`
     applies: bool = False
 
     @property

@@ -87,18 +87,11 @@ def command(scenario: Scenario) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Errors:
-    """What one method left, by m and trial.
-
-    Parameters
-    ----------
-    items : array of shape (k,)
-        m, increasing.
-    risks : array of shape (k, trials)
-        Excess population risk; NaN where the method cannot run.
-    """
+    """What one method left, by m and trial."""
 
     method: str
-    items: NDArray[np.float64]
+    items: NDArray[np.float64]  # shape (k,): m, increasing
+    # shape (k, trials): excess population risk; NaN where the method cannot run
     risks: NDArray[np.float64]
 
     @property
@@ -145,25 +138,17 @@ def errors_of(outcomes: Sequence[Outcome], method: str) -> Errors:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """Where the mean error of one method falls below that of another.
+    """Where the mean error of one method falls below that of another."""
 
-    Parameters
-    ----------
-    items : float
-        m, between two points of the grid: linear in the logarithms of m and of the errors.
-    low, high : float
-        These two points.
-    interval : (float, float)
-        The middle 95 % of the crossings when the trials are drawn again with replacement;
-        infinite ends where a draw has none.
-    reversals : int
-        How many further times the order changes along the grid; 0 for a clear crossing.
-    """
-
+    # m, between two points of the grid: linear in the logarithms of m and of the errors
     items: float
+    # these two points
     low: float
     high: float
+    # the middle 95 % of the crossings when the trials are drawn again with replacement; infinite
+    # ends where a draw has none
     interval: tuple[float, float]
+    # how many further times the order changes along the grid; 0 for a clear crossing
     reversals: int
 
 

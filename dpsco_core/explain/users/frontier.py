@@ -26,19 +26,12 @@ RECOMMENDED_STEPS = 20  # of three phases each: theory/lowy-liu-asi.md, 2.3
 
 @dataclass(frozen=True, kw_only=True)
 class UsersNeeded:
-    """How many users one algorithm, or one theorem, needs.
-
-    Parameters
-    ----------
-    printed : bool
-        With the paper's constants; otherwise calibrated.
-    least : callable
-        The least n at a `UserLevel`, whose own n does not count; infinite where there is none.
-    """
+    """How many users one algorithm, or one theorem, needs."""
 
     slug: str
     method: str
-    printed: bool
+    printed: bool  # with the paper's constants; otherwise calibrated
+    # the least n at a `UserLevel`, whose own n does not count; infinite where there is none
     least: Callable[[UserLevel], float]
 
 

@@ -35,22 +35,13 @@ RESOLVED = 1e3  # a record's pull is at least so many times what a phase rounds
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    r"""One phase.
+    """One phase."""
 
-    Parameters
-    ----------
-    start, stop : int
-        Its records, by index.
-    step_size : float
-        :math:`\eta_i`, of a record. A step on b records is b times as large.
-    noise_std : float
-        :math:`\sigma_i`, of the phase's average.
-    """
-
+    # its records, by index
     start: int
     stop: int
-    step_size: float
-    noise_std: float
+    step_size: float  # η_i, of a record. A step on b records is b times as large.
+    noise_std: float  # σ_i, of the phase's average
 
 
 @dataclass(frozen=True, kw_only=True)

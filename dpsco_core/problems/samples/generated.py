@@ -146,15 +146,10 @@ class GeneratedSample(Range[SampleSource]):
 
 @dataclass(frozen=True, eq=False)
 class GeneratedGradients:
-    """The per-sample gradients of a generated sample at one point; see `Rows`.
-
-    Parameters
-    ----------
-    w : array of shape (d,)
-    """
+    """The per-sample gradients of a generated sample at one point; see `Rows`."""
 
     sample: GeneratedSample
-    w: Vector
+    w: Vector  # shape (d,)
 
     @property
     def n(self) -> int:

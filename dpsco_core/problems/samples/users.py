@@ -69,18 +69,10 @@ class UserSample(Protocol):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ItemSample:
-    """Users whose items are all at hand: records i m to (i + 1) m are those of user i.
+    """Users whose items are all at hand: records i m to (i + 1) m are those of user i."""
 
-    Parameters
-    ----------
-    records : Sample
-        n m records.
-    items : int
-        m, at least 1.
-    """
-
-    records: Sample
-    items: int
+    records: Sample  # n m records
+    items: int  # m, at least 1
 
     def __post_init__(self) -> None:
         whole = self.items >= 1 and self.records.n % self.items == 0
@@ -141,20 +133,11 @@ class MeanSample:
     """Users of whom only the means of the items matter: a loss whose gradient is linear in them.
 
     Half the squared distance and the linear loss; m may be a million.
-
-    Parameters
-    ----------
-    means : DenseRows
-        The users' mean items, shape (n, d).
-    items : int
-        m.
-    loss : PointLoss
-        With ``needs_only_the_mean``.
     """
 
-    means: DenseRows
-    items: int
-    loss: PointLoss
+    means: DenseRows  # the users' mean items, shape (n, d)
+    items: int  # m
+    loss: PointLoss  # with `needs_only_the_mean`
     constraint: ConstraintSet
 
     def __post_init__(self) -> None:

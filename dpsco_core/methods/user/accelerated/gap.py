@@ -16,18 +16,10 @@ from dpsco_core.privacy.checks import check_count, check_positive
 
 @dataclass(frozen=True, kw_only=True)
 class Curvature:
-    r"""What AC-SA must know of its objective.
+    """What AC-SA must know of its objective."""
 
-    Parameters
-    ----------
-    strong_convexity : float
-        :math:`\mu > 0`.
-    smoothness : float
-        :math:`L_F \ge \mu`.
-    """
-
-    strong_convexity: float
-    smoothness: float
+    strong_convexity: float  # μ > 0
+    smoothness: float  # L_F ≥ μ
 
     def __post_init__(self) -> None:
         check_positive("strong_convexity", self.strong_convexity)

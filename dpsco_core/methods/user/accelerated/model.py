@@ -36,28 +36,15 @@ STEEPER = 1.25  # the empirical risk may be steeper than the population's
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """What the model knows of the risk.
+    """What the model knows of the risk."""
 
-    Parameters
-    ----------
-    smallest, largest : float
-        Curvatures of the risk, and `largest` at most the smoothness that AC-SA uses.
-    smoothness : float
-        What AC-SA takes for the smoothness of the risk, without the regulariser.
-    strong_convexity : float
-        What is certified of every loss.
-    distance : float
-        D, of the start from the minimiser.
-    sampling : float
-        V/m: the mean square error of one user's gradient.
-    """
-
+    # curvatures of the risk, and `largest` at most the smoothness that AC-SA uses
     smallest: float
     largest: float
-    smoothness: float
-    strong_convexity: float
-    distance: float
-    sampling: float
+    smoothness: float  # what AC-SA takes for the smoothness of the risk, without the regulariser
+    strong_convexity: float  # what is certified of every loss
+    distance: float  # D, of the start from the minimiser
+    sampling: float  # V/m: the mean square error of one user's gradient
     d: int
 
     @property

@@ -40,25 +40,14 @@ Filters = Callable[[int, int], FilterPlan | None]
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPhase:
-    r"""One phase: a run of Algorithm 2.
+    """One phase: a run of Algorithm 2."""
 
-    Parameters
-    ----------
-    start, stop : int
-        Its users, by index.
-    regulariser : float
-        :math:`\lambda_i`.
-    stages : tuple of int
-        Steps of each restart of AC-SA.
-    filter : FilterPlan
-        Test, filter and noise of all its steps.
-    """
-
+    # its users, by index
     start: int
     stop: int
-    regulariser: float
-    stages: tuple[int, ...]
-    filter: FilterPlan
+    regulariser: float  # λ_i
+    stages: tuple[int, ...]  # steps of each restart of AC-SA
+    filter: FilterPlan  # test, filter and noise of all its steps
 
     @property
     def users(self) -> int:
@@ -78,30 +67,18 @@ class AcceleratedPhase:
 
 @dataclass(frozen=True, kw_only=True)
 class AcceleratedPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
-
-    Parameters
-    ----------
-    losses : Losses
-        The constants of the losses, and the bound on the records.
-    smoothness, strong_convexity : float
-        What AC-SA takes for those of the risk, without the regulariser.
-    tau : float
-        Half the radius of the scores and of the filter.
-    items : int
-        m.
-    modelled_risk : float
-        What the model of the practical tuning predicts; NaN for others.
-    """
+    """The parameters of one run; none of them depends on the data."""
 
     halts = True
 
-    losses: Losses
+    losses: Losses  # the constants of the losses, and the bound on the records
+    # what AC-SA takes for those of the risk, without the regulariser
     smoothness: float
     strong_convexity: float
-    tau: float
-    items: int
+    tau: float  # half the radius of the scores and of the filter
+    items: int  # m
     phases: tuple[AcceleratedPhase, ...]
+    # what the model of the practical tuning predicts; NaN for others
     modelled_risk: float = math.nan
     notes: tuple[str, ...] = ()
 
@@ -156,7 +133,7 @@ def widest_radius(at: UserLevel) -> float:
 
 
 def gradient_filter(tau: float) -> RobustFilter:
-    r"""Return the filter of the tight calibration: form B, weights, b = 1, radii 2 tau."""
+    """Return the filter of the tight calibration: form B, weights, b = 1, radii 2 tau."""
     return RobustFilter(score_radius=2 * tau, filter_radius=2 * tau)
 
 
