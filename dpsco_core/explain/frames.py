@@ -40,22 +40,13 @@ CLOSER = 0.6  # of the width: a closer look that shows more than that is none
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunPlane:
-    """A plane through the start of a run.
+    """A plane through the start of a run."""
 
-    Parameters
-    ----------
-    origin : array of shape (d,)
-        Where every run starts: the centre of the constraint set.
-    axes : array of shape (2, d)
-        Orthonormal: towards the best parameter, and the direction in which the runs spread most
-        beside it. In dimension 1 the second is 0.
-    held : float
-        The share of the runs' squared distances from the start that lies in the plane.
-    """
-
-    origin: Vector
+    origin: Vector  # shape (d,): where every run starts: the centre of the constraint set
+    # shape (2, d): orthonormal: towards the best parameter, and the direction in which the runs
+    # spread most beside it. In dimension 1 the second is 0.
     axes: Vector
-    held: float
+    held: float  # the share of the runs' squared distances from the start that lies in the plane
 
     def project(self, points: Vector) -> Vector:
         """Return the coordinates in the plane, shape (..., 2), of points of shape (..., d)."""
@@ -84,35 +75,21 @@ class PlaneView:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frames:
-    """A private run and its twins, for a figure that plays them.
+    """A private run and its twins, for a figure that plays them."""
 
-    Parameters
-    ----------
-    runs : mapping of str to RiskPath
-        See `anatomy.single_runs`; a frame is a point of the private one.
-    plane : RunPlane
-    best : array of shape (2,)
-        The best parameter, in the plane.
-    views : tuple of PlaneView
-        All of the runs and, where that is much smaller, what they do after a third of their steps.
-    edge : array of shape (DIRECTIONS, 2)
-        Where the plane leaves the constraint set.
-    norms : array of shape (frames, records)
-        Lengths of the gradients of the first records at each point of the private run.
-    radius : float
-        The clip radius that clipped gradients chooses here; where it cannot run, the median of
-        the lengths at the start.
-    reach : (float, float)
-        The ends of the axis of lengths, which hold all radii that can be tried.
-    """
-
-    runs: Mapping[str, RiskPath]
+    runs: Mapping[str, RiskPath]  # see `anatomy.single_runs`; a frame is a point of the private one
     plane: RunPlane
-    best: Vector
+    best: Vector  # shape (2,): the best parameter, in the plane
+    # all of the runs and, where that is much smaller, what they do after a third of their steps
     views: tuple[PlaneView, ...]
-    edge: Vector
+    edge: Vector  # shape (DIRECTIONS, 2): where the plane leaves the constraint set
+    # shape (frames, records): lengths of the gradients of the first records at each point of the
+    # private run
     norms: Vector
+    # the clip radius that clipped gradients chooses here; where it cannot run, the median of the
+    # lengths at the start
     radius: float
+    # the ends of the axis of lengths, which hold all radii that can be tried
     reach: tuple[float, float]
 
 

@@ -11,20 +11,11 @@ WEIGHT = 1e-3  # of the prediction as it was: that of a cell of 3 % of the large
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """Cells that are alike: of one method at one point of the axis, all new or all known.
-
-    Parameters
-    ----------
-    method : str
-    at : hashable
-        What else tells them from others.
-    predicted : float
-        Seconds of a cell.
-    """
+    """Cells that are alike: of one method at one point of the axis, all new or all known."""
 
     method: str
-    at: Hashable
-    predicted: float
+    at: Hashable  # what else tells them from others
+    predicted: float  # seconds of a cell
 
 
 class TimeLeft:

@@ -34,51 +34,28 @@ RUN_OPTIONS = (200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """What the page shows.
+    """What the page shows."""
 
-    Parameters
-    ----------
-    part : str
-        One of `PARTS`.
-    tool : str
-        Of the calculator: one of `TOOLS`.
-    kind : str
-        Of the budget of the calculator and of the ledger: "approx", "zcdp" or "pure".
-    epsilon, delta, rho : float
-        That budget; delta is also where epsilon is read of a pure or a zCDP one.
-    read_at : float
-        That delta.
-    releases : int
-        Equal releases that are composed.
-    records, batch : int
-        Records that are shuffled, or of which a batch is drawn.
-    method : str
-        Whose ledger is shown; empty for the scenario's first private one.
-    audited : str
-        The method that is audited.
-    claim, at : float
-        The epsilon that it claims, and the delta.
-    fault : str
-        How it is broken on purpose; one of `FAULTS`.
-    runs, seed : int
-        Of the audit; the seed is also that of the ledger's run.
-    """
-
-    part: str = "ledger"
-    tool: str = "convert"
+    part: str = "ledger"  # one of `PARTS`
+    tool: str = "convert"  # of the calculator: one of `TOOLS`
+    # of the budget of the calculator and of the ledger: "approx", "zcdp" or "pure"
     kind: str = "approx"
+    # that budget; delta is also where epsilon is read of a pure or a zCDP one
     epsilon: float = 1.0
     delta: float = 1e-6
     rho: float = 0.5
-    read_at: float = 1e-6
-    releases: int = 100
+    read_at: float = 1e-6  # that delta
+    releases: int = 100  # equal releases that are composed
+    # records that are shuffled, or of which a batch is drawn
     records: int = 10_000
     batch: int = 100
-    method: str = ""
-    audited: str = "mean.clipped"
+    method: str = ""  # whose ledger is shown; empty for the scenario's first private one
+    audited: str = "mean.clipped"  # the method that is audited
+    # the epsilon that it claims, and the delta
     claim: float = 1.0
     at: float = 0.05
-    fault: str = "none"
+    fault: str = "none"  # how it is broken on purpose; one of `FAULTS`
+    # of the audit; the seed is also that of the ledger's run
     runs: int = 20_000
     seed: int = 0
 
