@@ -274,28 +274,14 @@ def is_whole(table: pd.DataFrame, column: str) -> bool:
 
 
 def figure_page(
-    title: str,
-    draw: Draw,
-    table: Table | None = None,
+    title: str,  # the takeaway, which becomes the heading of the page
+    draw: Draw,  # makes the figure for a `Look`
+    table: Table | None = None,  # makes the numbers behind it
     *,
-    dark: bool = False,
-    setting: str = "",
+    dark: bool = False,  # whether the page is dark
+    setting: str = "",  # below the figure, as `setting_line` has it
 ) -> str:
-    """Return a figure with its numbers as a page of its own, which needs no network.
-
-    Parameters
-    ----------
-    title : str
-        The takeaway, which becomes the heading of the page.
-    draw : callable
-        Makes the figure for a `Look`.
-    table : callable or None
-        Makes the numbers behind it.
-    dark : bool
-        Whether the page is dark.
-    setting : str
-        Below the figure, as `setting_line` has it.
-    """
+    """Return a figure with its numbers as a page of its own, which needs no network."""
     look = Look(dark=dark, title=title)
     figure = go.Figure(draw(look))
     top = min(figure.layout.margin.t or 40, 40)  # the heading stands above

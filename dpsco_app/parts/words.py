@@ -36,27 +36,15 @@ class Statement:
 
 def state(
     scenario: Scenario,
-    table: pd.DataFrame,
-    bounds: Sequence[Evaluation],
+    table: pd.DataFrame,  # the `summary` of the finished cells
+    bounds: Sequence[Evaluation],  # the explicit lower bounds, at the point in question at least
+    # for every method, the classes of lower bounds that bind it ("zcdp", "pure") besides those that
+    # bind every algorithm
     binding: Mapping[str, tuple[str, ...]],
     *,
-    same: bool = False,
+    same: bool = False,  # whether the trials do not tell the best private method from the baseline
 ) -> Statement:
-    """Return what the run shows at the grid point that is nearest to the chosen value.
-
-    Parameters
-    ----------
-    scenario : Scenario
-    table : DataFrame
-        The `summary` of the finished cells.
-    bounds : sequence of Evaluation
-        The explicit lower bounds, at the point in question at least.
-    binding : mapping
-        For every method, the classes of lower bounds that bind it ("zcdp", "pure") besides those
-        that bind every algorithm.
-    same : bool
-        Whether the trials do not tell the best private method from the baseline.
-    """
+    """Return what the run shows at the grid point that is nearest to the chosen value."""
     done = table[table["median_error"] > 0]
     if not any(m in set(done["method"]) and _is_private(m) for m in scenario.methods):
         return _without_private(scenario, table)

@@ -32,30 +32,17 @@ ROW_HEIGHT, ROW_HEIGHT_COMPACT = 34, 50  # pixels; names take up to three lines 
 
 
 def point_figure(
-    scenario: Scenario,
-    outcomes: Sequence[Outcome],
+    scenario: Scenario,  # without an axis
+    outcomes: Sequence[Outcome],  # what has finished
+    # explicit lower bounds are lines across, with the region below shaded; every other bound has a
+    # row of its own below the estimators
     bounds: Sequence[Evaluation],
     look: Look,
-    start: float | None = None,
+    start: float | None = None,  # the excess risk of the point at which optimisers start
+    # the range of the errors, if not that of what is drawn: see `point_range`
     ends: tuple[float, float] | None = None,
 ) -> go.Figure:
-    """Return one row an estimator: its trials as points, and a box of their quartiles.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        Without an axis.
-    outcomes : sequence of Outcome
-        What has finished.
-    bounds : sequence of Evaluation
-        Explicit lower bounds are lines across, with the region below shaded; every other bound
-        has a row of its own below the estimators.
-    look : Look
-    start : float, optional
-        The excess risk of the point at which optimisers start.
-    ends : (float, float), optional
-        The range of the errors, if not that of what is drawn: see `point_range`.
-    """
+    """Return one row an estimator: its trials as points, and a box of their quartiles."""
     figure = go.Figure()
     errors = {
         m: [o.error for o in outcomes if o.method == m and o.error > 0] for m in scenario.methods

@@ -30,24 +30,13 @@ FREE_SPAN = (1.0, 1e7)
 
 def curve_figure(
     drawn: Sequence[FanoCurve],
-    sampling: float,
+    sampling: float,  # the floor without privacy
+    # the spike probability of the proof, and the slug of the bound that it is about
     chosen: tuple[float, str],
-    printed: float,
+    printed: float,  # the paper's spike probability with constant 1
     look: Look,
 ) -> go.Figure:
-    """Return the bounds over the spike probability, each with its best one marked.
-
-    Parameters
-    ----------
-    drawn : sequence of FanoCurve
-    sampling : float
-        The floor without privacy.
-    chosen : (float, str)
-        The spike probability of the proof, and the slug of the bound that it is about.
-    printed : float
-        The paper's spike probability with constant 1.
-    look : Look
-    """
+    """Return the bounds over the spike probability, each with its best one marked."""
     figure = go.Figure()
     labels: list[Label] = []
     top = max([c.best for c in drawn] + [sampling])

@@ -27,32 +27,17 @@ from dpsco_core.explain.regimes import Plane
 
 
 def draw_contest(
-    name: str,
-    stages: Iterator[Contest],
-    point: Chosen,
+    name: str,  # of the figure, for its keys
+    stages: Iterator[Contest],  # the last one is whole
+    point: Chosen,  # marked, and moved by a click
     reading: Reading,
     *,
-    words: Callable[[Contest], str],
+    words: Callable[[Contest], str],  # what is said of the whole contest
+    # between which values a click moves an axis
     limits: Mapping[str, tuple[int, int]] | None = None,
-    setting: str = "",
+    setting: str = "",  # at the foot of its files
 ) -> None:
-    """Draw a contest again and again as it fills in, and below the last one its numbers.
-
-    Parameters
-    ----------
-    name : str
-        Of the figure, for its keys.
-    stages : iterator of Contest
-        The last one is whole.
-    point : Chosen
-        Marked, and moved by a click.
-    words : callable
-        What is said of the whole contest.
-    limits : mapping, optional
-        Between which values a click moves an axis.
-    setting : str
-        At the foot of its files.
-    """
+    """Draw a contest again and again as it fills in, and below the last one its numbers."""
     [(kind, place)] = figure_place(f"{name}_").items()
     look = Look(dark=st.context.theme.type == "dark", compact=kind == "compact")
     status = st.empty()

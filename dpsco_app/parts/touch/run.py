@@ -74,32 +74,18 @@ def run_page(frames: Frames, lines: Sequence[RunLine], *, dark: bool, **data: An
 
 def run_data(
     frames: Frames,
-    lines: Sequence[RunLine],
+    lines: Sequence[RunLine],  # the first one is private
     look: Look,
     *,
-    identity: str,
+    identity: str,  # the player begins anew where it differs
+    # what the run shows, and where, for the files of the picture
     title: str = "One run",
     setting: str = "",
+    # whether steps of the runs differ, so that only shares of them can be held together
     relative: bool = False,
-    factor: float = 1.0,
+    factor: float = 1.0,  # the clip radius over the chosen one
 ) -> dict[str, Any]:
-    """Return what the browser draws from, as plain numbers and lists.
-
-    Parameters
-    ----------
-    frames : Frames
-    lines : sequence of RunLine
-        The first one is private.
-    look : Look
-    identity : str
-        The player begins anew where it differs.
-    title, setting : str
-        What the run shows, and where, for the files of the picture.
-    relative : bool
-        Whether steps of the runs differ, so that only shares of them can be held together.
-    factor : float
-        The clip radius over the chosen one.
-    """
+    """Return what the browser draws from, as plain numbers and lists."""
     steps = lines[0].path.steps
     plane = frames.plane
     held = f"{100 * plane.held:.0f} % of the squared distances from the start lie in this plane. "

@@ -257,11 +257,11 @@ class Blocks:
 @lru_cache(maxsize=4096)
 def practical_blocks(
     setting: Setting,
-    rho: float,
+    rho: float,  # what the run may spend
     *,
-    divided: bool = False,
-    steps: int | None = None,
-    limit: float | None = None,
+    divided: bool = False,  # whether a step spends rho/T, and not all of rho on its own block
+    steps: int | None = None,  # T, where it is given
+    limit: float | None = None,  # U, where it is given
 ) -> Blocks:
     r"""Return the T, at most 64, and the clip limit U that minimise a model of the excess risk.
 
@@ -276,17 +276,6 @@ def practical_blocks(
 
     Raises `NotApplicable` if the set is unbounded, no moment is certified, or no T and U have a
     finite predicted risk.
-
-    Parameters
-    ----------
-    rho : float
-        What the run may spend.
-    divided : bool
-        Whether a step spends rho/T, and not all of rho on its own block.
-    steps : int, optional
-        T, where it is given.
-    limit : float, optional
-        U, where it is given.
     """
     start_distance(setting)
     if math.isinf(setting.constants.coordinate_moment):

@@ -182,18 +182,10 @@ def phased_plan(
     rho: float,
     losses: Losses,
     count: int,
-    step_size: float,
-    reach: float | None = None,
+    step_size: float,  # η, four times that of the first phase
+    reach: float | None = None,  # largest norm of a point; by default that of the constraint set
 ) -> PhasedPlan:
-    r"""Return the plan of at most `count` phases, those that have records and are `resolved`.
-
-    Parameters
-    ----------
-    step_size : float
-        :math:`\eta`, four times that of the first phase.
-    reach : float, optional
-        Largest norm of a point; by default that of the constraint set.
-    """
+    """Return the plan of at most `count` phases, those that have records and are `resolved`."""
     reach = setting.constants.diameter / 2 if reach is None else reach
     phases: list[Phase] = []
     start = 0

@@ -240,19 +240,12 @@ def run_steps(
     steps: Steps,
     rng: np.random.Generator,
     *,
+    # shape (d,): the first point; the centre of the constraint set if None
     start: Vector | None = None,
+    # maps a point w and a pull η(g+ξ) to the next point; the projection of their difference if None
     move: Move | None = None,
 ) -> tuple[Vector, Path]:
-    r"""Run the loop; return the average of the queried points, and the path.
-
-    Parameters
-    ----------
-    start : array of shape (d,), optional
-        The first point; the centre of the constraint set if None.
-    move : callable, optional
-        Maps a point w and a pull :math:`\eta(g+\xi)` to the next point; the projection of
-        their difference if None.
-    """
+    """Run the loop; return the average of the queried points, and the path."""
     d, size, limit, batch = sample.d, plan.step_size, plan.losses.lipschitz, plan.batch
     project = sample.constraint.project
     move = (lambda w, pull: project(w - pull)) if move is None else move

@@ -106,9 +106,10 @@ def minimise_strongly_convex(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
+    # M and mu > 0 of J on all of R^d, certified for every data set
     smoothness: float,
     modulus: float,
-    accuracy: float,
+    accuracy: float,  # positive; so large that gradients at twelve digits can certify it
 ) -> Certified:
     r"""Minimise to a certified accuracy, whatever the data.
 
@@ -118,13 +119,6 @@ def minimise_strongly_convex(
     from :math:`h \le \text{accuracy}^2/(2M(2r)^2)`; on other sets, where `settled` certifies, it is
     enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
     well above rounding (theory/su-zhao-wang.md, 2.0).
-
-    Parameters
-    ----------
-    smoothness, modulus : float
-        M and mu > 0 of J on all of R^d, certified for every data set.
-    accuracy : float
-        Positive; so large that gradients at twelve digits can certify it.
 
     Returns
     -------
@@ -187,6 +181,7 @@ def spectral_descent(
     constraint: ConstraintSet,
     *,
     accuracy: float = 0.0,
+    # of the certificate at the start; the larger of the two accuracies is aimed at
     relative_accuracy: float = 0.0,
     modulus: float = 0.0,
     smallest_step: float = 0.0,
@@ -200,11 +195,6 @@ def spectral_descent(
     Where slopes saturate (Huber's loss, a logistic one far out) the step sizes can cycle for ever:
     once the certificate has not halved for a while, the steps go on from the best point and are
     shortened to where the loss stops falling (`shortened`).
-
-    Parameters
-    ----------
-    relative_accuracy : float
-        Of the certificate at the start; the larger of the two accuracies is aimed at.
     """
     w, size = constraint.centre, constraint.l2_radius
     steps_certify = modulus > 0 and not isinstance(constraint, Ball)
@@ -268,9 +258,9 @@ def staged_subgradients(
     gradient: Gradient,
     constraint: ConstraintSet,
     *,
-    step_size: float,
-    relative_accuracy: float,
-    limit: int,
+    step_size: float,  # of the first stage
+    relative_accuracy: float,  # of the certificate at the start
+    limit: int,  # most subgradients
 ) -> Certified:
     r"""Minimise a convex loss with kinks: stages of projected subgradients with shrinking steps.
 
@@ -282,15 +272,6 @@ def staged_subgradients(
 
     since J(u) is at least the average of :math:`J(w_t) + \langle g_t, u - w_t\rangle`, and
     :math:`J(\bar w)` at most that of :math:`J(w_t)`.
-
-    Parameters
-    ----------
-    step_size : float
-        Of the first stage.
-    relative_accuracy : float
-        Of the certificate at the start.
-    limit : int
-        Most subgradients.
     """
     w = constraint.centre
     g = gradient(w)

@@ -338,23 +338,16 @@ def base_lengths(sample: Sample, exponent: float) -> Vector | None:
 
 def truncated_sum(
     rows: Rows,
-    batch: NDArray[np.intp],
+    batch: NDArray[np.intp],  # shape (b,)
     threshold: float,
-    exponent: float,
+    exponent: float,  # of the norm
+    # shape (n,): the norms of the base rows; given for `ScaledRows`, which are then not formed
     lengths: Vector | None,
 ) -> Vector:
     """Return the sum of the rows at `batch`, those with a norm above `threshold` left out.
 
     A row that is not finite, or whose factors are beyond the range in which products of doubles are
     safe, is left out too: what a record adds is in the ball of radius `threshold` for every record.
-
-    Parameters
-    ----------
-    batch : array of int, shape (b,)
-    exponent : float
-        Of the norm.
-    lengths : array of shape (n,), optional
-        The norms of the base rows; given for `ScaledRows`, which are then not formed.
 
     Returns
     -------

@@ -31,7 +31,7 @@ def likely_crowd(n: int, epsilon: float) -> float:
 
 
 def ladder(top: float, n: int) -> Vector:
-    r"""Return the radii :math:`R_{top}e^{-jh}`, falling, down to about the top over n."""
+    """Return the radii :math:`R_{top}e^{-jh}`, falling, down to about the top over n."""
     steps = max(2, math.ceil(math.log(n) / STEP))
     radii: Vector = top * np.exp(-STEP * np.arange(steps))
     return radii
@@ -184,27 +184,19 @@ def _add_projected(totals: Vector, base: Vector, norms: Vector, levels: Vector) 
 
 
 def wider_is_better(
+    # shape (2, d): of n rows, projected on the ball of either radius, the smaller one first
     means: Vector,
     radii: tuple[float, float],
     *,
     n: int,
-    rhos: tuple[float, float],
-    between: float,
+    rhos: tuple[float, float],  # of the test, and of the release for which the radius is
+    between: float,  # how many rows are expected to lie between the radii
     ledger: Ledger,
     rng: np.random.Generator,
 ) -> tuple[float, bool]:
     """Return q, and whether what lies between two radii carries more of the mean than noise costs.
 
     The guard of theory/adaptive-methods.md, 1.1.
-
-    Parameters
-    ----------
-    means : array of shape (2, d)
-        Of n rows, projected on the ball of either radius, the smaller one first.
-    rhos : (float, float)
-        Of the test, and of the release for which the radius is.
-    between : float
-        How many rows are expected to lie between the radii.
     """
     narrow, wide = radii
     gap = wide - narrow

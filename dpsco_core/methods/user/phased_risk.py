@@ -100,6 +100,7 @@ def halving_phases(
 
 
 def best_phases(
+    # with n >= groups
     n: int,
     m: int,
     groups: int,
@@ -107,8 +108,8 @@ def best_phases(
     lipschitz: float,
     diameter: float,
     d: int,
-    largest_step: float,
-    noise: Noise,
+    largest_step: float,  # positive, infinite if there is no limit
+    noise: Noise,  # see `halving_phases`
 ) -> Phases:
     """Return the halving phases with the least sum of `phased_terms`, the start at R/2.
 
@@ -116,15 +117,6 @@ def best_phases(
     `largest_step`.
 
     Raises `NotApplicable` where the sum is finite for none of them.
-
-    Parameters
-    ----------
-    n, m, groups : int
-        With n >= groups.
-    largest_step : float
-        Positive, infinite if there is no limit.
-    noise : callable
-        See `halving_phases`.
     """
     unit = diameter / lipschitz
     sizes = sorted({min(unit * factor, largest_step) for factor in STEP_FACTORS})
