@@ -1,6 +1,6 @@
-"""The dashboard in a real browser: a server for the session, and what every page must keep.
+"""The dashboard in a real browser: a server and a tab, and what every page must keep.
 
-A test takes `page` (from pytest-playwright) and `dashboard` (the server's address), opens
+A test takes `page` (the tab, as good as new) and `dashboard` (the server's address), opens
 ``dashboard + "/?n=1000"`` and waits with `ready(page)`. After each test the page must have shown no
 exception, raised no error and asked no other host for anything.
 """
@@ -16,15 +16,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, WebSocket
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--disable-gpu-rasterization",  # Debian asks for it: without a GPU it doubles the work
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -32,6 +33,14 @@ FLAGS = [
     "--disable-sync",
 ]
 LOCAL = {"127.0.0.1", "localhost"}
+WINDOW = {"width": 1280, "height": 900}  # a laptop's
+# The script has rested for a tenth of a second: one run may call for the next.
+RESTING = """() => {
+  const now = performance.now()
+  if (!document.querySelector("[data-test-script-state=notRunning]")) delete window.restingSince
+  else window.restingSince ??= now
+  return now - window.restingSince >= 100
+}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -59,13 +68,31 @@ def browser_type_launch_args(
 
 
 @pytest.fixture(scope="session")
-def browser_context_args(browser_context_args: dict[str, object]) -> dict[str, object]:
-    """Use a laptop's window and downloads that can be read."""
-    return {
-        **browser_context_args,
-        "viewport": {"width": 1280, "height": 900},
-        "accept_downloads": True,
-    }
+def visitor(browser: Browser, browser_context_args: dict[str, object]) -> Iterator[BrowserContext]:
+    """Return the one browser context of the session, whose downloads can be read."""
+    with browser.new_context(**browser_context_args, accept_downloads=True) as context:
+        yield context
+
+
+@pytest.fixture
+def page(visitor: BrowserContext) -> Iterator[Page]:
+    """Return the session's tab as good as new: what it has compiled it need not compile again.
+
+    Nothing moves by itself, which costs a third of a visit: a test of what moves asks for it.
+    """
+    tab = visitor.pages[0] if visitor.pages else visitor.new_page()
+    tab.set_viewport_size(WINDOW)
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
+    tab.mouse.move(0, 0)
+    yield tab
+    for other in visitor.pages[1:]:
+        other.close()
+    try:  # the visit ends: a page of the same server without a script, and nothing stored
+        tab.goto(urljoin(tab.url, "/_stcore/health") if tab.url[:4] == "http" else "about:blank")
+        if tab.url[:4] == "http":
+            tab.evaluate("localStorage.clear(), sessionStorage.clear()")
+    except Error:
+        tab.close()  # the next test opens another
 
 
 @pytest.fixture(scope="session")
@@ -125,10 +152,7 @@ def ready() -> Callable[..., None]:
     """
 
     def wait(page: Page, seconds: float = 30) -> None:
-        app = page.locator("[data-testid=stApp]")
-        expect(app).to_have_attribute(
-            "data-test-script-state", "notRunning", timeout=1000 * seconds
-        )
+        page.wait_for_function(RESTING, polling=50, timeout=1000 * seconds)
 
     return wait
 
@@ -144,15 +168,19 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
         if url.scheme in ("http", "https", "ws", "wss") and url.hostname not in LOCAL:
             elsewhere.append(request.url)
 
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("request", on_request)
-    page.on(
-        "websocket",
-        lambda socket: (
-            None if urlsplit(socket.url).hostname in LOCAL else elsewhere.append(socket.url)
-        ),
-    )
+    def on_websocket(socket: WebSocket) -> None:
+        if urlsplit(socket.url).hostname not in LOCAL:
+            elsewhere.append(socket.url)
+
+    def on_error(error: Error) -> None:
+        errors.append(str(error))
+
+    heard = {"pageerror": on_error, "request": on_request, "websocket": on_websocket}
+    for event, hear in heard.items():
+        page.on(event, hear)
     yield
+    for event, hear in heard.items():
+        page.remove_listener(event, hear)
     if not page.is_closed():
         shown = page.locator("[data-testid=stException]")
         assert shown.count() == 0, shown.first.inner_text()

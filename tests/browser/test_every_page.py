@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
@@ -90,17 +90,16 @@ def test_a_page_fits_every_window_and_axe_finds_nothing(
     assert colours[0] != colours[1]
 
 
-def test_two_visitors_do_not_meet(browser: Browser, dashboard: str, ready: Ready) -> None:
-    """Each has a session: one's scenario, run and address leave the other's alone."""
-    with browser.new_context() as first, browser.new_context() as second:
-        one, two = first.new_page(), second.new_page()
-        one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
-        two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
-        for visitor, cells in ((one, "40 cells"), (two, "48 cells")):
-            row = visitor.locator(".st-key-run_row")
-            expect(row).to_contain_text(f"Finished: {cells}", timeout=40_000)
-        one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
-        one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
-        ready(two)
-        expect(two.locator(".st-key-run_row")).to_contain_text("Finished: 48 cells")
-        assert "d=50" in two.url and "d=50" not in one.url
+def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> None:
+    """Each tab has a session: one's scenario, run and address leave the other's alone."""
+    one, two = page, page.context.new_page()
+    one.goto(f"{dashboard}/?d=5&trials=5&grid=1000,5000")
+    two.goto(f"{dashboard}/?d=50&trials=6&grid=1000,5000")
+    for visitor, cells in ((one, "40 cells"), (two, "48 cells")):
+        row = visitor.locator(".st-key-run_row")
+        expect(row).to_contain_text(f"Finished: {cells}", timeout=40_000)
+    one.get_by_role("slider", name="Dimension d").press("ArrowLeft")
+    one.wait_for_url(re.compile(r"[?&]d=2(&|$)"), timeout=20_000)
+    ready(two)
+    expect(two.locator(".st-key-run_row")).to_contain_text("Finished: 48 cells")
+    assert "d=50" in two.url and "d=50" not in one.url

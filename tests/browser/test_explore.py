@@ -127,8 +127,9 @@ def test_a_quick_change_runs_by_itself_and_a_long_one_waits_for_ctrl_enter(
 
 
 def test_cancel_stops_a_long_run_and_run_goes_on(page: Page, dashboard: str, ready: Ready) -> None:
-    page.add_init_script(WATCH)
+    page.emulate_media(reduced_motion="no-preference")
     page.goto(f"{dashboard}{LONG}&seed={time.time_ns() % 10**6}")
+    page.evaluate(WATCH)
     expect(page.get_by_test_id("stProgress")).to_be_visible(timeout=20_000)
     run, sentence = (
         page.get_by_role("button", name="Run Shortcut"),
@@ -171,6 +172,7 @@ def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboa
     assert page.get_by_test_id("stSkeleton").count() == 0
     assert page.get_by_role("button", name="Presets").is_visible()
     expect(page.get_by_test_id("stProgress")).to_be_visible()
+    slowly.detach()
 
 
 def test_finished_cells_come_back_and_the_back_button_restores(

@@ -73,9 +73,9 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
 def test_a_prediction_is_drawn_into_the_figure_and_the_trials_land_there(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.emulate_media(reduced_motion="reduce")
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(dashboard + "/learn?lesson=noise")
+    expect(figure(page, "learn", "compact")).to_be_visible(timeout=SLOW)
     ready(page, seconds=60)
     run = page.get_by_role("button", name="Run and see")
     expect(run).to_be_disabled()
