@@ -53,9 +53,14 @@ def draw_views(slug: str, beside: Callable[[], None] | None = None) -> None:
         for other, name in views.items():
             st.page_link(place(other), label=name)
         if slug == EXPLORE:
-            st.page_link(place(WHY), label="New here? A five-minute read")
+            link_to_why()
         if beside is not None:
             beside()
+
+
+def link_to_why() -> None:
+    """Draw the link to the page for a first visit."""
+    st.page_link(place(WHY), label="New here? A five-minute read")
 
 
 def link_to(

@@ -21,7 +21,7 @@ from dpsco_app.parts.touch.picture import draw_picture
 from dpsco_app.parts.touch.prediction import Prediction, draw_prediction
 from dpsco_app.parts.touch.top import to_the_top
 from dpsco_app.shell import visit
-from dpsco_app.shell.places import EXPLORE, PLACES, WHY, link_to
+from dpsco_app.shell.places import EXPLORE, PLACES, link_to, link_to_why
 from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
@@ -94,6 +94,8 @@ def _place(view: View) -> None:
             label_visibility="collapsed",
             width=360,
         )
+        if view.lesson == START:
+            link_to_why()
         if marks := _marks():
             st.caption(marks, width="content")
             st.button("Forget my answers", on_click=state.forget, key="learn_forget")
@@ -117,7 +119,6 @@ def _start() -> None:
     """Draw what comes before the first lesson."""
     st.markdown(PICTURE)
     draw_picture(SEEN)
-    link_to(WHY, f"{PLACES[WHY]}: the picture as a story of five minutes")
     link_to("private-mean", "This picture for your scenario")
     st.markdown(INTRODUCTION)
     _step_button("Next", 0)
