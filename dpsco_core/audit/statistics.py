@@ -55,7 +55,7 @@ def proportion_low(hits: Counts | int, runs: int, level: float) -> Vector:
     """
     k = np.asarray(hits, dtype=float)
     found: Vector = np.where(
-        k > 0, scipy.stats.beta.ppf(level, np.maximum(k, 1), runs - k + 1), 0.0
+        k > 0, scipy.special.betaincinv(np.maximum(k, 1), runs - k + 1, level), 0.0
     )
     return found
 
@@ -64,7 +64,7 @@ def proportion_high(hits: Counts | int, runs: int, level: float) -> Vector:
     """Upper confidence limit of a probability; see `proportion_low`."""
     k = np.asarray(hits, dtype=float)
     found: Vector = np.where(
-        k < runs, scipy.stats.beta.isf(level, k + 1, np.maximum(runs - k, 1)), 1.0
+        k < runs, scipy.special.betainccinv(k + 1, np.maximum(runs - k, 1), level), 1.0
     )
     return found
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
 from dpsco_core.base.search import smallest_or
 from dpsco_core.catalogue import HARD_INSTANCES, bound, method_card
@@ -104,8 +105,6 @@ def ratio(cells: pd.DataFrame, method: str, reference: str, x: float | None) -> 
 
     The interval is Student's for the logarithm, by the delta method on the paired trials.
     """
-    from scipy.stats import t as student
-
     here = cells if x is None else cells[cells["x"] == x]
     errors = here.pivot_table(index="trial", columns="method", values="error", observed=True)
     if not {method, reference} <= set(errors.columns):
@@ -116,7 +115,7 @@ def ratio(cells: pd.DataFrame, method: str, reference: str, x: float | None) -> 
         return None
     relative = pairs[:, 0] / means[0] - pairs[:, 1] / means[1]
     error = float(np.std(relative, ddof=1)) / math.sqrt(len(pairs))
-    width = float(student.ppf(0.975, len(pairs) - 1)) * error
+    width = float(stdtrit(len(pairs) - 1, 0.975)) * error
     value = float(means[0] / means[1])
     return Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
 

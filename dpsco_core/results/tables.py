@@ -166,7 +166,7 @@ def fit_slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
     rest = b - b.mean() - slope * centred
     freedom = len(x) - 2
     error = math.sqrt(float(rest @ rest) / freedom / total)
-    width = float(scipy.stats.t.ppf(0.975, freedom)) * error
+    width = float(scipy.special.stdtrit(freedom, 0.975)) * error
     return slope, slope - width, slope + width
 
 

@@ -93,7 +93,7 @@ def test_the_hypercube_bound_has_the_explicit_constant_everywhere():
 
 
 def dense_grid(low, high):
-    return np.geomspace(low, high, 300)
+    return np.geomspace(low, high, 180)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,8 @@ def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
     return Cloud(
         noise=noise,
         draws=_draws(mechanism, count, seed),
-        contour_scale=mechanism.noise_scale * math.sqrt(float(scipy.stats.chi2.ppf(HELD, d))),
+        contour_scale=mechanism.noise_scale
+        * math.sqrt(2 * float(scipy.special.gammaincinv(d / 2, HELD))),
         exponent=exponent,
         scale=mechanism.noise_scale,
     )
