@@ -199,6 +199,8 @@ Neighbour | privacy
   A data set in which one record, or at user level one person's whole block, has been replaced.
 Sensitivity | privacy
   How far a result can move when one person's data are replaced.
+Noise multiplier | privacy
+  The standard deviation of the noise divided by the sensitivity.
 Ledger | privacy
   The account of every noisy release: its sensitivity, its noise and its share of the budget.
 Composition | privacy
@@ -217,6 +219,8 @@ Filter | people
   mean moves little.
 AboveThreshold | people
   A private test that answers no for free, and pays once for the first yes.
+Crossover | people
+  The number of items per user from which on one method has a smaller error than the other.
 Group privacy | people
   Hiding a user by hiding each of the items: the budget is divided among them.
 Subsampling | privacy
@@ -251,6 +255,8 @@ Smoothed truncation | runs
   A soft cut of large values, averaged over noise so that it has no corners.
 Gaussian width | sets
   The mean over random directions of how far a set reaches: small sets let little noise through.
+Generalized Gaussian noise | sets
+  Noise whose density falls with a norm that need not be round.
 Dual norm | sets
   The norm in which gradients are measured when parameters are measured in another.
 Support function | sets
@@ -264,6 +270,8 @@ Packing | floors
 Fano's inequality | floors
   Who cannot tell which of many parameters made the data is wrong at times: it turns a packing into
   a lower bound.
+Spike | floors
+  A rare and large record; q is the probability that a record is one.
 Hypercube | floors
   A packing with one independent sign for each coordinate, which gives sharper constants.
 Tracing | floors

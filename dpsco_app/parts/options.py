@@ -77,6 +77,28 @@ def with_powers(text: str) -> str:
     return re.sub(r"\b\d+(?:\.\d+)?e[+-]\d+", lambda found: number_text(float(found[0])), text)
 
 
+LETTERS = {
+    **{"epsilon": "ε", "delta": "δ", "rho": "ρ", "beta": "β", "lambda": "λ", "sigma": "σ"},
+    **{"tau": "τ", "eta": "η", "kappa": "κ", "Delta": "Δ", "sqrt(": "√(", "<=": "≤", ">=": "≥"},
+    **{"^2": "²", "^3": "³", "^4": "⁴"},
+}
+LETTER = re.compile(
+    r"\b(?:epsilon|delta|rho|beta|lambda|sigma|tau|eta|kappa|Delta)(?![a-z])"
+    r"|sqrt\(|[<>]=|\^[234]\b"
+)
+
+
+def with_letters(text: str) -> str:
+    """Return a condition of the library as formulas are printed: √(d/ρ) ≥ 2, not sqrt(d/rho) >= 2.
+
+    Examples
+    --------
+    >>> with_letters("rho n^2 >= d R^2, beta <= n^(5/2) epsilon^3")
+    'ρ n² ≥ d R², β ≤ n^(5/2) ε³'
+    """
+    return LETTER.sub(lambda found: LETTERS[found[0]], text)
+
+
 def number_text(value: float) -> str:
     """Return a number as people write it: 10,000, 10⁻⁶ and ∞."""
     if math.isinf(value):

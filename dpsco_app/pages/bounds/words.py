@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsco_app.parts.options import number_text, with_powers
+from dpsco_app.parts.options import number_text, with_letters, with_powers
 from dpsco_app.parts.problem_words import losses_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.loss_classes import MEAN
@@ -183,15 +183,15 @@ def is_vacuous(row: Row, start: float) -> bool:
 
 
 def condition_text(found: Condition) -> str:
-    """Return a condition with its numbers, as in "n >= 100 sqrt(d/rho): here 500 ≥ 2,200"."""
-    signs = {"<=": "≤", ">=": "≥"}
+    """Return a condition with its numbers, as in "n ≥ 100 √(d/ρ): here 500 ≥ 2,200"."""
     sides = " ".join(
-        said(x) if isinstance(x, (int, float)) else signs.get(x, x) for x in found.sides
+        said(x) if isinstance(x, (int, float)) else with_letters(x) for x in found.sides
     )
+    text = with_letters(found.text)
     if found.failure:
         fails = f"fails: {sides} is false here" if found.sides else "fails here"
-        return f"✗ {found.text}: {fails}"
-    return f"✓ {found.text}" + (f": here {sides}" if found.sides else "")
+        return f"✗ {text}: {fails}"
+    return f"✓ {text}" + (f": here {sides}" if found.sides else "")
 
 
 def card_line(card: BoundCard) -> str:

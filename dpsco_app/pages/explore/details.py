@@ -335,13 +335,13 @@ def _what_to_look_at(scenario: Scenario, start: Start) -> None:
         label = "Run the hard instance on the ℓ₂ ball"
     elif scenario.problem == MEAN:
         st.markdown(
-            "A line may run **below** the shaded region here. A lower bound is a worst case over "
+            "A line may run **below** the red lines here. A lower bound is a worst case over "
             "all distributions with the same moments; these data are easier than the worst."
         )
         label = "Run the hardest input instead"
     else:
         st.markdown(
-            "A line may run **below** the shaded region here. The lower bounds hold in the worst "
+            "A line may run **below** the red lines here. The lower bounds hold in the worst "
             f"case over {_worst_losses(scenario)} losses and distributions with the same moments; "
             "this loss on these data is easier than the worst."
         )

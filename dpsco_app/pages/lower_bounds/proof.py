@@ -92,7 +92,7 @@ def builder_steps(at: Builder) -> tuple[ProofStep, ...]:
 
 
 def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
-    """Return the proof on the paper's code of spikes."""
+    """Return the proof on the paper's packing of spikes."""
     start = (
         ProofStep(
             name="A packing",
@@ -105,7 +105,7 @@ def packing_steps(at: PackingProof, *, pure: bool) -> tuple[ProofStep, ...]:
         ),
         ProofStep(
             name="Separation",
-            why="Two words of the code differ in at least d/8 places, so their means "
+            why="Two words of the packing differ in at least d/8 places, so their means "
             "$q^{1-1/p}\\nu$ are at least $r=q^{1-1/p}\\sqrt{d/8}$ apart.",
             number=brief(at.separation),
             unit="least distance r",
@@ -154,8 +154,8 @@ def sign_steps(at: SignProof, *, pure: bool) -> tuple[ProofStep, ...]:
     start = (
         ProofStep(
             name="A packing",
-            why=f"All $2^d$ patterns of d = {at.d} signs: no code is needed. With probability "
-            f"q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
+            why=f"All $2^d$ patterns of d = {at.d} signs: no packing has to be built. With "
+            f"probability q = {brief(at.q)} a record shows the spike $q^{{-1/p}}\\nu$ (size "
             f"{brief(at.spike_size)} in every coordinate), otherwise it is 0.",
             number=f"{brief(at.log_size)} nats",
             unit=f"to know: d ln 2, {at.d} bits",

@@ -25,22 +25,22 @@ HARD_NAMES = {
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
 CURVE_NAMES = {
     "hypercube-cdp": "Hypercube, zCDP",
-    "fano-cdp-gilbert": "Larger code, zCDP",
-    "fano-cdp": "Paper's code, zCDP",
+    "fano-cdp-gilbert": "Larger packing, zCDP",
+    "fano-cdp": "Paper's packing, zCDP",
     "hypercube-pure": "Hypercube, pure",
-    "fano-pure": "Paper's code, pure",
+    "fano-pure": "Paper's packing, pure",
 }
 RUNG_NAMES = {
     "literal-cdp": "Paper's q, constant 1",
-    "closed-cdp": "Paper's code, half of Fano's factor",
-    "fano-cdp": "Paper's code, best q",
+    "closed-cdp": "Paper's packing, half of Fano's factor",
+    "fano-cdp": "Paper's packing, best q",
     "given-cdp": "… and the number of spikes known",
-    "gilbert-cdp": "Largest known code, best q",
+    "gilbert-cdp": "Largest known packing, best q",
     "closed-hypercube-cdp": "Hypercube, in closed form",
     "hypercube-cdp": "Hypercube, entropy form",
     "literal-pure": "Paper's q, constant 1 (pure)",
-    "markov-pure": "Paper's code, Markov form (pure)",
-    "fano-pure": "Paper's code, number of spikes known (pure)",
+    "markov-pure": "Paper's packing, Markov form (pure)",
+    "fano-pure": "Paper's packing, number of spikes known (pure)",
     "hypercube-pure": "Hypercube (pure)",
 }
 SOURCE_NAMES = {
@@ -63,7 +63,7 @@ ABOUT_CURVE = (
 ABOUT_LADDER = (
     "All of these are proven, for the same class. They differ in the constants: the paper proves "
     "the rate and leaves its constants open, and with the printed spike probability "
-    "$q=\\sqrt d/(n\\sqrt\\rho)$ its inequality would be void. A better q, a larger code and at "
+    "$q=\\sqrt d/(n\\sqrt\\rho)$ its inequality would be void. A better q, a larger packing and at "
     "last a sharper instance raise what is proven."
 )
 LOOK_AT_LADDER = (
@@ -73,7 +73,7 @@ LOOK_AT_LADDER = (
 )
 LOOK_AT_CURVE = (
     "A diamond marks the best q of a bound. Solid lines: all sign patterns; dotted: the paper's "
-    "code; dashed: the largest code known to exist. Pure DP is a smaller class of algorithms, so "
+    "packing; dashed: the largest one known to exist. Pure DP is a smaller class of algorithms, so "
     "more is proven about it. A bound ends where its mean would leave R."
 )
 ABOUT_PROOF = (
@@ -216,7 +216,7 @@ def proof_title(at: PackingProof | SignProof, shift: float, *, pure: bool) -> st
     if value <= VOID:
         return f"At q = {brief(at.q)} the output may tell everything: nothing is proven"
     tail = "" if shift == 1 else ", and the best q proves more"
-    return f"At q = {brief(at.q)}, {100 * share:.2g} % of the ceiling remain: {brief(value)}{tail}"
+    return f"At q = {brief(at.q)}, {100 * share:.2g} % of the ceiling is left: {brief(value)}{tail}"
 
 
 # -- a packing of one's own ---------------------------------------------------------------------

@@ -112,7 +112,7 @@ ABOUT_LEDGER = (
 )
 ABOUT_AUDIT = (
     "A proof can be wrong, and so can code. The **audit** takes a data set and its worst "
-    "neighbour, in which one record has jumped from one end of the world to the other, and runs "
+    "neighbour, in which one record is at the other extreme, and runs "
     "the mechanism thousands of times on both. On half of the runs it looks for the event that "
     "tells the two apart best; on the other half it counts that event, and computes with "
     "Clopper and Pearson's exact intervals how large ε **must at least** be. If that is above "

@@ -28,7 +28,7 @@ LOSS_NAMES = {
 ABOUT_MAP: dict[Reading, str] = {
     "rates": "The smallest **rate** (constants 1) among the methods whose theorem holds there "
     "*with every condition*, for L-Lipschitz, β-smooth losses on a set of diameter R. Clipped user "
-    "gradients have the rate of group privacy, and are the same region.",
+    "gradients have the rate of group privacy, and so the same region.",
     "proven": "The smallest **upper bound with every constant in place**, best schedule for every "
     "method, for L-Lipschitz, β-smooth losses on a set of diameter R, in units of LR.",
     "measured": f"The smallest **mean excess risk of {TRIALS} runs** of every method on the same "
@@ -194,13 +194,13 @@ def frontier_sentence(
     """Say which of the algorithms can run at the chosen point, and why the printed one cannot."""
     able = [NEED_NAMES[n.slug] for n in NEEDS if needs[n.slug] <= view.n]
     first = f"With n = {view.n:,} users at ε = {view.epsilon:g}: " + (
-        f"met by **{'; '.join(able)}**." if able else "**none** of these is met."
+        f"enough for **{'; '.join(able)}**." if able else "too few for **all** of these."
     )
     if math.isfinite(runs):
         second = f" Filtered gradients as printed run from n = {number_text(runs)} on"
     else:
         second = (
-            " Algorithm 3 as printed runs at **no** n: their theorem needs δ < 1/(nm) too, and so "
+            " Algorithm 3 as printed runs at **no** n: its theorem needs δ < 1/(nm) too, and so "
             f"n < {number_text(float(f'{most:.3g}'))} here"
         )
     third = (

@@ -84,7 +84,9 @@ def rest_sentence(found: Contest) -> str:
     few = [f"{method_card(m).name} on {100 * s:.0f} %" for m, s in shares.items() if 0 < s < FEW]
     none = [method_card(m).name for k, m in enumerate(found.methods) if not found.holds[k].any()]
     said = f" Also: {', '.join(few)} of the map." if few else ""
-    return said + (f" Nowhere on this map: {', '.join(none)}." if none else "")
+    return said + (
+        f" No cell of this map meets the conditions of {', '.join(none)}." if none else ""
+    )
 
 
 def terms_title(found: Regimes, point: Scenario) -> str:

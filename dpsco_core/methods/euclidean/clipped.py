@@ -76,7 +76,7 @@ class ClippedDescent(FrameworkMethod):
         what="Gradient descent in which every record's gradient is shrunk into a ball before the "
         "average, and every average gets Gaussian noise. Gradients become centred near the "
         "optimum, so a smaller radius does than for the records themselves. In most "
-        "of the small cases of the overview no private optimiser errs less.",
+        "of the small cases of the overview no private optimiser has a smaller error.",
         steps=(
             "Choose the radius R, the steps T and the step size from the setting, never from the "
             "data.",

@@ -175,9 +175,7 @@ def test_a_row_shows_its_conditions_with_numbers_and_what_is_to_be_copied() -> N
     for condition in conditions(point, which):
         assert words.condition_text(condition) in texts(page)
     (found,) = [c for c in conditions(point, which) if c.text == "n >= 100 sqrt(d/rho)"]
-    assert found.failure and words.condition_text(found).startswith(
-        "✗ n >= 100 sqrt(d/rho): fails:"
-    )
+    assert found.failure and words.condition_text(found).startswith("✗ n ≥ 100 √(d/ρ): fails:")
     copied = [code.value for code in page.code]
     assert which.card.latex in copied
     assert any(text.startswith("@") for text in copied)
