@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -11,7 +12,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from dpsco_app.parts.look import GREY
 from dpsco_app.parts.touch.modules import script
+from dpsco_app.parts.touch.run import RunLine, run_page
+from dpsco_core.explain.anatomy import single_runs
+from dpsco_core.explain.frames import frames
+from dpsco_core.scenario import Scenario
 from tests.browser.responsive import Ready, expect_no_axe_violation, expect_to_fit_a_phone
 
 SMALL = "/anatomy?problem=quadratic&n=500&d=3&trials=1"
@@ -87,6 +93,28 @@ def test_a_run_is_played_scrubbed_and_clipped_and_its_sums_are_those_of_numpy(
     counts = compute(page, "binCounts(n, ends, 9)", n=norms, ends=[0.01, 100.0])
     inside = np.clip([norm for norm in norms if norm > 0], 0.01, 100.0)
     assert counts == np.histogram(inside, np.geomspace(0.01, 100.0, 10))[0].tolist()
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
+
+
+def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
+    page: Page, tmp_path: Path
+) -> None:
+    point = Scenario(problem="linear", methods=("sco.clipped",), n=200, d=3)
+    runs = single_runs(point, "sco.clipped")
+    lines = [RunLine(name=name, path=path, colour=GREY) for name, path in runs.items()]
+    file = tmp_path / "run.html"
+    made = run_page(frames(point, runs), lines, dark=True, identity="", title="One run")
+    file.write_text(made, encoding="utf-8")
+    page.emulate_media(reduced_motion="reduce")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(file.as_uri())
+    page.get_by_role("button", name="To the end").click()
+    expect(page.get_by_role("button", name="Play again")).to_be_visible(timeout=2_000)
+    expect(page.locator("p.summary")).to_contain_text("The point that is released has")
+    page.get_by_role("slider", name="Clip radius R").press("Home")
+    expect(page.locator("p.summary")).to_contain_text("100 % of the gradients")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
     report = Axe().run(page)
     assert report.violations_count == 0, report.generate_report()
 
