@@ -234,7 +234,7 @@ def draw_numbers(name: str, table: Table, setting: str, page: Callable[[], str] 
             _table_button(name, table)
         show_table(table())
 
-    fold("Numbers behind this picture, and its page", draw, f"{name}_fold_numbers")
+    fold("Numbers behind this run, and downloads", draw, f"{name}_fold_numbers")
 
 
 def _page_button(name: str, page: Callable[[], str]) -> None:

@@ -137,7 +137,7 @@ def _path(scenario: Scenario, headline: DeltaGenerator) -> tuple[tuple[str, ...]
         dark = st.context.theme.type == "dark"
         held = partial(run_page, seen, lines, dark=dark, **data)
     else:
-        st.markdown(no_frames(method_card(method).name))
+        st.markdown(no_frames(method_card(method).name, descends=not relative))
     draw_numbers("path", lambda: path_table(lines), setting, held)
     st.caption("The runs without noise are shown to compare; they are not private.")
     return tuple(runs), held is not None

@@ -23,24 +23,28 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
         ratio = private.final / exact.final
         if ratio < MUCH:
             return f"{gain}, as much as without privacy"
-        return f"{gain}; without privacy it would end {ratio:.2g} times lower"
+        return f"{gain}; without privacy it would end {_lower(ratio)}"
     noise, clipping = private.final / clipped.final, clipped.final / exact.final
     if max(noise, clipping) < MUCH:
         return f"{gain}: neither noise nor clipping costs much here"
     # Costs add up, as in the figure of the four parts.
     if private.final - clipped.final >= clipped.final - exact.final:
-        return (
-            f"In this run noise costs most: without it the risk would end {noise:.2g} times lower"
-        )
+        return f"In this run noise costs most: without it the risk would end {_lower(noise)}"
     return (
         "In this run clipping costs most: the run without noise would end "
-        f"{clipping:.2g} times lower without it"
+        f"{_lower(clipping)} without it"
     )
 
 
-def no_frames(method: str) -> str:
+def _lower(ratio: float) -> str:
+    """Return how much lower a risk is; beyond a million it is as good as 0, rounding and all."""
+    return f"{ratio:.2g} times lower" if ratio < 1e6 else "at the best possible"
+
+
+def no_frames(method: str, *, descends: bool) -> str:
     """Return why there is nothing to play."""
-    return f"{method} takes no steps between its start and its answer here: nothing to play."
+    way = "takes a single step" if descends else "goes from its start to its answer without a stop"
+    return f"{method} {way} here: there is nothing to play."
 
 
 def parts_title(parts: ErrorParts) -> str:

@@ -47,7 +47,7 @@ const drawPlane = (played, now) => {
     const [x, y] = at(places[place])
     const stroke = `fill="none" stroke="${colour}" stroke-dasharray="${dash}"`
     const [ex, ey] = at(end)
-    return `<path d="${lineOf(places, at)}" ${stroke} stroke-width="1" stroke-opacity="0.35"/>` +
+    return `<path d="${lineOf(places, at)}" ${stroke} stroke-width="1" stroke-opacity="0.5"/>` +
       `<path d="${lineOf(places.slice(0, place + 1), at)}" ${stroke} stroke-width="2.4"/>` +
       `<circle cx="${x}" cy="${y}" r="${k ? 5 : 7}" fill="${colour}" ` +
       `stroke="${data.colours.page}"/>` +

@@ -112,7 +112,9 @@ def test_the_picture_and_the_figure_hold_the_numbers_of_the_core() -> None:
 
 def test_the_radius_moves_line_and_sentence_with_a_slider_where_there_is_no_picture() -> None:
     page = open_anatomy()  # a single step
-    assert any("nothing to play" in m.value for m in page.markdown)
+    assert any(
+        "takes a single step here: there is nothing to play" in m.value for m in page.markdown
+    )
     assert not player(page)
     _, chosen = clipped_plan(POINT)
     norms = gradient_norms(POINT)
@@ -280,6 +282,10 @@ def test_titles_name_what_costs_most() -> None:
     assert clipped.startswith("In this run clipping costs most")
     # Clipping has the larger ratio, 5 against 2, and noise the larger part of what is lost.
     assert "noise costs most" in path_title(path(1, 0.1), path(1, 0.05), path(1, 0.01))
+    exact = path_title(path(1, 0.1), None, path(1, 1e-17))
+    assert (
+        exact == "The run divides the risk by 10; without privacy it would end at the best possible"
+    )
     assert "no better than it started" in path_title(path(1, 2), None, None)
     assert path_title(path(1, 0.1), path(1, 0.1), path(1, 0.1)).endswith("costs much here")
     assert "as much as without privacy" in path_title(path(1, 0.1), None, path(1, 0.1))
