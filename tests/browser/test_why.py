@@ -35,7 +35,6 @@ def expect_step(page: Page | Locator, number: int) -> None:
 def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
-    page.emulate_media(reduced_motion="reduce")
     page.goto(f"{dashboard}/{WHY}")
     ready(page, seconds=60)
     said = page.locator("p.summary")
