@@ -108,25 +108,23 @@ def _fields(scope: griffe.Class) -> list[tuple[list[str], str, str]]:
     found: list[tuple[list[str], str, str]] = []
     shared = False  # whether the last comment stands above its field
     for field in scope.members.values():
-        if not isinstance(field, griffe.Attribute) or field.lineno is None:
+        if "instance-attribute" not in field.labels or not field.is_public or not field.lineno:
+            shared = False  # a property, a method, or what all instances have in common
             continue
+        assert isinstance(field, griffe.Attribute)
         start, end = field.lineno - 1, field.endlineno or field.lineno
         above = start
         while lines[above - 1].strip().startswith("# "):
             above -= 1
-        said, beside = "", SAID.fullmatch(lines[end - 1])
+        beside = SAID.fullmatch(lines[end - 1])
         if above < start:
             said = " ".join(line.strip()[2:] for line in lines[above:start])
-        elif beside:
-            said = beside[1]
-        elif shared and field.annotation is not None and field.is_public:
-            found[-1][0].append(field.name)
-            continue
-        shared = above < start
-        if (above < start or beside) and field.annotation is not None and field.is_public:
             found.append(([field.name], str(field.annotation), said))
-        else:
-            shared = False
+        elif beside:
+            found.append(([field.name], str(field.annotation), beside[1]))
+        elif shared:
+            found[-1][0].append(field.name)
+        shared = above < start or (shared and not beside)
     return found
 
 
