@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HEAVY, LIGHT = 2.0, 8.0  # the tail indices that are compared
 LIGHT_FROM = 6.0  # from this tail index on the heavy one is the other one
 APART = 0.05  # two slopes of rates that differ by less are one
+LEAST_BEND = 0.15  # a difference of slopes that can be seen
 FLAT = 0.1  # a slope closer to 0 does not halve anything in reach
 
 Verdict = Literal["consistent", "steeper", "shallower"]
@@ -118,6 +119,34 @@ def ratio(cells: pd.DataFrame, method: str, reference: str, x: float | None) -> 
     width = float(stdtrit(len(pairs) - 1, 0.975)) * error
     value = float(means[0] / means[1])
     return Ratio(value=value, low=value * math.exp(-width), high=value * math.exp(width))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bend:
+    """A curve that is two power laws: its slopes up to a point and from there on."""
+
+    at: float
+    before: float
+    after: float
+
+
+def bend(table: pd.DataFrame, method: str) -> Bend | None:
+    """Return where the mean errors of a method bend, at the break that fits best; None if nowhere.
+
+    A bend needs three points on both sides, the break among them, slopes that differ by at least
+    `LEAST_BEND`, and 95 % intervals of these that have nothing in common.
+    """
+    rows = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
+    x, y = rows["x"].to_numpy(), rows["mean_error"].to_numpy()
+    found: list[tuple[float, Bend]] = []
+    for k in range(2, len(x) - 2):
+        parts = [fit_slope(x[: k + 1], y[: k + 1]), fit_slope(x[k:], y[k:])]
+        (before, *first), (after, *last) = parts
+        apart = first[1] < last[0] or last[1] < first[0]
+        if apart and abs(after - before) >= LEAST_BEND:
+            width = max(first[1] - first[0], last[1] - last[0])
+            found.append((width, Bend(at=float(x[k]), before=before, after=after)))
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def changes(table: pd.DataFrame, method: str) -> list[tuple[float, float]]:

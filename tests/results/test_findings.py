@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from dpsco_core.results.findings import (
+    bend,
     changes,
     method_slope,
     ratio,
@@ -95,6 +96,26 @@ def test_slopes_and_changes_are_of_the_means() -> None:
     assert fitted is not None and fitted[0] == pytest.approx(-1)
     assert method_slope(table.head(2), "a") is None
     assert changes(table, "a") == [(10.0, pytest.approx(0.1)), (100.0, pytest.approx(0.1))]
+
+
+def test_a_curve_that_bends_has_two_slopes_and_a_straight_one_has_none() -> None:
+    x = np.array([500, 1000, 2000, 5000, 10_000, 20_000, 50_000], dtype=float)
+    noise = np.random.default_rng(0).normal(0, 0.02, (300, len(x)))
+
+    def found(y: np.ndarray) -> list[object]:
+        tables = (pd.DataFrame({"method": "a", "x": x, "mean_error": y * np.exp(e)}) for e in noise)
+        return [bend(table, "a") for table in tables]
+
+    kinked = np.where(x < 5000, x**-0.2, 5000**0.6 * x**-0.8)
+    seen = [b for b in found(kinked) if b is not None]
+    assert len(seen) > 150
+    assert all(b.before > -0.45 and b.after < -0.5 for b in seen)  # type: ignore[attr-defined]
+    exact = bend(pd.DataFrame({"method": "a", "x": x, "mean_error": kinked}), "a")
+    assert exact is not None and exact.at == 5000
+    assert (exact.before, exact.after) == (pytest.approx(-0.2), pytest.approx(-0.8))
+    straight = sum(b is not None for b in found(x**-0.5))
+    assert straight <= 15  # 5 % of the straight lines
+    assert bend(pd.DataFrame({"method": "a", "x": x[:4], "mean_error": kinked[:4]}), "a") is None
 
 
 def test_half_an_interval_is_students() -> None:

@@ -42,7 +42,7 @@ from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, methods_for
-from dpsco_core.results.findings import changes, verdict
+from dpsco_core.results.findings import bend, changes, verdict
 from dpsco_core.results.tables import POWER_AXES
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -241,6 +241,20 @@ def _slopes(result: Result) -> None:
     st.caption(
         "Fitted to the mean errors by least squares; predicted: the slope of the method's "
         "published rate over the same points. Consistent: the interval holds the prediction."
+    )
+    if bends := _bends(scenario, result):
+        st.markdown(f"**Curves that bend**: {bends}.")
+
+
+def _bends(scenario: Scenario, result: Result) -> str:
+    """Name the methods whose curve has two slopes, with both."""
+    assert scenario.axis is not None
+    found = ((m, bend(result.table(), m)) for m in scenario.methods)
+    return "; ".join(
+        f"{method_card(m).name} {_signed(b.before)} up to {SYMBOL[scenario.axis]} = "
+        f"{number_text(b.at)}, then {_signed(b.after)}"
+        for m, b in found
+        if b is not None
     )
 
 
