@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from dpsco_core.base.search import smallest_or
+from dpsco_core.base.search import smallest_index, smallest_or
 from dpsco_core.catalogue import HARD_INSTANCES, bound, method_card
 from dpsco_core.results.tables import fit_slope
 from dpsco_core.scenario import Scenario
@@ -138,15 +138,16 @@ def bend(table: pd.DataFrame, method: str) -> Bend | None:
     """
     rows = table[(table["method"] == method) & (table["mean_error"] > 0)].sort_values("x")
     x, y = rows["x"].to_numpy(), rows["mean_error"].to_numpy()
-    found: list[tuple[float, Bend]] = []
+    found: list[Bend] = []
+    widths: list[float] = []
     for k in range(2, len(x) - 2):
         parts = [fit_slope(x[: k + 1], y[: k + 1]), fit_slope(x[k:], y[k:])]
         (before, *first), (after, *last) = parts
         apart = first[1] < last[0] or last[1] < first[0]
         if apart and abs(after - before) >= LEAST_BEND:
-            width = max(first[1] - first[0], last[1] - last[0])
-            found.append((width, Bend(at=float(x[k]), before=before, after=after)))
-    return min(found, key=lambda one: one[0])[1] if found else None
+            widths.append(max(first[1] - first[0], last[1] - last[0]))
+            found.append(Bend(at=float(x[k]), before=before, after=after))
+    return found[smallest_index(widths)] if found else None
 
 
 def changes(table: pd.DataFrame, method: str) -> list[tuple[float, float]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,7 @@ import streamlit as st
 
 from dpsco_app.pages.explore.comparison import is_tail, label
 from dpsco_app.pages.explore.figure import Shown, side_by_side, together
-from dpsco_app.pages.explore.finding import records
+from dpsco_app.pages.explore.finding import bends, records, signed
 from dpsco_app.pages.explore.formulas import draw_formulas
 from dpsco_app.pages.explore.overlays import draw_overlays
 from dpsco_app.pages.explore.presets import PRESETS
@@ -42,7 +41,7 @@ from dpsco_app.shell.places import link_to
 from dpsco_core.base.cards import SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.catalogue import bound, bounds_for, default_methods, method_card, methods_for
-from dpsco_core.results.findings import bend, changes, verdict
+from dpsco_core.results.findings import changes, verdict
 from dpsco_core.results.tables import POWER_AXES
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -242,29 +241,17 @@ def _slopes(result: Result) -> None:
         "Fitted to the mean errors by least squares; predicted: the slope of the method's "
         "published rate over the same points. Consistent: the interval holds the prediction."
     )
-    if bends := _bends(scenario, result):
-        st.markdown(f"**Curves that bend**: {bends}.")
-
-
-def _bends(scenario: Scenario, result: Result) -> str:
-    """Name the methods whose curve has two slopes, with both."""
-    assert scenario.axis is not None
-    found = ((m, bend(result.table(), m)) for m in scenario.methods)
-    return "; ".join(
-        f"{method_card(m).name} {_signed(b.before)} up to {SYMBOL[scenario.axis]} = "
-        f"{number_text(b.at)}, then {_signed(b.after)}"
-        for m, b in found
-        if b is not None
-    )
+    if bent := bends(result):
+        st.markdown(f"**Curves that bend**: {bent}.")
 
 
 def _slope_row(scenario: Scenario, row: Any, end: str) -> str:
     """Return one method's slope, what its rate predicts, and what follows."""
     cells = [
         f"{row.name}{end}",
-        _signed(row.fitted),
-        f"{_signed(row.low)} to {_signed(row.high)}",
-        _signed(row.predicted),
+        signed(row.fitted),
+        f"{signed(row.low)} to {signed(row.high)}",
+        signed(row.predicted),
         _verdict_in_words(scenario, row),
     ]
     if scenario.axis == "n":
@@ -309,12 +296,6 @@ def _changes(result: Result) -> None:
 
 def _factor(value: float | None) -> str:
     return "" if value is None else f"× {value:.2f}"
-
-
-def _signed(value: float) -> str:
-    if math.isnan(value):
-        return ""
-    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
 
 
 def _what_to_look_at(scenario: Scenario, start: Start) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pandas as pd
@@ -13,7 +14,7 @@ from dpsco_app.parts.running import Result, starting_risks
 from dpsco_app.parts.words import best_private, times
 from dpsco_core.catalogue import method_card
 from dpsco_core.data import Gaussian
-from dpsco_core.results.findings import method_slope, times_to_halve
+from dpsco_core.results.findings import bend, method_slope, times_to_halve
 from dpsco_core.scenario import Scenario
 
 MANY = 1000  # times the records: "hardly falls"
@@ -155,3 +156,23 @@ def _error_of(scenario: Scenario, method: str) -> str:
 def _inside(method: str) -> str:
     name = method_card(method).name
     return name[0].lower() + name[1:]
+
+
+def bends(result: Result) -> str:
+    """Name the methods whose curve has two slopes, with both."""
+    scenario = result.scenario
+    assert scenario.axis is not None
+    found = ((m, bend(result.table(), m)) for m in scenario.methods)
+    return "; ".join(
+        f"{method_card(m).name} {signed(b.before)} up to {SYMBOL[scenario.axis]} = "
+        f"{number_text(b.at)}, then {signed(b.after)}"
+        for m, b in found
+        if b is not None
+    )
+
+
+def signed(value: float) -> str:
+    """Return a slope with its sign; empty where there is none."""
+    if math.isnan(value):
+        return ""
+    return "0.00" if abs(value) < 0.005 else f"{value:+.2f}".replace("-", "−")
