@@ -39,12 +39,8 @@ class PowerSums:
     ) -> tuple[Vector, Vector]:
         r"""Return ln w and the share :math:`e^\beta w^q/v` of the second term, shapes (k,).
 
-        Parameters
-        ----------
-        log_first, log_second : float
-            alpha and beta.
-        start : array, shape (k,), optional
-            ln w for nearby coefficients.
+        `log_first` and `log_second` are alpha and beta; `start`, shape (k,), is ln w for nearby
+        coefficients.
         """
         # Where one term alone makes up v is right of the solution.
         right = np.minimum(
@@ -72,14 +68,8 @@ def safeguarded_root(
 
     It ends where f, the logarithm of something, is 0 up to rounding.
 
-    Parameters
-    ----------
-    f : callable
-        Returns the value and the slope.
-    low, high : float
-        May be infinite, where Newton's method does not leave to that side.
-    start : float
-        Between `low` and `high`.
+    `f` returns the value and the slope, and `start` is between `low` and `high`. These may be
+    infinite, where Newton's method does not leave to that side.
     """
     x = start
     for _ in range(200):

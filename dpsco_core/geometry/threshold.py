@@ -25,12 +25,7 @@ def shrink_to_sum(values: Vector, total: float, top: float) -> Vector:
 
     It is the projection of v on :math:`\{w \ge 0, \sum_j w_j = \text{total}\}`. O(d log d).
 
-    Parameters
-    ----------
-    values : array, shape (d,)
-        Finite.
-    top : float
-        The largest of them.
+    The `values`, shape (d,), are finite, and `top` is the largest of them.
     """
     below = values - top
     np.maximum(below, -total, out=below)  # what is lower is 0 in the end

@@ -123,10 +123,7 @@ class GridMedians:
 def median_groups(column: Integers, most: int) -> tuple[Integers, Integers, NDArray[np.float64]]:
     """Return ``(starts, widths, scores)`` of groups of candidates that cover -most to most.
 
-    Parameters
-    ----------
-    column : integer array of shape (n,)
-        Within -most to most.
+    The integers of `column`, shape (n,), are within -most to most.
     """
     values, counts = np.unique(column, return_counts=True)
     upto = np.cumsum(counts)

@@ -28,17 +28,9 @@ def dots_figure(
 ) -> go.Figure:
     """Return the marks of the rows, one a line.
 
-    Parameters
-    ----------
-    rows : sequence of Row
-        With positive, finite values of one quantity.
-    axis : str
-        Title of the axis.
-    chosen : str
-        Slug of the row that is marked.
-    look : Look
-    start : float
-        The error of an answer that ignores the data, if it is to be drawn.
+    The rows have positive, finite values of one quantity, of which `axis` is the title; that with
+    the slug `chosen` is marked. `start` is the error of an answer that ignores the data, if it is
+    to be drawn.
     """
     figure = go.Figure()
     shown = ordered(rows)

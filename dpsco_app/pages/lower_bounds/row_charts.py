@@ -121,15 +121,8 @@ def run_figure(
 ) -> go.Figure:
     """Return every trial and the mean of every method right of the floors.
 
-    Parameters
-    ----------
-    rows : sequence of Measured
-    trivial : float
-        What the answer 0 errs by.
-    floor : (class, value)
-        The floor of ``"zcdp"`` or ``"pure"`` algorithms on this instance; a method that another one
-        binds has a mark of its own.
-    look : Look
+    `trivial` is what the answer 0 errs by, `floor` the class, ``"zcdp"`` or ``"pure"``, and the
+    value of the floor on this instance; a method that another class binds has a mark of its own.
     """
     figure = go.Figure()
     names = {r.method: _method_name(r.method, look) for r in rows if r.errors}

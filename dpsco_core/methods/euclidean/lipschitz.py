@@ -68,10 +68,7 @@ def lipschitz_losses(setting: Setting, tuning: Tuning, rho: float) -> Losses:
     Raises `NotApplicable` with ``tuning="theory"`` if the problem certifies no Lipschitz constant;
     and for losses that no bound on the records makes Lipschitz.
 
-    Parameters
-    ----------
-    rho : float
-        The budget, for `practical_radius`.
+    The budget `rho` is for `practical_radius`.
     """
     constants = setting.constants
     if math.isfinite(constants.lipschitz):

@@ -245,12 +245,8 @@ def practical_clipping(setting: Setting, unit_energy: float, *, growing: bool = 
     :math:`\kappa_pt^{1-p}` (`hinge_bias`), as in `dpsco_core.methods.mean.clipped`. Assumed is a
     tenth of it.
 
-    Parameters
-    ----------
-    unit_energy : float
-        The expected squared norm of the noise of one step with the whole budget at R = 1.
-    growing : bool
-        See `practical_descent`.
+    `unit_energy` is the expected squared norm of the noise of one step with the whole budget at R =
+    1; for `growing` see `practical_descent`.
     """
     typical = typical_norm(setting, growing=growing)
     curvature, _ = curvatures(setting)

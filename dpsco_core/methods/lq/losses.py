@@ -73,10 +73,7 @@ def dual_losses(setting: Setting, tuning: Tuning, rho: float) -> DualLosses:
     that is known to hold the minimiser is unbounded; with ``tuning="theory"`` if features are
     unbounded.
 
-    Parameters
-    ----------
-    rho : float
-        The budget, for `practical_dual_radius`.
+    The budget `rho` is for `practical_dual_radius`.
     """
     model = check_everywhere_smooth(setting)
     if setting.constraint is None and math.isinf(setting.constants.diameter):

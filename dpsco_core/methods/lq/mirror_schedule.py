@@ -242,10 +242,7 @@ def modelled(at: MirrorInputs, steps: int, factor: float) -> DescentChoice:
     with A = `ASSUMED_SYMMETRY`: an assumption of accuracy, as in simple clipping. B4's own
     threshold is sized by the worst law of its class, and its noise would drown the rest.
 
-    Parameters
-    ----------
-    factor : float
-        f, at least 1.
+    The `factor` f is at least 1.
     """
     batch, root = at.n // steps, math.sqrt(at.variance)
     threshold, bias = at.gradient_bound + factor * root, root / ASSUMED_SYMMETRY / factor**2

@@ -27,12 +27,7 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> tuple[floa
     The first because the smooth norm is and the noise symmetric, the second by Minkowski's
     inequality. :math:`L^2+S` alone would need a Hilbert space; at q = 2, kappa is 1.
 
-    Parameters
-    ----------
-    lipschitz : float
-        L.
-    rho : float
-        Of one step.
+    `rho` is that of one step.
     """
     if rho <= 0:
         return lipschitz**2, math.inf

@@ -336,10 +336,7 @@ def practical_parameters(
     `REGULARISED` over tau, in as few steps as B >= beta allows, beta that of the *population* risk:
     assumptions of accuracy. The noise does not depend on B.
 
-    Parameters
-    ----------
-    energy : float
-        :math:`S_1`.
+    `energy` is :math:`S_1`.
     """
     radius = setting.body.radius_in(space.exponent)
     time = math.sqrt(space.kappa * radius**2 / 2 / energy)

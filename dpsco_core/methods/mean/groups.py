@@ -32,12 +32,8 @@ def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radiu
     with one entry a record, its weight, in the row of its group. Where the groups outnumber the
     rows of a block the matrix has the groups that are there alone.
 
-    Parameters
-    ----------
-    group : integer array of shape (n,)
-        As `secret_groups` gives it.
-    radius : float
-        A level that `check_level` allows.
+    `group` is as `secret_groups` gives it, shape (n,), and `radius` a level that `check_level`
+    allows.
     """
     sums = np.zeros((groups + 1, rows.d))
     few = groups < rows_per_block(rows.d)

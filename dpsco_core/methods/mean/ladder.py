@@ -216,10 +216,7 @@ def wider_is_better(
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
     """Return what projects rows on each ball, shape (radii, rows); exactly 1 inside.
 
-    Parameters
-    ----------
-    norms : array of shape (rows,)
-    radii : array of shape (radii, 1)
+    The `norms` have shape (rows,), the `radii` shape (radii, 1).
     """
     weights: Vector = radii / np.maximum(norms, radii)
     return weights

@@ -56,12 +56,8 @@ def chain_averages(sample: Sample, start: Vector, run: Pass, losses: Losses) -> 
     nor does the projection; each of the user's records adds at most :math:`2\eta L` to their
     distance, once. The step size is checked against the smoothness of every possible loss.
 
-    Parameters
-    ----------
-    sample : Sample
-        Records whose losses have the constants of `losses`; any records.
-    start : array of shape (d,)
-        Where all chains start, a point of the set.
+    The records of `sample` are any whose losses have the constants of `losses`; all chains start at
+    `start`, shape (d,), a point of the set.
     """
     largest = run.batch * run.step_size
     small = largest * losses.smoothness <= 2 * (1 + 1e-12)
@@ -102,12 +98,7 @@ def batch_size(n: int, m: int, d: int, steps: int, largest_step: float, smoothne
     As far as :math:`b\eta_1 \le 1/\beta` allows. Where the items of all users are not held, whole
     users: a multiple of m.
 
-    Parameters
-    ----------
-    steps : int
-        One-pass steps of a chain, over all phases.
-    largest_step : float
-        :math:`\eta_1`.
+    `steps` counts the one-pass steps of a chain over all phases; `largest_step` is :math:`\eta_1`.
     """
     wanted = math.ceil(steps / MOST_STEPS)
     slope = smoothness * largest_step

@@ -302,12 +302,7 @@ def accelerated_choice(setting: Setting, noise_energy: float) -> AcceleratedChoi
 
     Raises `NotApplicable` where no candidate has a finite predicted risk.
 
-    Parameters
-    ----------
-    setting : Setting
-        With n the number of items.
-    noise_energy : float
-        See `accelerated_risk`.
+    The n of `setting` counts items; `noise_energy` is that of `accelerated_risk`.
     """
     low, largest = curvatures(setting)
     middle, distance = math.sqrt(low * largest), setting.constants.diameter / 2

@@ -38,12 +38,7 @@ def phased_terms(
     the averages' mean of the phase before at i > 1. Projection brings the noisy point no farther
     than the noise, and the last step to :math:`x_l` costs L times the last noise.
 
-    Parameters
-    ----------
-    lipschitz, diameter : float
-        L, and the diameter R of the set.
-    distance : float
-        D, at least the distance of the start from a minimiser.
+    `distance` is D, at least that of the start from a minimiser; R is the diameter of the set.
     """
     first, last = phases[0], phases[-1]
     start = distance**2 / (2 * first.step_size * first.steps)

@@ -126,12 +126,8 @@ def printed_sgd(at: UserLevel, q: float, *, rounded: bool = False) -> SgdSchedul
 
     Raises `NotApplicable` if `rounded`, and the first phase has fewer users than groups.
 
-    Parameters
-    ----------
-    q : float
-        Decay of the numbers of users, positive.
-    rounded : bool
-        Round C up and :math:`N_i` down, and stop at the last phase with a user in every group.
+    The decay `q` of the numbers of users is positive. If `rounded`, C is rounded up and :math:`N_i`
+    down, and the last phase with a user in every group ends the schedule.
 
     Examples
     --------

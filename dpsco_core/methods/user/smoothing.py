@@ -82,10 +82,7 @@ def smoothed_user_gradients(
     whom only means are known have losses that are at most quadratic: there the gradient of
     :math:`f_r` is that of f, and nothing is drawn.
 
-    Parameters
-    ----------
-    radius : float
-        r, positive.
+    The `radius` r is positive.
     """
     require(0 < radius < math.inf, "radius", "finite and above 0", radius)
     if isinstance(sample, MeanSample):
