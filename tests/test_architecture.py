@@ -108,6 +108,7 @@ BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer
 # Data that ask the reader to choose among methods, and say each choice in words.
 CHOICES = ("dpsco_app.pages.learn.lessons",)
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
+MOST_LINES = {"dpsco_core": 56_700, "dpsco_app": 22_500}  # lower them as the tree gets smaller
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 
@@ -629,6 +630,22 @@ def test_a_crowded_folder_is_found() -> None:
     top = [f"dpsco_app/a{i}.py" for i in range(MOST_AT_THE_TOP)]
     assert crowded([*inner, *top]) == ["dpsco_core/runs"]
     assert crowded([*inner[1:], *top, "dpsco_app/pages/page.py"]) == ["dpsco_app"]
+
+
+def grown(lines: dict[str, int]) -> list[str]:
+    """Return the packages with more lines than they may have."""
+    return [package for package, most in MOST_LINES.items() if lines[package] > most]
+
+
+def test_the_tree_does_not_grow() -> None:
+    files = {package: (ROOT / package).rglob("*.py") for package in MOST_LINES}
+    texts = {name: [p.read_text(encoding="utf-8") for p in found] for name, found in files.items()}
+    assert grown({name: sum(t.count("\n") for t in found) for name, found in texts.items()}) == []
+
+
+def test_growth_is_found() -> None:
+    assert grown(MOST_LINES) == []
+    assert grown(MOST_LINES | {"dpsco_app": MOST_LINES["dpsco_app"] + 1}) == ["dpsco_app"]
 
 
 def cycle(graph: dict[str, set[str]]) -> list[str]:
