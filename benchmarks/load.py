@@ -37,6 +37,7 @@ RESULTS = ROOT / "build" / "load.json"
 THINK_SECONDS = (3.0, 15.0)  # between what a visitor does, evenly spread
 PRESETS = ("preset_Heavy tails hurt", "preset_Privacy is free", "preset_Lighter tails help")
 SLIDERS = ("field_p", "field_epsilon", "field_d")
+BUTTON = "explore_run"
 BOUNDS, RUN, PRESET, OPEN = "bounds update", "run", "preset", "opening"
 # What a visitor does next: the share of each.
 SHARES = {BOUNDS: 0.75, RUN: 0.15, PRESET: 0.1}
@@ -102,7 +103,7 @@ async def enter(visitor: Visitor) -> Answer:
     page = await visitor.open()
     if page.says("Finished:"):
         return page
-    rest = await visitor.press("Run")
+    rest = await visitor.press(BUTTON)
     return replace(
         rest,
         seconds=page.seconds + rest.seconds,
@@ -115,9 +116,9 @@ async def act(visitor: Visitor, action: str, chance: random.Random) -> Answer:
     """Do one thing; a run has a seed of its own, so that nobody has run its cells before."""
     if action == RUN:
         await visitor.type("field_seed", chance.randrange(2**31))
-        if visitor.widgets["Run"].disabled:  # too large: the page offers the nearest that is not
+        if visitor.widgets[BUTTON].disabled:  # too large: the page offers the nearest that is not
             await visitor.press("nearest")
-        return await visitor.press("Run")
+        return await visitor.press(BUTTON)
     if action == PRESET:
         return await visitor.press(chance.choice(PRESETS))
     slider = chance.choice([s for s in SLIDERS if s in visitor.shown])

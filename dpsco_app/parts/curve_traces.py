@@ -139,11 +139,13 @@ def opened(symbol: str) -> str:
 
 
 def _name_at_end(points: Sequence[Any], line: Line, look: Look) -> Label:
+    dashed = line.other and not line.thin
+    private = method_card(line.method).privacy != "none"
     return Label(
         text=line.name if line.other else f"<b>{line.name}</b>",
         y=points[-1].mean_error,
         colour=look.colour(colour_of(line.method)),
-        rank=1 if line.other and not line.thin else 0,
+        rank=(1 if private else 2) if dashed else 0,
     )
 
 

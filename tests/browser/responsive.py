@@ -43,5 +43,6 @@ def expect_no_axe_violation(
         expect(figure(page, last)).to_be_visible(timeout=20_000)
         page.locator("summary", has_text=expander).click()
         page.wait_for_timeout(500)  # the expander's transition
+        ready(page)  # what is stale is pale for a moment
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 import struct
 import xml.etree.ElementTree as ElementTree
@@ -19,10 +20,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from dpsco_app.pages.who_wins.state import SIZES
 from dpsco_app.shell.places import PLACES
 from tests.browser.responsive import PHONE, Ready
 
 SPACE = "/geometry?dimensions=3&geometry=l1"
+CELLS = math.prod(SIZES["rates"])
 BACKGROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(23, 22, 20)"}
 
 
@@ -80,28 +83,28 @@ def box_of(figure: Locator) -> tuple[int, int]:
 def test_a_map_is_saved_as_picture_page_and_table(
     page: Page, dashboard: str, ready: Ready, tmp_path: Path
 ) -> None:
-    page.goto(dashboard + "/regimes")
+    page.goto(dashboard + "/who-wins")
     ready(page, seconds=60)
-    figure = page.locator(".st-key-smallest_figure_wide .js-plotly-plot")
-    title = page.locator(".st-key-smallest_figure_wide [role=figure]").get_attribute("aria-label")
+    figure = page.locator(".st-key-winners_figure_wide .js-plotly-plot")
+    title = page.locator(".st-key-winners_figure_wide [role=figure]").get_attribute("aria-label")
     assert title
-    files = files_of(page, "smallest")
+    files = files_of(page, "winners")
     name, png = saved(page, files, "PNG", key="Enter")
-    assert name == "dpsco-smallest.png"
+    assert name == "dpsco-winners.png"
     width, height = box_of(figure)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
     name, drawn = saved(page, files, "SVG", key="Space")
     svg = ElementTree.fromstring(drawn)
-    assert name == "dpsco-smallest.svg" and svg.tag.endswith("svg") and title in words_in(svg)
-    expect(files.get_by_role("status")).to_have_text("Saved dpsco-smallest.svg")
+    assert name == "dpsco-winners.svg" and svg.tag.endswith("svg") and title in words_in(svg)
+    expect(files.get_by_role("status")).to_have_text("Saved dpsco-winners.svg")
     # The page keeps the figure as it was: the picture's colours and fonts were for the file.
     family = figure.evaluate("e => e._fullLayout.font.family")
     assert "Source Sans" in family and figure.locator(".gtitle").count() == 1
     name, made = saved(page, files, "CSV")
     rows = list(csv.DictReader(io.StringIO(made.decode())))
-    assert len(rows) == 36 * 30 and float(rows[0]["ε"]) == 0.01
+    assert len(rows) == CELLS and float(rows[0]["ε"]) == 0.01
     name, made = saved(page, files, "HTML")
-    assert name == "dpsco-smallest.html" and title in made.decode()
+    assert name == "dpsco-winners.html" and title in made.decode()
     _draws_without_a_network(page, made, tmp_path / "figure.html")
 
 
@@ -115,7 +118,7 @@ def _draws_without_a_network(page: Page, made: bytes, file: Path) -> None:
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert page.get_by_role("heading", level=1).inner_text()
     page.locator("summary").click()
-    assert page.locator("tbody tr").count() == 36 * 30
+    assert page.locator("tbody tr").count() == CELLS
 
 
 @pytest.mark.slow
@@ -145,15 +148,15 @@ def test_a_figure_in_space_has_the_page_behind_it(
 @pytest.mark.slow
 def test_a_phone_saves_the_figure_that_it_shows(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size(PHONE)
-    page.goto(dashboard + "/regimes")
+    page.goto(dashboard + "/who-wins")
     ready(page, seconds=60)
-    files = files_of(page, "smallest")
+    files = files_of(page, "winners")
     for kind in ("PNG", "SVG", "HTML", "CSV"):
         button = files.get_by_role("button", name=kind, exact=True)
         box = button.bounding_box()
         assert box is not None and box["x"] + box["width"] <= PHONE["width"]
     _, png = saved(page, files, "PNG")
-    compact = page.locator(".st-key-smallest_figure_compact .js-plotly-plot")
+    compact = page.locator(".st-key-winners_figure_compact .js-plotly-plot")
     width, height = box_of(compact)
     assert size_of(png) == pytest.approx((2 * width, 2 * height), abs=4)
     with page.expect_download() as download:

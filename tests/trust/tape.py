@@ -62,7 +62,8 @@ class Drawn:
     """Noise of one release, in units of the scale that the ledger has recorded for it.
 
     `law` is the exponent r of its density: 1 for Laplace, 2 for Gaussian, else generalized Gaussian
-    with the whole vector's norm as a chi variable. `entry` is None for the noise of a test, `idle`
+    with the whole vector's norm as a chi variable; `spherical` is Laplace noise whose length in l2
+    has a gamma law of shape d. `entry` is None for the noise of a test, `idle`
     is noise that hides nothing, `steps` that of a sequence which is one entry.
     """
 
@@ -71,10 +72,13 @@ class Drawn:
     entry: Entry | None
     idle: bool = False
     steps: bool = False
+    spherical: bool = False
 
     @property
     def energy(self) -> float:
         """A chi-square variable with `freedom` degrees of freedom."""
+        if self.spherical:
+            return 2 * float(np.linalg.norm(self.noise))
         if self.law == 1:
             return 2 * float(np.abs(self.noise).sum())
         if self.law == 2:
@@ -174,9 +178,9 @@ class _Watch:
                 given = np.zeros_like(value) if self.blind else value
                 out = honest(ledger, given, **more)
                 entry = ledger.entries[-1]
-                norm, law = (1.0, 1.0) if name == "laplace" else (2.0, 2.0)
-                if name == "spherical_laplace":  # its length has a gamma law of shape d
-                    law = 1.0 if np.size(value) == 1 else math.nan
+                spherical = name == "spherical_laplace"
+                norm = 1.0 if name == "laplace" else 2.0
+                law = 1.0 if spherical else norm
                 if entry.mechanism == "generalized gaussian":
                     norm, law = more["norm"].dual, more["norm"].smooth_exponent
                 if entry.label != SOLVER:
@@ -184,7 +188,7 @@ class _Watch:
                         Statistic(np.array(value), entry, norm, block=entry.part)
                     )
                 noise = (np.asarray(out) - given) / entry.noise
-                self.tape.drawn.append(Drawn(noise, law, entry))
+                self.tape.drawn.append(Drawn(noise, law, entry, spherical=spherical))
                 return self.release(out)
 
             patch.setattr(Ledger, name, watched)

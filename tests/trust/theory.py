@@ -16,6 +16,7 @@ from dpsco_core.bounds import Bound
 from dpsco_core.catalogue import BOUNDS
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP
 from dpsco_core.problems.base import Setting
+from dpsco_core.problems.samples.users import MOST_ELEMENTS
 from dpsco_core.scenario import Scenario
 
 EXPLICIT = tuple(b for b in BOUNDS if b.card.constant == "explicit")
@@ -62,7 +63,8 @@ def random_point(source: random.Random, problems: tuple[str, ...]) -> Scenario:
     made = Scenario(
         problem=problem, distribution=law, methods=(), offset=0.0, **sizes, **budget, **shape
     )
-    return replace(made, m=source.choice((1, 1, 1, 7)))
+    large = 7 * made.n * made.d > MOST_ELEMENTS
+    return made if large else replace(made, m=source.choice((1, 1, 1, 7)))
 
 
 def random_points(

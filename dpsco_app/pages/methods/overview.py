@@ -17,6 +17,7 @@ from dpsco_app.parts.options import short_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import Pace, cached_cell, without_data
+from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import METHOD_SLUGS, bound, method_card
 from dpsco_core.explain.contest import TRIALS
@@ -108,8 +109,12 @@ def _measured(view: View, point: Scenario, fits: Sequence[Fit]) -> None:
     chosen = tuple(f.slug for f in fits if f.quick or (f.runs and view.slow))
     with st.container(key="methods_said"):
         said = st.empty()
-    if chosen:
+    try:
         shown = replace(point, methods=chosen).validate(DASHBOARD)
+    except InvalidInput as problem:
+        said.error(f"Nothing is measured here. {problem}")
+        return
+    if chosen:
         outcomes = _outcomes(shown)
         table = summary(frame(outcomes))
         found = advice(outcomes)

@@ -103,7 +103,8 @@ def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> floa
     r"""Return the bound from signs with hidden biases, the largest over its priors; 0 for d = 1.
 
     .. math:: \max_{r,u}\frac1c\,\frac{2G}{x+\sqrt{x^2+4uG}},\quad x=r^2\sqrt{\frac{ndu}{1+u}},\quad
-              c^k=1+\tfrac{(k-3)_+}4r\big[(1+r)^k-(1-r)^k\big],\quad\frac{r\sqrt d}c\le R
+              c=\max\Big\{\tfrac{r\sqrt d}R,
+              \min\Big\{1+r,\big(1+\tfrac{(k-3)_+}4r[(1+r)^k-(1-r)^k]\big)^{1/k}\Big\}\Big\}
 
     See theory/approx-lower-bounds.md, 6. The maximum is over a fixed grid.
 
@@ -113,14 +114,17 @@ def biased_signs(n: int, d: int, moment_order: float, mean_bound: float) -> floa
     (0.04112, 0.01509)
     """
     require(n >= 1, "n", "a positive integer", n)
+    if mean_bound == 0:
+        return 0.0
     r, u = _SPREADS[:, None], SHAPES[None, :]
     k = moment_order
     excess = np.maximum(0.0, k - 3) / 4 * _SPREADS * ((1 + _SPREADS) ** k - (1 - _SPREADS) ** k)
-    unit = (1 + excess[:, None]) ** (1 / k)
+    unit = np.minimum((1 + excess[:, None]) ** (1 / k), 1 + r)
+    unit = np.maximum(unit, r * math.sqrt(d) / mean_bound)
     gain = r * r * median_gain(SHAPES, d, 1.0)[None, :]
     x = r * r * np.sqrt(n * d * u / (1 + u))
     value = 2 * gain / (x + np.sqrt(x * x + 4 * u * gain) + 1e-300) / unit
-    return float(np.where(r * math.sqrt(d) <= mean_bound * unit, value, 0.0).max())
+    return float(value.max())
 
 
 def bounded_signs_squared(delta: float, n: int, d: int) -> float:

@@ -139,7 +139,8 @@ _OTHER_LOWER_BOUNDS: tuple[Bound, ...] = (
         "holds for every moment order, for means within R, and binds every algorithm.",
         r"\max_{r,u}\frac1c\,\frac{2G}{x+\sqrt{x^2+4uG}},\ x=r^2\sqrt{\tfrac{ndu}{1+u}},\ "
         r"G=r^2\bar m\Big(1-\frac v{2\bar m^2}\Big)_+^2,\ \bar m=\frac{du}{1+u}-1,\ "
-        r"v=\frac{2du}{(1+u)^2(u+3)},\ c^p=1+\tfrac{(p-3)_+}4r\big[(1+r)^p-(1-r)^p\big]",
+        r"v=\frac{2du}{(1+u)^2(u+3)},\ c=\max\Big\{\tfrac{r\sqrt d}R,\min\big\{1+r,\big(1+"
+        r"\tfrac{(p-3)_+}4r[(1+r)^p-(1-r)^p]\big)^{1/p}\big\}\Big\}",
         "none",
         "explicit",
         _biased_terms,

@@ -133,6 +133,12 @@ def test_the_overview_starts_with_the_smallest_measured_error_at_the_visits_scen
     assert page.title[0].value == f"Methods: {opened[0]}"
 
 
+def test_a_scenario_too_large_to_run_gets_one_sentence_and_the_table() -> None:
+    page = open_algorithms(problem="mean", n="10000", d="999")
+    (said,) = [e.value for e in page.error if "Nothing is measured here" in e.value]
+    assert "got n=10,000 and d=999" in said and "What do you estimate?" in texts(page)
+
+
 def test_the_advice_is_said_with_its_reason() -> None:
     ranked = (("mean.adaptive", 0.05), ("mean.clipped", 0.1))
     said = start_with(Advice(ranked=ranked, tied=False), 1.0)

@@ -78,6 +78,7 @@ def half_the_sensitivity(patch: Patch) -> None:
         ("gaussian", "l2_sensitivity"),
         ("shuffled_gaussian", "l2_sensitivity"),
         ("laplace", "l1_sensitivity"),
+        ("spherical_laplace", "l2_sensitivity"),
     ):
         honest = getattr(Ledger, name)
 
