@@ -33,9 +33,9 @@ PANELS = {
     "bounds": {"distribution": "pareto", "n": "5000", "kind": "lower"},
 }
 STATES = {
-    "users": {"n": "20000"},
+    "users": {"n": "20000", "d": "2", "trials": "2"},
     "lower_bounds": {"n": "20000"},
-    "privacy": {"part": "ledger"},
+    "privacy": {"part": "audit"},
     "methods": {"method": "sco.clipped"},
 }
 PAGES = PANELS | STATES
