@@ -143,6 +143,7 @@ DEFAULT_METHODS = (
     "mean.sample",
     "mean.clipped",
     "mean.cwme-cdp",
+    "mean.adaptive",
     "sco.erm",
     "sco.clipped",
     "sco.cwme",

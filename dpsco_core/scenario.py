@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dpsco_core import catalogue, extend
 from dpsco_core.base.errors import InvalidInput, require
@@ -30,8 +30,8 @@ from dpsco_core.privacy.budget import EPSILON_MAX, RHO_MAX, ZCDP, ApproxDP, Budg
 from dpsco_core.problems import MeanEstimation, Setting
 from dpsco_core.problems.samples.users import check_size
 
-Axis = Literal["n", "d", "m", "epsilon", "p", "q"]
-AXES: tuple[str, ...] = ("n", "d", "m", "epsilon", "p", "q")
+Axis = Literal["n", "d", "m", "epsilon", "p", "q", "diameter"]
+AXES: tuple[str, ...] = get_args(Axis)
 DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
     "n": (500, 1000, 2000, 5000, 10_000, 20_000, 50_000),
     "d": (2, 5, 10, 20, 50, 100),
@@ -39,15 +39,21 @@ DEFAULT_GRIDS: dict[str, tuple[float, ...]] = {
     "epsilon": (0.1, 0.2, 0.5, 1, 2, 5),
     "p": (2, 2.5, 3, 4, 6, 10),
     "q": (1, 1.1, 1.25, 1.5, 2, 3, 4, 8),
+    "diameter": (2, 4, 10, 20, 40, 100, 200),
 }
 
 DEFAULT_Q = 1.5
 DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
 
 
-def default_grid(axis: str | None, geometry: str) -> tuple[float, ...]:
-    """Return the values of an axis that is given without any: dimensions in whole groups."""
+def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[float, ...]:
+    """Return the values of an axis that is given without any.
+
+    Dimensions are in whole groups, and sets hold the true parameter.
+    """
     grid = DEFAULT_GRIDS.get(str(axis), ())
+    if axis == "diameter":
+        return tuple(x for x in grid if x >= 2 * offset) or (2 * offset,)
     grouped = geometry == "group-l1" and axis == "d"
     return tuple(x for x in grid if not grouped or x % GROUP_SIZE == 0)
 
@@ -82,7 +88,7 @@ class Scenario:
     offset : float
         Norm in the geometry of the true mean, or of the true parameter of a linear model, at most
         diameter/2 (`dpsco_core.geometry.Geometry.point`); hard instances have a mean of their own.
-    axis : {"n", "d", "m", "epsilon", "p", "q"} or None
+    axis : {"n", "d", "m", "epsilon", "p", "q", "diameter"} or None
         What the study sweeps; None is a single point.
     grid : tuple of float
         Its values, increasing; empty without an axis.
@@ -103,7 +109,7 @@ class Scenario:
 
     problem: str = "mean"
     distribution: str = "student-t"
-    methods: tuple[str, ...] = ("mean.sample", "mean.clipped", "mean.cwme-cdp")
+    methods: tuple[str, ...] = catalogue.default_methods(MeanEstimation.card.slug)
     n: int = 10_000
     d: int = 20
     m: int = 1
@@ -202,8 +208,6 @@ class Scenario:
         whole("trials", self.trials, 1, limits.trials)
         whole("seed", self.seed, 0, SEED_MAX)
         real("margin", self.margin, 1e-6, 100)
-        real("diameter", self.diameter, 1e-6, 1e6)
-        real("offset", self.offset, 0, self.diameter / 2)
         self._validate_axis(limits)
         self._validate_budget()
         self._validate_point(limits, sampling=False)  # the chosen point, on the axis or not
@@ -283,6 +287,8 @@ class Scenario:
         whole("d", self.d, 1, limits.d)
         whole("m", self.m, 1, 1 if self.problem == MeanEstimation.card.slug else M_MAX)
         real("p", self.p, 2, P_MAX)
+        real("diameter", self.diameter, 1e-6, 1e6)
+        real("offset", self.offset, 0, self.diameter / 2)
         if self.geometry == "lq":
             known = self.q is not None and self.q >= 1
             require(known, "q", "at least 1 for the geometry lq", shorten(to_text(self.q)))
@@ -385,7 +391,8 @@ class Scenario:
         if "q" not in parsed and (geometry == "lq") != (start.q is not None):
             parsed["q"] = DEFAULT_Q if geometry == "lq" else None
         if "axis" in parsed and "grid" not in parsed:
-            parsed["grid"] = default_grid(parsed["axis"], geometry)
+            offset = parsed.get("offset", start.offset)
+            parsed["grid"] = default_grid(parsed["axis"], geometry, offset)
         problem = parsed.get("problem", start.problem)
         if problem in catalogue.PROBLEM_SLUGS and "methods" not in parsed:
             items = parsed.get("m", start.m)

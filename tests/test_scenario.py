@@ -59,6 +59,7 @@ GRIDS: dict[str, st.SearchStrategy[float]] = {
     "epsilon": numbers(1e-6, 1e6),
     "p": numbers(2, 50),
     "q": numbers(1, 1e6),
+    "diameter": numbers(1e-6, 1e6).filter(lambda x: x >= 1e-6),
 }
 
 
@@ -98,7 +99,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         p=draw(numbers(2, 50)),
         margin=draw(numbers(1e-6, 100).filter(lambda x: x >= 1e-6)),
         diameter=diameter,
-        offset=draw(st.floats(0, diameter / 2)),
+        offset=draw(st.floats(0, min(diameter, *(grid if axis == "diameter" else ()), 1e6) / 2)),
         axis=axis,
         grid=tuple(grid),
         trials=draw(st.integers(1, 1000)),
@@ -365,7 +366,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ),
     ({"trials": 0}, "trials must be an integer between 1 and 100,000, got trials=0."),
     ({"seed": -1}, f"seed must be an integer between 0 and {2**63 - 1:,}, got seed=-1."),
-    ({"axis": "x"}, "axis must be one of n, d, m, epsilon, p, q, got axis=x."),
+    ({"axis": "x"}, "axis must be one of n, d, m, epsilon, p, q, diameter, got axis=x."),
     ({"grid": [1]}, "grid must be left out without an axis, got grid=1."),
     (
         {"axis": "n", "grid": []},
@@ -503,7 +504,7 @@ def test_points_are_single_points_with_the_value_of_the_axis() -> None:
     (x, first), (_, second) = scenario.points()
     assert (x, first) == (2, Scenario(d=2, n=7))
     assert type(second.d) is int
-    assert scenario.cells == 3 * 2 * 20
+    assert scenario.cells == len(default_methods("mean")) * 2 * 20
 
 
 def test_no_axis_is_one_point() -> None:

@@ -41,6 +41,7 @@ AXIS_TITLES = {
     "epsilon": "Privacy budget ε (epsilon)",
     "p": "Tail index p",
     "q": "Exponent q of the norm",
+    "diameter": "Diameter D of the public set",
 }
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure

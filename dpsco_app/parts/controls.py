@@ -25,6 +25,7 @@ from dpsco_core.catalogue import (
 )
 from dpsco_core.geometry import GEOMETRIES
 from dpsco_core.geometry.geometries import GROUP_SIZE
+from dpsco_core.runs.allowed import smallest_set
 from dpsco_core.scenario import DEFAULT_Q, Scenario, default_grid
 
 PREFIX = "field_"
@@ -166,7 +167,8 @@ def _keep(controls: tuple[Control, ...]) -> None:
 def set_axis() -> None:
     """Give a new axis its default grid."""
     state = st.session_state
-    grid = default_grid(state[PREFIX + "axis"], state[PREFIX + "geometry"])
+    offset = state[PREFIX + "offset"]
+    grid = default_grid(state[PREFIX + "axis"], state[PREFIX + "geometry"], offset)
     state[PREFIX + "grid"] = list(grid)
     set_problem()
 
@@ -303,7 +305,7 @@ def _select(
 def _offsets(scenario: Scenario, value: float) -> list[float]:
     """Return the norms of the true parameter that the set holds."""
     options = sorted({*OPTIONS["offset"], value})
-    return [o for o in options if o <= scenario.diameter / 2] or [0]
+    return [o for o in options if o <= smallest_set(scenario) / 2] or [0]
 
 
 def _problem_name(slug: str) -> str:

@@ -16,7 +16,6 @@ NAMES = {
     "methods": "Algorithms",
     "margin": "Margin of the tail",
     "geometry": "Set",
-    "diameter": "Diameter",
     "offset": "Norm of the truth",
     "axis": "Sweep",
     "grid": "Values on the axis",

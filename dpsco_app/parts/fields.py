@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from dpsco_app.parts.problem_words import has_offset, words_for
 from dpsco_core.catalogue import HARD_INSTANCES
-from dpsco_core.scenario import Scenario
+from dpsco_core.scenario import AXES, Scenario
 
 Kind = Literal["slider", "select", "geometry", "choice", "problem", "methods", "grid", "integer"]
 Text = str | Callable[[Scenario], str]
@@ -215,7 +215,7 @@ DETAILS: tuple[Control, ...] = (
     ),
 )
 CHOICES: dict[str, tuple[Any, ...]] = {
-    "axis": ("n", "d", "m", "epsilon", "p", "q", None),
+    "axis": (*AXES, None),
     "tuning": ("practical", "theory"),
     "calibration": ("tight", "paper"),
 }

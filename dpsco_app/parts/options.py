@@ -6,6 +6,7 @@ import math
 import re
 
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP
+from dpsco_core.scenario import AXES
 
 LARGEST_SEED = 2**53 - 1  # of the integers that a browser tells apart
 
@@ -29,7 +30,7 @@ OPTIONS: dict[str, list[float]] = {
     "rho": [*series(-4, 1)],
     "p": [2, 2.2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 20],
     "margin": [0.1, 0.2, 0.5, 1, 2, 5],
-    "diameter": [1, 2, 4, 10, 20],
+    "diameter": [1, 2, 4, 10, 20, 40, 100, 200],
     "offset": [0, 0.2, 0.5, 1, 2, 5, 10],
     "q": [1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf],
     "trials": [5, 10, 20, 50, 100, 200],
@@ -49,7 +50,7 @@ FORMULA = "formula"  # and of a formula that is drawn
 SIDE = "side"  # and of whether both are figures of their own, side by side
 VIEWS = ("lower bounds", "rates", "upper bounds")
 SHOWN = ("lower bounds", "upper bounds")  # where nobody asks for others
-SYMBOL = {"n": "n", "d": "d", "m": "m", "epsilon": "ε", "p": "p", "q": "q"}
+SYMBOL = {axis: axis for axis in AXES} | {"epsilon": "ε", "diameter": "D"}
 
 
 def budget_text(budget: Budget) -> str:

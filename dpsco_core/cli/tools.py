@@ -29,7 +29,7 @@ HELP = {
     "q": "exponent of the norm for the geometry lq, at least 1; inf is allowed",
     "diameter": "diameter of the constraint set, or of the set that holds the mean, in its norm",
     "offset": "norm in the geometry of the true mean, or of the true parameter",
-    "axis": "what to sweep: n, d, m, epsilon, p, or q with the geometry lq",
+    "axis": "what to sweep: n, d, m, epsilon, p, diameter, or q with the geometry lq",
     "grid": "values on the axis, separated by commas",
     "trials": "repetitions",
     "seed": f"the one seed, or {FRESH} for one from the operating system, which is printed; {COST}",

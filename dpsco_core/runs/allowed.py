@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -84,6 +85,12 @@ def with_fitting_grid(scenario: Scenario, limits: Limits) -> Scenario:
     return replace(scenario, grid=good) if good else scenario
 
 
+def smallest_set(scenario: Scenario) -> float:
+    """Return the least diameter of a study, which the true parameter is to fit into."""
+    swept = scenario.grid if scenario.axis == "diameter" else ()
+    return min(scenario.diameter, *swept, math.inf)
+
+
 def _invalid(scenario: Scenario, limits: Limits, beside: Beside) -> str:
     try:
         scenario.validate(limits)
@@ -110,7 +117,7 @@ def _fits(scenario: Scenario, limits: Limits, beside: Beside) -> bool:
 def _in_range(scenario: Scenario, limits: Limits, beside: Beside) -> Iterator[tuple[str, Any]]:
     """Yield the fields that are out of their range, at its nearest end."""
     ends: dict[str, tuple[float, float]] = {
-        "offset": (0, scenario.diameter / 2),
+        "offset": (0, smallest_set(scenario) / 2),
         "p": (2, P_MAX),
         "n": (1, limits.n),
         "d": (2 if scenario.distribution == "spike" else 1, limits.d),

@@ -39,6 +39,8 @@ def headline(result: Result) -> str:
         return (
             f"Ten times the dimension: {times(10 ** fitted[0])} times {_error_of(scenario, method)}"
         )
+    if scenario.axis == "diameter":
+        return _price_of_place(scenario, table) or _from_end_to_end(scenario, table, method)
     if scenario.axis == "epsilon":
         return _cost(scenario, table, method) or _from_end_to_end(scenario, table, method)
     return _from_end_to_end(scenario, table, method)
@@ -52,7 +54,7 @@ def light_data(scenario: Scenario) -> str:
 
 def compared(result: Result) -> str:
     """Return the sentence that names the method of the two tails; empty where none are compared."""
-    if result.beside is None or not _records(result):
+    if result.beside is None or result.scenario.axis != "n" or not _records(result):
         return ""
     (method,) = result.beside.scenario.methods
     return f" The headline compares the slopes of {_inside(method)} at both tails."
@@ -124,6 +126,23 @@ def _cost(scenario: Scenario, table: pd.DataFrame, method: str) -> str:
         return ""
     first, last = (f"{times(own / open_)} at ε = {number_text(x)}" for x, own, open_ in ends)
     return f"Privacy multiplies {_error_of(scenario, method)} by {first}, and by {last}"
+
+
+def _price_of_place(scenario: Scenario, table: pd.DataFrame) -> str:
+    """Compare the private methods whose errors rise least and most with the public set."""
+    first, last = _ends(table)
+    ends = {m: (_mean(table, m, first), _mean(table, m, last)) for m in scenario.methods}
+    rises = {
+        m: after / before
+        for m, (before, after) in ends.items()
+        if method_card(m).privacy != "none" and before > 0 and after > 0
+    }
+    ranked = sorted(rises, key=rises.__getitem__)
+    if len(ranked) < 2 or rises[ranked[-1]] < 1.5 * rises[ranked[0]]:
+        return ""
+    wide = f"A public set {number_text(float(f'{last / first:.2g}'))} times as wide"
+    costs = [f"{_inside(m)} {times(rises[m])} times the error" for m in (ranked[0], ranked[-1])]
+    return f"{wide} costs {costs[0]}, and {costs[1]}"
 
 
 def _from_end_to_end(scenario: Scenario, table: pd.DataFrame, method: str) -> str:

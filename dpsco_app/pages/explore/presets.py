@@ -38,7 +38,6 @@ PRESETS: tuple[Preset, ...] = (
         "case.",
         scenario=Scenario(
             p=2,
-            methods=("mean.sample", "mean.clipped", "mean.cwme-cdp", "mean.adaptive"),
             axis="n",
             grid=GRID_N,
             trials=10,
@@ -58,6 +57,19 @@ PRESETS: tuple[Preset, ...] = (
             methods=("mean.sample", "mean.clipped", "mean.adaptive"),
             axis="n",
             grid=GRID_N[2:],
+            trials=10,
+        ),
+    ),
+    Preset(
+        name="Where is the mean?",
+        look_for="The mean has norm 1, and all that is known of it is that it lies in a ball of "
+        "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: 6 "
+        "and 20 times the error at D = 200. Adaptive clipping finds the place privately, and stays "
+        "within twice its error.",
+        scenario=Scenario(
+            p=2.5,
+            axis="diameter",
+            grid=(2, 4, 10, 20, 40, 100, 200),
             trials=10,
         ),
     ),

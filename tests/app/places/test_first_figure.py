@@ -60,6 +60,10 @@ def test_the_companion_comes_off_and_light_data_are_explained() -> None:
         ({"axis": "d", "grid": "5,10,20"}, "Ten times the dimension: "),
         ({"axis": "epsilon", "grid": "0.2,1,5"}, "Privacy multiplies the error of "),
         ({"axis": "p", "grid": "2,3,6"}, "From p = 2 to p = 6 the error of "),
+        (
+            {"axis": "diameter", "grid": "2,20,200"},
+            "A public set 100 times as wide costs adaptive ",
+        ),
         ({"grid": GRID}, "Halving the error of adaptive clipping takes "),
     ],
 )

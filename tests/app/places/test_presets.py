@@ -135,6 +135,17 @@ def test_a_private_look_finds_centre_and_radius_where_the_bound_on_the_mean_is_w
 
 
 @pytest.mark.folded
+def test_not_knowing_the_place_costs_adaptive_clipping_little_and_a_fixed_radius_its_width() -> (
+    None
+):
+    errors = means("Where is the mean?")
+    rises = {slug: values[-1] / values[0] for slug, values in errors.items()}
+    assert 0.8 < rises["mean.sample"] < 1.25
+    assert rises["mean.adaptive"] < 2
+    assert 5 < rises["mean.clipped"] < 7.5 and 15 < rises["mean.cwme-cdp"] < 25
+
+
+@pytest.mark.folded
 def test_privacy_is_free_from_two_on_for_simple_clipping() -> None:
     errors = means("Privacy is free")
     assert errors["mean.clipped"][0] > 5 * errors["mean.sample"][0]
