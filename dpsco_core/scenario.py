@@ -47,15 +47,12 @@ DELTA_MIN = 1e-100  # so that parts of it, and what it divides, are numbers
 
 
 def default_grid(axis: str | None, geometry: str, offset: float = 0.0) -> tuple[float, ...]:
-    """Return the values of an axis that is given without any.
-
-    Dimensions are in whole groups, and sets hold the true parameter.
-    """
+    """Return values of an axis: dimensions in whole groups, sets that hold the true parameter."""
     grid = DEFAULT_GRIDS.get(str(axis), ())
     if axis == "diameter":
         return tuple(x for x in grid if x >= 2 * offset) or (2 * offset,)
-    grouped = geometry == "group-l1" and axis == "d"
-    return tuple(x for x in grid if not grouped or x % GROUP_SIZE == 0)
+    whole_groups = geometry == "group-l1" and axis == "d"
+    return tuple(x for x in grid if x % GROUP_SIZE == 0) if whole_groups else grid
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,9 +61,7 @@ class Scenario:
 
     Parameters
     ----------
-    problem, distribution : str
-        Slugs of the catalogue.
-    methods : tuple of str
+    problem, distribution, methods : str, str, tuple of str
         Slugs of the catalogue.
     n, d, m : int
         Records (users, where they have several items), dimension, items per user (1 at item level).
@@ -176,15 +171,12 @@ class Scenario:
         """Return the single point at the value `x` of the axis."""
         if self.axis is None:
             return self
-        value: float = int(x) if self.axis in INTEGERS else float(x)
-        changes: dict[str, Any] = {self.axis: value, "axis": None, "grid": ()}
-        return replace(self, **changes)
+        value: Any = int(x) if self.axis in INTEGERS else float(x)
+        return replace(self, axis=None, grid=(), **{self.axis: value})
 
     def points(self) -> tuple[tuple[float | None, Scenario], ...]:
         """Return ``(x, point)`` for every value of the grid; ``x`` is None without an axis."""
-        if self.axis is None:
-            return ((None, self),)
-        return tuple((x, self.at(x)) for x in self.grid)
+        return ((None, self),) if self.axis is None else tuple((x, self.at(x)) for x in self.grid)
 
     @property
     def cells(self) -> int:
@@ -272,7 +264,7 @@ class Scenario:
     def _validate_budget(self) -> None:
         if self.rho is not None:
             if self.epsilon is not None or self.delta is not None:
-                got = ", ".join(f"{x}={to_text(getattr(self, x))}" for x in ("epsilon", "delta"))
+                got = f"epsilon={to_text(self.epsilon)}, delta={to_text(self.delta)}"
                 raise InvalidInput(f"epsilon and delta must be left out beside rho, got {got}.")
             real("rho", self.rho, RHO_MIN, RHO_MAX)
             return

@@ -153,10 +153,18 @@ class Standing:
     windows: Mapping[Notion, Window]
     start: float
 
+    def chosen(self, notion: Notion) -> float:
+        """Return what the best method for the setting is proven to stay below.
+
+        The choice, the answer 0 included, is made by the bounds' values, which see no data. So it
+        costs no privacy, and the least of the bounds is a bound on the one algorithm that chooses.
+        """
+        return min(self.windows[notion].ceiling, self.start)
+
     def ratio(self, notion: Notion) -> float:
         """Return upper over lower, the answer 0 being among the upper bounds."""
-        found = self.windows[notion]
-        return min(found.ceiling, self.start) / found.floor if found.floor > 0 else math.inf
+        floor = self.windows[notion].floor
+        return self.chosen(notion) / floor if floor > 0 else math.inf
 
 
 def standing(point: Scenario, notions: tuple[Notion, ...] = ()) -> Standing:

@@ -251,8 +251,8 @@ def plain_clipped(at, form):
     else:
         scale = c.coordinate_moment ** (1 / k)
         trace = d * scale**2
-        reach = math.sqrt(d) * scale + c.mean_gradient_bound
-        bias = kappa * reach**k * radius ** (1 - k)
+        room = np.maximum(radius - c.mean_gradient_bound, 1e-9)  # below R_0 nothing is proven
+        bias = kappa * (math.sqrt(d) * scale) ** k * room ** (1 - k)
     return float(np.min(np.sqrt(trace / n + bias**2 + energy)))
 
 

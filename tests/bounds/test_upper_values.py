@@ -320,6 +320,30 @@ def test_the_mean_error_of_the_clipped_average_is_below_its_bound_and_within_a_f
     assert 0.3 * parts.root_sum_square() < root < parts.root_sum_square()
 
 
+@pytest.mark.parametrize("order", [2.0, 3.0, 6.0])
+def test_clipping_far_from_the_origin_is_biased_by_records_far_from_the_mean_only(order):
+    d, far = 20, 50.0
+    at = zcdp(10_000, d, order, 0.03, mean_bound=far)
+    bias, slope = upper_clipped.coordinate_bias(at), math.sqrt(2 * d / 0.03) / 10_000
+    radius = bias.best_radius_squared(slope)
+    assert radius > far
+    # The best radius of a plain search.
+    others = far + np.geomspace(1e-2, 1e4, 20_001)
+    values = [bias.at(r) ** 2 + (slope * r) ** 2 for r in others]
+    assert bias.at(radius) ** 2 + (slope * radius) ** 2 <= min(values) * (1 + 1e-9)
+    assert radius == pytest.approx(others[int(np.argmin(values))], rel=2e-3)
+    # Spikes along (1, ..., 1) away from the origin, each coordinate with its whole moment: two
+    # points of mean `far` that nearly attain the bound.
+    long = order / (order - 1) * (radius - far)
+    q = 1 / (1 + (long / math.sqrt(d)) ** order)
+    ends = np.array([far - q * long, far + (1 - q) * long])
+    weights = np.array([1 - q, q])
+    moment = weights @ np.abs((ends - far) / math.sqrt(d)) ** order
+    assert weights @ ends == pytest.approx(far) and moment <= 1
+    moved = weights @ np.maximum(ends - radius, 0)
+    assert 0.8 * bias.at(radius) < moved <= bias.at(radius)
+
+
 def test_the_mean_error_of_norm_clipping_is_below_its_coordinate_bound():
     n, d, rho, bound = 2000, 5, 0.02, 0.5
     rng = np.random.default_rng(2)

@@ -274,7 +274,7 @@ def test_progress_goes_to_a_terminal_and_is_wiped(
     assert main(("run", *SMALL, "--json")) == 0
     json.loads(capsys.readouterr().out)
     shown = terminal.getvalue()
-    assert "6 of 6 cells" in shown
+    assert "8 of 8 cells" in shown
     assert shown.endswith(" \r")
     assert "\n" not in shown
 
@@ -332,7 +332,7 @@ def test_bounds_are_printed_at_sizes_that_nobody_could_sample(
             f"method must be {among(METHOD_SLUGS, 'sco.none')}, got method=sco.none.",
         ),
         (("--grid", "1,2"), "grid must be left out without an axis, got grid=1,2."),
-        (("--axis", "x"), "axis must be one of n, d, m, epsilon, p, q, got axis=x."),
+        (("--axis", "x"), "axis must be one of n, d, m, epsilon, p, q, diameter, got axis=x."),
         (
             ("--axis", "epsilon", "--rho", "1"),
             "rho must be left out for the axis epsilon, got rho=1.",

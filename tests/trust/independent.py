@@ -114,9 +114,9 @@ def clipped_expected(at: At) -> float:
 
 
 def clipped_expected_coordinate(at: At) -> float:
-    d, n, scale = at.d, at.n, math.sqrt(at.d) + at.mean
-    bias = at.kappa * scale * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e200)
-    return float(np.sqrt((d / n + bias**2 + 2 * d * GRID**2 / (at.rho * n**2)).min()))
+    d, n, scale, radius = at.d, at.n, math.sqrt(at.d), at.mean + GRID
+    bias = at.kappa * scale * np.exp((at.p - 1) * np.log(scale / GRID)).clip(max=1e150)
+    return float(np.sqrt((d / n + bias**2 + 2 * d * radius**2 / (at.rho * n**2)).min()))
 
 
 def iterative_paper(at: At) -> float:

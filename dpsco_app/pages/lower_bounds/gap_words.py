@@ -22,6 +22,7 @@ from dpsco_core.privacy.budget import Budget
 LINE_NAMES: dict[Notion, str] = dict(zip(("approx", "zcdp", "pure"), WORST.values(), strict=True))
 WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "gaussian": "Gaussian noise"}
 SYMBOLS = SYMBOL | {"rho": "ρ"}
+CHOSEN = "Best method, chosen by the setting"
 BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
 ABOUT_MAP = (
     "In each cell: the best proven upper bound, or the error of always answering 0 where that is "
@@ -62,7 +63,8 @@ def standing_sentence(here: Standing) -> str:
     windows = list(here.windows.values())
     who = {
         "approx": "every (ε, δ) algorithm has a worst-case error of at least",
-        "zcdp": "every algorithm that adds Gaussian noise one of at least",
+        "zcdp": f"every zCDP algorithm at ρ = {brief(here.point.setting.rho)}, those that add "
+        "Gaussian noise among them, one of at least",
         "pure": "every ε-DP algorithm has a worst-case error of at least",
     }
     if len(windows) == 1:
@@ -110,8 +112,11 @@ def sweep_title(found: Sequence[Standing], field: str) -> str:
 
 
 def ranked(here: Standing) -> list[Ranked]:
-    """Return the bounds that hold, the largest first; a floor once, for the weakest notion."""
-    window = list(here.windows.values())[-1]
+    """Return the bounds that hold, the largest first; a floor once, for the weakest notion.
+
+    Behind the method bounds stands their least, which is one algorithm's: it chooses among them.
+    """
+    notion, window = list(here.windows.items())[-1]
     rows = [
         Ranked(
             name=bound(slug).card.name,
@@ -130,6 +135,16 @@ def ranked(here: Standing) -> list[Ranked]:
             upper=True,
             best=False,
             about="the norm that the mean may have",
+        )
+    )
+    rows.append(
+        Ranked(
+            name=CHOSEN,
+            value=here.chosen(notion),
+            upper=True,
+            best=True,
+            about=f"{ratio_text(here.ratio(notion))} times the highest floor; the choice sees no "
+            "data, so it costs no privacy",
         )
     )
     lowers = {slug: share for w in here.windows.values() for slug, share in w.lowers.items()}
@@ -152,7 +167,7 @@ def ranks_title(here: Standing) -> str:
     """Return what the list of bounds shows."""
     rows = ranked(here)
     lowers = sum(not row.upper for row in rows)
-    return f"{len(rows) - lowers - 1} proven upper bounds help here, above {lowers} lower ones"
+    return f"{len(rows) - lowers - 2} proven upper bounds help here, above {lowers} lower ones"
 
 
 def map_title(ratios: Vector, here: float) -> str:

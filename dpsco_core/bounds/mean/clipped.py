@@ -3,8 +3,9 @@ r"""Norm clipping: Zhao et al. (2024), Algorithm 2 and Theorem 2.
 Records are projected on the ball of radius R and averaged, with Gaussian noise of standard
 deviation :math:`\sqrt2R/(n\sqrt\rho)` per coordinate. The clipping bias is
 :math:`\kappa_pA(S/R)^{p-1}` with :math:`\kappa_p=(p-1)^{p-1}/p^p`, where A = M, S = sqrt(d) M under
-a raw directional moment M, and A = S = sqrt(d) g + |mu| under coordinate-wise central moments g
-(theory/zhao-et-al.md, 2.2, 3.1 and 3.2). Formulas use ratios, so that no power overflows at p =
+a raw directional moment M; under coordinate-wise central moments g, and means of norm at most
+:math:`R_0`, A = S = sqrt(d) g and :math:`R-R_0` stands for R (theory/zhao-et-al.md, 2.2, 3.1 and
+3.2). Formulas use ratios, so that no power overflows at p =
 100.
 """
 
@@ -12,6 +13,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+
+from scipy.optimize import brentq
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
@@ -41,7 +44,7 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class ClippingBias:
-    r"""The bias :math:`\text{constant}\cdot A\,(S/R)^{p-1}` of clipping to radius R.
+    r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to radius R.
 
     Parameters
     ----------
@@ -49,27 +52,49 @@ class ClippingBias:
         The constant, A and S.
     order : float
         p >= 2.
+    shift : float
+        By how much a record may be longer than what the moment bounds; the bias is infinite up to
+        this radius.
     """
 
     constant: float
     amplitude: float
     scale: float
     order: float
+    shift: float = 0.0
 
     def at(self, radius: float) -> float:
         """Return the bias at a radius."""
-        exponent = (self.order - 1) * math.log(self.scale / radius) if self.scale > 0 else -800.0
+        if radius <= self.shift:
+            return math.inf
+        room = radius - self.shift
+        exponent = (self.order - 1) * math.log(self.scale / room) if self.scale > 0 else -800.0
         return self.constant * self.amplitude * math.exp(exponent) if exponent < 650 else math.inf
 
     def best_radius(self, slope: float) -> float:
         r"""Return the R that minimises bias + slope R."""
         ratio = (self.order - 1) * self.constant * self.amplitude / (slope * self.scale)
-        return self.scale * math.pow(ratio, 1 / self.order)
+        return self.shift + self.scale * math.pow(ratio, 1 / self.order)
 
     def best_radius_squared(self, slope: float) -> float:
-        r"""Return the R that minimises bias^2 + (slope R)^2."""
+        r"""Return the R that minimises bias^2 + (slope R)^2.
+
+        Without a shift a in closed form, t. Else it is :math:`a+te^{-v}` with
+        :math:`e^{(2p-1)v}=e^{-v}+a/t`.
+        """
         ratio = self.constant * self.amplitude / (slope * self.scale)
-        return self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
+        alone = self.scale * math.pow(math.sqrt(self.order - 1) * ratio, 1 / self.order)
+        if self.shift == 0:
+            return alone
+        power, share = 2 * self.order - 1, self.shift / alone
+        low, high = math.log1p(share) / (power + 1), math.log1p(share) / power
+
+        def excess(v: float) -> float:
+            return math.exp(power * v) - math.exp(-v) - share
+
+        # Where the two ends are one number, rounding decides the signs.
+        sure = high > low and excess(low) < 0 < excess(high)
+        return self.shift + alone * math.exp(-(brentq(excess, low, high) if sure else high))
 
 
 def printed_bias(setting: Setting) -> ClippingBias:
@@ -93,12 +118,18 @@ def directional_bias(setting: Setting) -> ClippingBias:
 def coordinate_bias(setting: Setting) -> ClippingBias:
     r"""Return the sharp bias under coordinate-wise central moments.
 
-    :math:`\kappa_p(\sqrt d\,g+R_0)^pR^{1-p}`, g the root of the moment, :math:`R_0` a bound on the
-    mean.
+    :math:`\kappa_p(\sqrt d\,g)^p(R-R_0)^{1-p}`, g the root of the moment, :math:`R_0` a bound on
+    the mean: a record is longer than R only where it is further than R - R_0 from the mean.
     """
     order = setting.moment_order
-    scale = math.sqrt(setting.d) * moment_scale(setting) + setting.constants.mean_gradient_bound
-    return ClippingBias(constant=hinge_constant(order), amplitude=scale, scale=scale, order=order)
+    scale = math.sqrt(setting.d) * moment_scale(setting)
+    return ClippingBias(
+        constant=hinge_constant(order),
+        amplitude=scale,
+        scale=scale,
+        order=order,
+        shift=setting.constants.mean_gradient_bound,
+    )
 
 
 def covering_log(d: int, beta: float, net: float = 6.0) -> float:
@@ -218,7 +249,7 @@ def mean_square(
     """
     n, d, rho = setting.n, setting.d, setting.gaussian_rho
     sampling = math.sqrt(d * scale**2 / n)
-    if rho <= 0 or math.isinf(bias.scale):
+    if rho <= 0 or math.isinf(bias.scale) or math.isinf(bias.shift):
         return void(sampling)
     slope = math.sqrt(2 * d / rho) / n
     if radius is None:
@@ -345,7 +376,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
             "every constant proven, at the radius that makes this bound smallest. " + _OTHER_RADIUS,
             constant="explicit",
             guarantee="expectation",
-            latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg+R_0)^pR^{1-p}\big)^2+"
+            latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+"
             r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         ),
         evaluate=terms_of(coordinate_mean_square),
