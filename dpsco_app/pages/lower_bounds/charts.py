@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 CLASS_COLOURS = {"zcdp": TEAL, "pure": CLAY}
 DASHES = {
     "hypercube-cdp": "solid",
+    "rate-distortion-cdp": "dashdot",
+    "tracing-cdp": "longdash",
     "fano-cdp-gilbert": "dash",
     "fano-cdp": "dot",
     "hypercube-pure": "solid",

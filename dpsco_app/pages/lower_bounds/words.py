@@ -25,6 +25,8 @@ HARD_NAMES = {
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
 CURVE_NAMES = {
     "hypercube-cdp": "Hypercube, zCDP",
+    "rate-distortion-cdp": "Rate distortion, zCDP",
+    "tracing-cdp": "Tracing, zCDP",
     "fano-cdp-gilbert": "Larger packing, zCDP",
     "fano-cdp": "Paper's packing, zCDP",
     "hypercube-pure": "Hypercube, pure",
@@ -38,6 +40,7 @@ RUNG_NAMES = {
     "gilbert-cdp": "Largest known packing, best q",
     "closed-hypercube-cdp": "Hypercube, in closed form",
     "hypercube-cdp": "Hypercube, entropy form",
+    "rate-distortion-cdp": "Hypercube, rate distortion",
     "literal-pure": "Paper's q, constant 1 (pure)",
     "markov-pure": "Paper's packing, Markov form (pure)",
     "fano-pure": "Paper's packing, number of spikes known (pure)",
@@ -174,9 +177,9 @@ def instance_sentence(at: MeanInstance, found: Floors, view: View) -> str:
 
 def curve_title(drawn: Sequence[FanoCurve], view: View) -> str:
     """Return the takeaway of the bounds over the spike probability."""
-    kind = "pure" if view.notion == "pure" else "cdp"
-    best = {c.slug: c for c in drawn}
-    cube, code = best[f"hypercube-{kind}"], best[f"fano-{kind}"]
+    kind, binds = ("pure", "pure") if view.notion == "pure" else ("cdp", "zcdp")
+    (code,) = (c for c in drawn if c.slug == f"fano-{kind}")
+    cube = max((c for c in drawn if c.binds == binds), key=lambda c: c.best)
     head = f"The best spike probability, {brief(cube.best_q)}, proves {brief(cube.best)}"
     if code.best <= VOID:
         return f"{head}; the paper's packing is too small to prove anything"

@@ -373,3 +373,15 @@ def hardest_tracing(
         return 0.0, shape
     at = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
     return at.best(form, largest, np.array([shape]))[0], shape
+
+
+def tracing_cdp(q: float, n: int, d: int, moment_order: float, rho: float) -> float:
+    """Return T1 for rho-zCDP algorithms at q, with the best shape."""
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=concentrated_leakage(rho))
+    return float(np.max(bounds.l2_at(np.full(len(SHAPES), q), SHAPES)))
+
+
+def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
+    """Return the q in (0, largest] that maximises `tracing_cdp`."""
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=concentrated_leakage(rho))
+    return bounds.best("l2", largest)[0]

@@ -18,7 +18,8 @@ from dpsco_core.base.cards import Privacy
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import one_of
 from dpsco_core.bounds import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.instances import hypercube, spikes
+from dpsco_core.bounds.instances import hypercube, spikes, tracing
+from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.catalogue import bound
@@ -29,6 +30,7 @@ from dpsco_core.problems import Setting
 from dpsco_core.scenario import Scenario
 
 Hard = Literal["hypercube", "spike"]  # of Fano's proofs
+Proof = Literal["hypercube", "spike", "tracing"]
 Class = Literal["zcdp", "pure"]
 Source = Literal["paper", "optimised", "hypercube"]
 HARDS: tuple[Hard, ...] = ("hypercube", "spike")
@@ -73,11 +75,13 @@ class MeanInstance:
         """R."""
         return self.setting.constants.mean_gradient_bound
 
-    def largest(self, hard: Hard) -> float:
+    def largest(self, hard: Proof) -> float:
         """Return the largest spike probability that keeps the means within R."""
-        return largest_spike_probability(
-            hard, self.scenario.d, self.scenario.p, self.setting.constants.mean_gradient_bound
-        )
+        d, order = self.scenario.d, self.scenario.p
+        if hard == "tracing":
+            spread = tracing.CONCENTRATED
+            return tracing.largest_tracing_probability(d, order, self.mean_bound, spread)
+        return largest_spike_probability(hard, d, order, self.mean_bound)
 
     @property
     def own_probability(self) -> float:
@@ -147,7 +151,7 @@ class FanoCurve:
 
     slug: str  # of its catalogue row
     binds: Class
-    hard: Hard
+    hard: Proof
     # shape (k,): spike probabilities, increasing, and the bound at them
     q: NDArray[np.float64]
     values: NDArray[np.float64]
@@ -156,8 +160,10 @@ class FanoCurve:
     best: float
 
 
-_FORMS: tuple[tuple[str, Class, Hard, At, Callable[..., float]], ...] = (
+_FORMS: tuple[tuple[str, Class, Proof, At, Callable[..., float]], ...] = (
     ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
+    ("rate-distortion-cdp", "zcdp", "hypercube", distortion.rate_distortion_l2, distortion.best_l2),
+    ("tracing-cdp", "zcdp", "tracing", tracing.tracing_cdp, tracing.best_cdp),
     ("fano-cdp-gilbert", "zcdp", "spike", spikes.spike_fano_cdp_gilbert, spikes.best_cdp_gilbert),
     ("fano-cdp", "zcdp", "spike", spikes.spike_fano_cdp, spikes.best_cdp),
     ("hypercube-pure", "pure", "hypercube", hypercube.hypercube_pure, hypercube.best_pure),
@@ -257,6 +263,12 @@ def ladder(at: MeanInstance) -> tuple[Rung, ...]:
             "hypercube",
             hypercube.best_cdp(n, d, order, rho, cube),
             hypercube.hypercube_cdp,
+        ),
+        (
+            "rate-distortion-cdp",
+            "hypercube",
+            distortion.best_l2(n, d, order, rho, cube),
+            distortion.rate_distortion_l2,
         ),
     )
     markov = spikes.best_markov_pure(n, d, order, epsilon, code)
