@@ -223,9 +223,9 @@ SCENES = (
         scenario=_at(2.0, **_SIZES, methods=_METHODS),
     ),
     Scene(
-        name="The constant is 9 times too small",
+        name="The constant is 15 times too small",
         look_for="ρ = 0.5 on the paper's own packing: with its best spike probability it proves "
-        "0.0035, the sign hypercube 0.0318. With the constant 1 that the paper prints it proves "
+        "0.0035, tracing 0.0538. With the constant 1 that the paper prints the packing proves "
         "nothing at all.",
         changes=_MEAN | {"hard": "spike"},
         scenario=_at(0.5, **_SIZES, methods=_METHODS),

@@ -138,9 +138,9 @@ def test_every_scene_makes_its_point() -> None:
     assert "**0.32**" in text and "**Privacy bites**" in text and "2.5 times" in text
     text = found("Statistics bites")
     assert "**0.0297**" in text and "**Statistics bites**" in text and "0.127" in text
-    text = found("The constant is 9 times too small")
-    assert "9 times what the paper's packing gives" in text and "0.00322" in text
-    assert SHOWN["The constant is 9 times too small"].hard == "spike"
+    text = found("The constant is 15 times too small")
+    assert "15 times what the paper's packing gives" in text and "0.00322" in text
+    assert SHOWN["The constant is 15 times too small"].hard == "spike"
     text = found("Pure costs more")
     assert "**0.101**" in text and "0.0538 only" in text
     privacy, statistics = (SHOWN[f"Your packing: {x}"].builder for x in ("privacy", "statistics"))
