@@ -34,7 +34,9 @@ from dpsco_core.runs.cost import cost, machine_speed, too_large
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
 
-SMALL = Scenario(n=200, d=4, trials=5, seed=3)
+SMALL = Scenario(
+    n=200, d=4, trials=5, seed=3, methods=("mean.sample", "mean.clipped", "mean.cwme-cdp")
+)
 SMALL_RISK = Scenario(
     problem="logistic", n=100, d=3, trials=3, seed=3, methods=("sco.erm", "sco.clipped")
 )

@@ -60,6 +60,7 @@ STYLE = """<style>
 }
 @media (max-width: 760px) {
   .st-key-run_row { gap: 0.5rem; }
+  [data-testid="stHeading"] h1 { padding-top: 0.25rem; }
   .st-key-explore_run kbd { display: none; }
   .st-key-sentence { min-height: 4.9rem; }
 }
