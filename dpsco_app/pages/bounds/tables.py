@@ -135,7 +135,7 @@ def _chosen(found: tuple[Row, ...], drawn: list[Row], slug: str) -> str:
     """Return the row that is shown in full: the chosen one, or the best of the figure."""
     if slug in {r.bound.card.slug for r in found}:
         return slug
-    first = words.best_upper(drawn, "rate") or (found[0] if found else None)
+    first = words.leading(drawn) or (found[0] if found else None)
     return "" if first is None else first.bound.card.slug
 
 

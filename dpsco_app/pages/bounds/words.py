@@ -90,6 +90,17 @@ def best_upper(rows: Sequence[Row], constant: str) -> Row | None:
     return min(found, key=lambda r: r.value, default=None)
 
 
+def leading(rows: Sequence[Row]) -> Row | None:
+    """Return the smallest proven upper bound, or the smallest rate where none is proven.
+
+    One below the floor is about a narrower class of losses, and does not lead either.
+    """
+    least, proven = floor(rows), best_upper(rows, "explicit")
+    if proven is None or (least is not None and proven.value < least.value):
+        return best_upper(rows, "rate")
+    return proven
+
+
 def floor(rows: Sequence[Row]) -> Row | None:
     """Return the largest proven lower bound that holds and binds more than ε-DP alone.
 
@@ -122,20 +133,18 @@ def title(rows: Sequence[Row]) -> str:
     """Return the takeaway of the figure."""
     if not rows:
         return "No row of this table is about this problem: choose another problem or table"
-    rate, least = best_upper(rows, "rate"), floor(rows)
+    upper, least = leading(rows), floor(rows)
     parts = []
-    if rate is not None:
-        name = short(rate.bound.card)
-        parts.append(f"The smallest rate that holds here is {said(rate.value)} (“{name}”)")
+    if upper is not None:
+        proven = upper.bound.card.constant == "explicit"
+        first = "Proven here: at most" if proven else "The smallest rate that holds here is"
+        parts.append(f"{first} {said(upper.value)} (“{short(upper.bound.card)}”)")
     if least is not None:
         start = "no" if parts else "No"
         who = f"{start} {bound_ones(least)}"
         parts.append(f"{who} can guarantee less than {said(least.value)} in the worst case")
     if parts:
         return "; ".join(parts)
-    upper = best_upper(rows, "explicit")
-    if upper is not None:
-        return f"Proven here: at most {said(upper.value)} (“{short(upper.bound.card)}”)"
     return "No theorem about a private method holds here: the values are outside their theorems"
 
 

@@ -84,8 +84,8 @@ def shuffled_table(rows: Sequence[tuple[int, Sequence[Shuffled]]]) -> pd.DataFra
 
 
 def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
-    """Return the entries of a ledger, those that are alike in one row."""
-    return pd.DataFrame(
+    """Return the entries of a ledger, those that are alike in one row; no column is empty."""
+    table = pd.DataFrame(
         {
             "Released": [r.label for r in rows],
             "Times": [r.count for r in rows],
@@ -103,6 +103,7 @@ def ledger_table(rows: Sequence[Spending]) -> pd.DataFrame:
             "Flawed": ["yes" if r.flawed else "no" for r in rows],
         }
     )
+    return table.dropna(axis="columns", how="all")
 
 
 def audit_table(found: Found) -> pd.DataFrame:

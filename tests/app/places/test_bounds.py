@@ -85,18 +85,22 @@ def test_a_long_table_is_cut_to_what_holds() -> None:
 # -- words --------------------------------------------------------------------------------------
 
 
-def test_the_title_names_the_smallest_rate_and_whom_the_floor_binds() -> None:
+def test_the_title_names_the_smallest_proven_bound_or_rate_and_whom_the_floor_binds() -> None:
     drawn = words.comparable(found(MEAN, "kamath"), "l2 error")
     title = words.title(drawn)
-    rates = [
+    holding = [
         r
         for r in drawn
-        if r.holds
-        and r.bound.card.kind == "upper"
-        and r.bound.card.constant == "rate"
-        and r.bound.card.privacy != "none"
+        if r.holds and r.bound.card.kind == "upper" and r.bound.card.privacy != "none"
     ]
+    rates = [r for r in holding if r.bound.card.constant == "rate"]
+    proven = [r for r in holding if r not in rates and r.bound.card.guarantee == "expectation"]
+    best = min(proven, key=lambda r: r.value)
+    assert title.startswith(f"Proven here: at most {words.said(best.value)} (“")
+    assert words.short(best.bound.card) in title
     best = min(rates, key=lambda r: r.value)
+    title = words.title([r for r in drawn if r not in proven])
+    assert title.startswith("The smallest rate that holds here is ")
     assert words.said(best.value) in title and words.short(best.bound.card) in title
     least = words.floor(drawn)
     assert least is not None and least.bound.card.privacy == "zcdp"
