@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -141,17 +141,38 @@ def test_conditional_excesses_equal_quadrature(family: Any) -> None:
             assert excess(np.array([s]))[0] == pytest.approx(expected, abs=3e-9 * (1 + abs(s)))
 
 
-def test_the_table_of_the_huber_excess_is_accurate_and_is_used() -> None:
+@pytest.mark.parametrize("name", ["huber", "absolute"])
+def test_the_tables_of_the_excesses_are_accurate_and_are_used(name: str) -> None:
+    centre: Literal["huber", "median"] = "huber" if name == "huber" else "median"
     for p, margin in ((2.0, 0.1), (3.0, 0.5), (10.0, 2.0)):
-        noise = noise_like(Student(d=3, moment_order=p, margin=margin), "huber")
+        noise = noise_like(Student(d=3, moment_order=p, margin=margin), centre)
         assert isinstance(noise.univariate, StudentLaw)
-        assert isinstance(module._huber_table(noise), CubicHermiteSpline)
         rng = np.random.default_rng(1)
         s = np.concatenate([rng.standard_normal(2000), np.sinh(rng.uniform(-9.5, 9.5, 4000))])
-        exact = noise._huber_excess(s)
-        error = np.abs(noise.huber_excess(s) - exact)
+        s = np.concatenate([s, [0.0, np.sinh(9.0), -np.sinh(9.0), 1e6, -1e6]])
+        found = getattr(noise, f"{name}_excess")(s)
+        assert np.array_equal(found, getattr(module, f"_{name}_table")(noise)(s))
+        error = np.abs(found - getattr(noise, f"_{name}_excess")(s))
         # The closed form itself cancels: its rounding is 1e-15 s^2 and a large second moment's.
         assert (error <= 1e-12 * (1 + np.abs(s)) + 1e-14 * s * s + 1e-13 / margin).all()
+        assert error.max() > 0
+
+
+def test_the_table_of_an_excess_is_its_spline() -> None:
+    noise = noise_like(Student(d=3, moment_order=3.0), "huber")
+    knots = np.linspace(-9, 9, 9217)
+    s = np.sinh(knots)
+    slopes = noise._huber_slope(s) * np.cosh(knots)
+    spline = CubicHermiteSpline(knots, noise._huber_excess(s), slopes)
+    places = np.random.default_rng(2).uniform(-9, 9, 40_000)
+    expected = np.maximum(spline(places), 0.0)
+    assert noise.huber_excess(np.sinh(places)) == pytest.approx(expected, rel=1e-11, abs=1e-14)
+
+
+def test_a_steep_law_is_not_tabulated() -> None:
+    noise = noise_like(Student(d=3, moment_order=2.0, margin=0.01), "median")
+    s = np.linspace(-1, 1, 1001)
+    assert np.array_equal(noise.absolute_excess(s), noise._absolute_excess(s))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
