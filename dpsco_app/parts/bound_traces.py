@@ -33,7 +33,7 @@ BEST_HERE = "Best possible on these data"
 # The notions of privacy that a lower bound binds, the weakest first, and the name of their line.
 WORST = {
     ("none", "approx"): "Worst case, every (ε, δ) algorithm",
-    ("zcdp",): "Worst case, Gaussian noise",
+    ("zcdp",): "Worst case, every zCDP algorithm",
     ("pure",): "Worst case, pure ε",
 }
 EVERY = "Worst case, every algorithm"

@@ -10,10 +10,10 @@ HOW_TO_READ = """
   with its 95 % interval; the band holds 10 % to 90 % of the trials.
 - **Red lines**: lower bounds with proven constants. *Worst case, every (ε, δ) algorithm*: nobody
   who is private at this budget can guarantee less for every law with these moments. *Worst case,
-  Gaussian noise*: the same for zCDP algorithms, at the ρ of the Gaussian noise in use; it is
-  higher. *CDP Fano* is what Fano's inequality gives. Each line is the largest of several bounds:
-  hover to read which. On the data that a bound is proven for, the region below it is shaded: no
-  private algorithm can do better there.
+  every zCDP algorithm*: the same for zCDP at the ρ that the Gaussian noise here spends. It binds
+  fewer algorithms and is higher. *CDP Fano* is what Fano's inequality gives. Each line is the
+  largest of several bounds: hover to read which. On the data that a bound is proven for, the
+  region below it is shaded: no private algorithm can do better there.
 - **A thin line named “at p = 8”**: the method of that colour with a light tail, on paired trials.
   *Compare with* in the panel switches it off.
 - **Other thin solid lines**: upper bounds with proven constants. **Dashed**: rates, drawn with

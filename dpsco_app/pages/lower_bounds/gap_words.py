@@ -20,7 +20,7 @@ from dpsco_core.privacy.budget import Budget
 
 # The floors by notion, under the names that Explore gives their lines.
 LINE_NAMES: dict[Notion, str] = dict(zip(("approx", "zcdp", "pure"), WORST.values(), strict=True))
-WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "gaussian": "Gaussian noise"}
+WHOM_NAMES = {"every": "Every (ε, δ) algorithm", "zcdp": "Every zCDP algorithm"}
 SYMBOLS = SYMBOL | {"rho": "ρ"}
 CHOSEN = "Best method, chosen by the setting"
 BOUND_LINE, NO_DATA = "Best proven upper bound", "Answer without data"
@@ -63,8 +63,8 @@ def standing_sentence(here: Standing) -> str:
     windows = list(here.windows.values())
     who = {
         "approx": "every (ε, δ) algorithm has a worst-case error of at least",
-        "zcdp": f"every zCDP algorithm at ρ = {brief(here.point.setting.rho)}, those that add "
-        "Gaussian noise among them, one of at least",
+        "zcdp": f"every zCDP algorithm at ρ = {brief(here.point.setting.rho)}, such as "
+        "those that add Gaussian noise, one of at least",
         "pure": "every ε-DP algorithm has a worst-case error of at least",
     }
     if len(windows) == 1:

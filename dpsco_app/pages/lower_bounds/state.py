@@ -22,7 +22,7 @@ PARTS = ("gap", "build", "prove", "run")
 MODES = ("instance", "free")
 SWEEPS = ("n", "d", "strength", "p")  # the strength is the budget's epsilon or rho
 PLANES = ("d", "strength", "p")  # of a map, against n
-WHOM = ("every", "gaussian")
+WHOM = ("every", "zcdp")
 NOTIONS: tuple[Notion, ...] = ("zcdp", "approx", "pure")
 METHODS = methods_for(MEAN)
 SHIFT_OPTIONS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20)
@@ -43,7 +43,7 @@ class View:
     over: str = "n"
     plane: str = "d"
     # under an (epsilon, delta) budget, whom the map and the proof by tracing are about: every
-    # algorithm, or those that add Gaussian noise
+    # algorithm, or every zCDP algorithm at the rho of Gaussian noise
     whom: str = "every"
     mode: str = "instance"  # `"instance"`: the hard mean problem; `"free"`: a packing of one's own
     n: int = 10_000  # records, in both modes
@@ -107,7 +107,7 @@ class View:
     @property
     def about(self) -> Notion:
         """The notion whose window is mapped and whose proof by tracing is shown."""
-        return "zcdp" if self.notion == "approx" and self.whom == "gaussian" else self.notion
+        return "zcdp" if self.notion == "approx" and self.whom == "zcdp" else self.notion
 
     @property
     def builder(self) -> Builder:

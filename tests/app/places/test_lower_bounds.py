@@ -286,7 +286,7 @@ def test_the_window_is_said_at_first_sight_and_drawn_over_what_is_chosen() -> No
         assert f"**{brief(number)}**" in sentence
     assert "**5 times** and **1.9 times** these floors" in sentence and "error of **2**" in sentence
     assert "**Privacy noise** makes the window wide" in texts(page)
-    page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="gaussian")
+    page = open_at("lower_bounds", **WINDOW, over="strength", plane="p", whom="zcdp")
     assert "from ε = 0.05 to 20" in alts(page)[0]
     assert "The window is 1.9 times wide at your scenario" in alts(page)[2]
 
@@ -297,7 +297,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     found = swept(point, "d", sizes)
     for look in (Look(), Look(dark=True, compact=True)):
         made = json.loads(sweep_figure(sizes, found, here, "d", look).to_json())
-        drawn = named(made, "Worst case, Gaussian noise")
+        drawn = named(made, "Worst case, every zCDP algorithm")
         assert values(drawn) == pytest.approx([s.windows["zcdp"].floor for s in found])
         rows = json.loads(ranks_figure(here, look).to_json())
         best = named(rows, "CDP rate distortion")
@@ -317,7 +317,7 @@ def test_the_window_s_figures_hold_the_numbers_of_the_core() -> None:
     assert "No method is proven to do better than the answer 0" in standing_sentence(hopeless)
 
 
-@pytest.mark.parametrize("whom", ["every", "gaussian"])
+@pytest.mark.parametrize("whom", ["every", "zcdp"])
 def test_the_proof_by_tracing_ends_with_its_row_and_the_spy_is_shown(whom: str) -> None:
     page = open_at("lower_bounds", **WINDOW, part="prove", hard="tracing", whom=whom)
     steps = [m.value for m in page.container(key="lower_steps").markdown]
