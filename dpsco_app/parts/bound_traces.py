@@ -18,6 +18,7 @@ from dpsco_app.parts.look import (
     translucent,
     wrapped,
 )
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import is_instance
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import method_card
@@ -236,7 +237,7 @@ def bound_hover(e: Evaluation) -> str:
     ]
     if len(e.terms) > 1:
         lines.append(", ".join(f"{k} {v:.3g}" for k, v in e.terms.items()))
-    lines += [f"⚠ {failure}" for failure in e.failures]
+    lines += [f"⚠ {in_print(failure)}" for failure in e.failures]
     return "<br>".join(wrapped(line, 70) for line in lines)
 
 

@@ -188,6 +188,7 @@ def shared_layout(look: Look) -> Part:
     title = wrapped(look.title, width)
     # Plotly sets the first of several lines on the top's line, and a single one below it.
     above = 22 if "<br>" in title else 10
+    beyond = 20 * max(title.count("<br>") - 2, 0)  # of a title of more than three lines
     return {
         "title": {
             "text": title,
@@ -202,7 +203,7 @@ def shared_layout(look: Look) -> Part:
         "legend": {"orientation": "h", "yanchor": "top", "y": -0.3 if look.short else -0.2, "x": 0},
         "height": height,
         "margin": (
-            {"l": 50, "r": 10, "t": 84, "b": 60}
+            {"l": 50, "r": 10, "t": 84 + beyond, "b": 60}
             if look.compact
             else {"l": 60, "r": 20 if look.narrow else 185, "t": 84 if look.narrow else 70, "b": 60}
         ),

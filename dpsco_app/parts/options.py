@@ -73,9 +73,16 @@ def short_text(value: float) -> str:
     return number_text(float(f"{value:.3g}"))
 
 
-def with_powers(text: str) -> str:
-    """Return a sentence of the library with its numbers as people write them: 10⁻⁶, not 1e-06."""
-    return re.sub(r"\b\d+(?:\.\d+)?e[+-]\d+", lambda found: number_text(float(found[0])), text)
+def in_print(text: str) -> str:
+    """Return a sentence of the library as it is printed: δ = 10⁻⁶, not delta=1e-06.
+
+    Examples
+    --------
+    >>> in_print("It needs rho <= 1, and rho=2.5 at delta=1e-06 on the l2 ball.")
+    'It needs ρ ≤ 1, and ρ = 2.5 at δ = 10⁻⁶ on the ℓ₂ ball.'
+    """
+    powers = re.sub(r"\b\d+(?:\.\d+)?e[+-]\d+", lambda e: number_text(float(e[0])), text)
+    return re.sub(r"(?<=\w)=(?=[\w.-])", " = ", with_letters(powers)).replace("l2 ", "ℓ₂ ")
 
 
 LETTERS = {

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from dpsco_app.pages.bounds.words import short
 from dpsco_app.parts.look import FADED, GREY, Look, bound_colour, lay_out, log_ticks, wrapped
-from dpsco_app.parts.options import number_text, with_powers
+from dpsco_app.parts.options import in_print, number_text
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.explain.tables.table import Row
 
@@ -133,5 +133,5 @@ def symbol_of(card: BoundCard) -> str:
 
 def _hover(row: Row) -> str:
     lines = [f"<b>{wrapped(short(row.bound.card), 50)}</b>", f"{row.value:.3g}"]
-    lines += [wrapped(with_powers(sentence), 60) for sentence in row.failures[:2]]
+    lines += [wrapped(in_print(sentence), 60) for sentence in row.failures[:2]]
     return "<br>".join(lines) + "<extra></extra>"

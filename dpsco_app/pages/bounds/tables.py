@@ -25,7 +25,7 @@ from dpsco_app.parts.citations import bibtex
 from dpsco_app.parts.figure_export import setting_line
 from dpsco_app.parts.figures import responsive
 from dpsco_app.parts.folding import fold
-from dpsco_app.parts.options import number_text, with_powers
+from dpsco_app.parts.options import in_print, number_text
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import without_data
 from dpsco_app.shell.places import link_to
@@ -227,7 +227,7 @@ def _one(point: Scenario, row: Row) -> None:
     with st.container(key="bounds_formula"):
         st.markdown(words.formula(card.latex))
     if not row.here:
-        st.info(row.failures[0])
+        st.info(in_print(row.failures[0]))
         _explore_link(point, row)
         return
     left, right = st.columns([3, 2])
@@ -274,7 +274,7 @@ def _finite(value: float) -> bool:
 def _conditions(point: Scenario, row: Row) -> None:
     every = conditions(point, row.bound)
     if row.failures:
-        st.warning("**Outside its theorem here.** " + with_powers(" ".join(row.failures)))
+        st.warning("**Outside its theorem here.** " + in_print(" ".join(row.failures)))
     elif every:
         st.markdown("**All of its conditions hold here.**")
     if every:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from dpsco_app.parts.options import number_text, with_letters, with_powers
+from dpsco_app.parts.options import in_print, number_text, with_letters
 from dpsco_app.parts.problem_words import losses_text
 from dpsco_core.base.cards import BoundCard, Quantity
 from dpsco_core.base.loss_classes import MEAN
@@ -261,7 +261,7 @@ def table_frame(
                 "Statement": r.bound.card.statement,
                 "Of": r.bound.card.quantity,
                 "Losses": losses_text(r.bound.card, r.applies or not r.here),
-                "What fails": with_powers(r.failures[0]) if r.failures else "",
+                "What fails": in_print(r.failures[0]) if r.failures else "",
             }
             for r, s in zip(rows, slopes, strict=True)
         ]

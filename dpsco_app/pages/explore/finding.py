@@ -140,9 +140,9 @@ def _price_of_place(scenario: Scenario, table: pd.DataFrame) -> str:
     ranked = sorted(rises, key=rises.__getitem__)
     if len(ranked) < 2 or rises[ranked[-1]] < 1.5 * rises[ranked[0]]:
         return ""
-    wide = f"A public set {number_text(float(f'{last / first:.2g}'))} times as wide"
-    costs = [f"{_inside(m)} {times(rises[m])} times the error" for m in (ranked[0], ranked[-1])]
-    return f"{wide} costs {costs[0]}, and {costs[1]}"
+    wide = f"{number_text(float(f'{last / first:.2g}'))} times the diameter"
+    least, most = (f"{_inside(m)} {times(rises[m])} times" for m in (ranked[0], ranked[-1]))
+    return f"{wide} costs {least} the error, and {most}"
 
 
 def _from_end_to_end(scenario: Scenario, table: pd.DataFrame, method: str) -> str:

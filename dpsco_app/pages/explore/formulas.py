@@ -12,7 +12,7 @@ from dpsco_app.parts import controls
 from dpsco_app.parts.bound_traces import bound_name
 from dpsco_app.parts.fields import ALL_CONTROLS, Control, text
 from dpsco_app.parts.glossary_terms import GLOSSARY
-from dpsco_app.parts.options import OPTIONS, SHOW, number_text, short_text
+from dpsco_app.parts.options import OPTIONS, SHOW, in_print, number_text, short_text
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.explain.tables.symbols import Symbol, symbols
@@ -52,7 +52,7 @@ def draw_formulas(scenario: Scenario) -> None:
         st.markdown(f"**{bound_name(card)}** is {value} here ({card.paper}, {card.statement})")
         st.markdown(_wrapping(card.latex))
         if e.failures:
-            st.caption(f"⚠ {' '.join(e.failures)}")
+            st.caption(f"⚠ {in_print(' '.join(e.failures))}")
         if meanings := legend(point, e):
             st.caption(meanings)
 

@@ -63,9 +63,9 @@ PRESETS: tuple[Preset, ...] = (
     Preset(
         name="Where is the mean?",
         look_for="The mean has norm 1, and all that is known of it is that it lies in a ball of "
-        "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: 6 "
-        "and 20 times the error at D = 200. Adaptive clipping finds the place privately, and stays "
-        "within twice its error.",
+        "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: at "
+        "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
+        "the place privately: its error does not even double.",
         scenario=Scenario(
             p=2.5,
             axis="diameter",

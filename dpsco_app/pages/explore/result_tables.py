@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from dpsco_app.parts.options import SYMBOL, budget_text, number_text
+from dpsco_app.parts.options import SYMBOL, budget_text, in_print, number_text
 from dpsco_app.parts.problem_words import losses_text, words_for
 from dpsco_app.parts.refusals import with_names
 from dpsco_app.parts.running import Result, evaluations
@@ -86,7 +86,7 @@ def bounds_table(scenario: Scenario) -> pd.DataFrame:
             "Losses": losses_text(e.bound.card, e.applies),
             "Constant": e.bound.card.constant,
             "Holds in": e.bound.card.guarantee,
-            "Fails here because": " ".join(e.failures),
+            "Fails here because": in_print(" ".join(e.failures)),
             "From": f"{e.bound.card.paper}, {e.bound.card.statement}",
             "In words": e.bound.card.summary,
         }

@@ -56,7 +56,7 @@ WORDS: dict[str, LessonWords] = {
         "worst of a hundred?",
         before="The sample mean: in how many samples its error exceeds x",
         why="The average error would not tell the two apart. Look at the right end, the bad luck: "
-        "under heavy tails the sample mean is fine typically and far off now and then. The cure is "
+        "under heavy tails the sample mean is usually fine, and now and then far off. The cure is "
         "always to limit what a single record can do. Privacy will ask for the same.",
     ),
     "epsilon": LessonWords(
@@ -66,8 +66,8 @@ WORDS: dict[str, LessonWords] = {
         "lower figure shows how likely each published value is with either answer. "
         r"ε-differential privacy promises that the two heights differ nowhere by more than a "
         r"factor $e^{\varepsilon}$. Here ε = 1.",
-        question="A spy knows the other 99 answers and sees what is published. In how many percent "
-        "of all cases does the spy guess your answer right? Tossing a coin gets 50 %.",
+        question="A spy knows the other 99 answers and sees what is published. In what percentage "
+        "of cases does the spy guess your answer right? Tossing a coin gets 50 %.",
         before="How often is the spy right? Draw your prediction",
         why="Without noise the spy would always be right, and with ε = 1 a guess is still clearly "
         "better than a coin: privacy is a matter of degree. The promise holds against every spy, "
@@ -98,7 +98,8 @@ WORDS: dict[str, LessonWords] = {
         "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "
         "records are longer than each radius, and picks one. The rest pays for the average. "
         "The curve is the error at each fixed radius, for the same records as before.",
-        question="How many times the error of the best fixed radius does adaptive clipping have?",
+        question="How many times larger is the error of adaptive clipping than that of the best "
+        "fixed radius?",
         before="The radius chosen without looking is larger than these data need",
         why="The lengths of the records cost little to learn about: a count changes by one when "
         "one record changes, so little noise hides it. Nobody may use the best radius in "
@@ -112,15 +113,14 @@ WORDS: dict[str, LessonWords] = {
         "Simple clipping takes the radius that suits each n. The grey line is the sample mean, "
         "without privacy. From 500 to 50,000 records, a hundred times more, its error falls by a "
         "factor of about ten: the law of the square root.",
-        question="By how many times does the error of simple clipping fall?",
+        question="By what factor does the error of simple clipping fall?",
         before="Without privacy: a hundred times more records, about a tenth of the error",
         why="At one radius R the noise falls like R/n, a hundredfold here. But with more records "
         "the best R grows, in the end like $n^{1/p}$, so that privacy costs about "
         "$n^{-(1-1/p)}$. With p = 4 that is 32 times less. The measured fall is larger because R "
         "grows more slowly at these sizes: most of it is the length of an ordinary record, about "
         "√d, which does not depend on n. The formula describes only the part of R that grows. "
-        "The error of the sample, which is in the figure "
-        "too, falls ten times.",
+        "The sampling error, which the figure includes, falls by a factor of ten.",
     ),
     "free": LessonWords(
         title="When privacy is free",
@@ -140,8 +140,8 @@ WORDS: dict[str, LessonWords] = {
         "**pure** ε-DP the noise has a Laplace distribution, and budgets simply add up, so each "
         "share is ε/d. With a δ, a tiny probability of failure, the noise may be Gaussian, and "
         "squares of budgets add up, so each share is about ε/√d. Here n = 20,000 and ε = 1.",
-        question="At d = 100, how many times the error with Gaussian noise is the error with "
-        "Laplace noise?",
+        question="At d = 100, how many times larger is the error with Laplace noise than the error "
+        "with Gaussian noise?",
         before="The error with Gaussian noise, and without privacy",
         why="Split over d numbers, Laplace noise grows like d in each of them, Gaussian noise like "
         "√d. In few dimensions Laplace noise is even the better one. In many, the difference "
@@ -168,7 +168,7 @@ WORDS: dict[str, LessonWords] = {
         "loss and finds the best point of the set. How much the noise can do there is the set's "
         r"**Gaussian width**: about $\sqrt{d}$ for the round ℓ₂ ball, only about $\sqrt{2\ln d}$ "
         "for the ℓ₁ ball.",
-        question="Privacy adds to the risk. At d = 200, by how many times is that part smaller on "
+        question="Privacy adds to the risk. At d = 200, how many times smaller is that part on "
         "the ℓ₁ ball than on the ℓ₂ ball?",
         before="Without privacy on both balls, and objective perturbation on the ℓ₂ ball",
         why="Noise points in all directions at once. A set with few corners has hardly any room in "
@@ -187,7 +187,7 @@ WORDS: dict[str, LessonWords] = {
         question="From how many records per user on do filtered gradients have the smaller error?",
         before="Clipped user gradients: hiding a user costs the same at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
-        "that is more than the answer 0 is off: the data are the hard instance of the lower "
+        "that alone costs more than answering 0: the data are the hard instance of the lower "
         "bounds, whose signal is small. Filtered gradients need noise that shrinks with m. But "
         "they must first test, privately, whether the averages agree, which needs many users. "
         "The view Users maps which is better for which n, m and ε.",
@@ -199,10 +199,12 @@ WORDS: dict[str, LessonWords] = {
         "guess many signs wrong, **whatever it does**. Fano's inequality and its sharper relatives "
         "prove this for every private algorithm: none has a mean error inside the shaded region. "
         "The data are that hard instance.",
-        question="At n = 20,000, how many times the proven limit is the error of simple clipping?",
+        question="At n = 20,000, how many times larger than the proven limit is the error of "
+        "simple clipping?",
         before="The proven limit. The grey line may enter the region: it is not private",
-        why="The spikes are as rare as they can be and still move the mean: rarer ones would not "
-        "matter, and more frequent ones could be seen. The shaded region also binds algorithms "
+        why="The spikes are as rare as they can be while they still move the mean: rarer ones "
+        "would not matter, and more frequent ones could be seen. The shaded region also binds "
+        "algorithms "
         "that nobody has found yet. The gap between it and the best line is what is still unknown: "
         "a better algorithm, or a better proof.",
     ),

@@ -71,8 +71,9 @@ def ladder_figure(rungs: Sequence[Rung], look: Look) -> go.Figure:
     """Return the forms of the bound, one a row, by whose constants they have."""
     figure = go.Figure()
     known = [r.value for r in rungs if r.value > VOID]
-    high = max(known, default=1.0) * 3
+    high = max(known, default=1.0)
     low = min(known, default=high / 100) / 2.5
+    high *= 3 * (high / low) ** (0.25 if look.compact else 0.1)  # room for the number of the last
     names = [_rung_name(r, look) for r in rungs]
     for rung, name in zip(rungs, names, strict=True):
         colour = look.colour(CLASS_COLOURS[rung.binds])

@@ -75,8 +75,9 @@ LOOK_AT_LADDER = (
     "only."
 )
 LOOK_AT_CURVE = (
-    "A diamond marks the best q of a bound. Solid lines: all sign patterns; dotted: the paper's "
-    "packing; dashed: the largest one known to exist. Pure DP is a smaller class of algorithms, so "
+    "A diamond marks the best q of a bound. Solid lines: all sign patterns; dots and dashes: the "
+    "same with rate distortion; long dashes: tracing; dotted: the paper's packing; short dashes: "
+    "the largest packing known to exist. Pure DP is a smaller class of algorithms, so "
     "more is proven about it. A bound ends where its mean would leave R."
 )
 ABOUT_PROOF = (

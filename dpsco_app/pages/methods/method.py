@@ -11,7 +11,7 @@ from dpsco_app.pages.methods import words as names
 from dpsco_app.pages.methods.state import method_anatomy_query
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
-from dpsco_app.parts.options import number_text
+from dpsco_app.parts.options import in_print, number_text
 from dpsco_app.parts.page import to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import evaluations
@@ -170,7 +170,7 @@ def _bound(evaluation: Evaluation) -> None:
         f"Bounds the {card.quantity}, {sense}; {kind}. Value there: {value}.",
     ]
     if evaluation.failures:
-        lines.append("Not proven there. " + " ".join(evaluation.failures))
+        lines.append("Not proven there. " + in_print(" ".join(evaluation.failures)))
     with st.container(border=True):
         st.markdown("\n\n".join(lines))
 

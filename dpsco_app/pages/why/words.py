@@ -9,7 +9,7 @@ from dpsco_app.parts.touch.scroll import PictureState, ScrollStep
 from dpsco_core.explain.why import DELTA, EPSILON, SCENARIO, Side, Why
 
 INTRODUCTION = (
-    "Five minutes, with nothing to know beforehand. Scroll, or use the numbers: the picture "
+    "Five minutes, no background needed. Scroll, or use the numbers: the picture "
     "follows the text, and you can drag the circle, the record and the sliders in it."
 )
 # Half the width of the plane of records: with most of them, with a large circle, with the farthest.
@@ -54,7 +54,7 @@ def _records(heavy: Side) -> ScrollStep:
             f"of the {SCENARIO.n} records lie within {short(heavy.middle)} of the centre. The "
             f"farthest is {short(heavy.farthest)} away.",
             "This is a <b>heavy tail</b>: large values become rare only slowly. Each coordinate "
-            "has a variance of at most 1, and nothing is known of higher moments. The "
+            "has a variance of at most 1; nothing is known about higher moments. We say that the "
             f"<b>tail index</b> is p = {short(heavy.p)}.",
         ),
         state=PictureState(at=heavy.at, view=FAR, parts=("records",)),
@@ -81,8 +81,8 @@ def _one_record(heavy: Side) -> ScrollStep:
             "Suppose that one record is yours, and that nobody may learn it from the average. Drag "
             f"it farther away. At a distance of {number_text(DISTANCE)} it moves the average by "
             f"about {short(shift)}, which is {short(shift / heavy.plain)} times the error so far.",
-            "Random noise can hide such a move, but only if the noise is larger still. In a "
-            "heavy tail a record can lie anywhere, and no amount of noise hides them all.",
+            "Random noise can hide such a move, but only if the noise is larger still. A record "
+            "of a heavy tail can lie anywhere, so no amount of noise is always enough.",
         ),
         state=PictureState(
             at=heavy.at, view=FARTHER, moved=MOVED, parts=(*AVERAGES, "change"), main="means"
@@ -99,8 +99,8 @@ def _clip(heavy: Side) -> ScrollStep:
             "<b>clipping</b>, and the circle’s radius R is the <b>clip radius</b>. However far "
             "away your record lies, it now moves the average by at most 2R/n, which is "
             f"{short(2 * best.radius / SCENARIO.n)} for R = {short(best.radius)}.",
-            f"The price: {best.clipped} records are no longer where they were, and the average "
-            f"moves towards the centre by {short(best.bias)}. This is the <b>bias</b>.",
+            f"The price: {best.clipped} records are no longer where they were, and this moves the "
+            f"average by {short(best.bias)}. The shift is the <b>bias</b>.",
         ),
         state=PictureState(
             at=heavy.at,
@@ -117,13 +117,13 @@ def _noise(numbers: Why) -> ScrollStep:
     return ScrollStep(
         title="The radius: bias against noise",
         text=(
-            "Now add random noise that hides a move of 2R/n, and publish the result. Each faint "
-            "dot is a release that could have happened; the large one did.",
+            "Now add random noise that hides a move of 2R/n, and publish the result. The large "
+            "dot is what was released; each faint one could have been released instead.",
             f"A large circle needs much noise: at R = {short(large.radius)} a release is typically "
             f"{short(large.noise)} from the average of the clipped records. A small one distorts: "
             f"at R = {short(small.radius)} it clips {small.clipped} of the {SCENARIO.n} records, "
             f"and the bias is {short(small.bias)}. Drag the circle from one to the other. "
-            "A third part of the error, <b>sampling</b>, is there without privacy, too.",
+            "The error has a third part, <b>sampling</b>, which is there without privacy, too.",
         ),
         state=PictureState(
             at=numbers.heavy.at,
@@ -140,8 +140,8 @@ def _odds(numbers: Why) -> ScrollStep:
         title="What ε means: odds",
         text=(
             "The red cloud shows what could be released if your record lay at its worst place. The "
-            "two clouds almost coincide. Somebody who knows all the other records, and thinks your "
-            "two possible records equally likely, guesses right at most "
+            "two clouds almost coincide. A spy who knows all the other records, and finds both of "
+            "your possible records equally likely, guesses right at most "
             f"{percent(numbers.guess)} of the time. Tossing a coin gives 50 %.",
             "This is what the <b>privacy budget</b> limits. With "
             f"ε = {number_text(EPSILON)}, changing one record makes no outcome more than "
@@ -168,9 +168,9 @@ def _curve(numbers: Why) -> ScrollStep:
             "The curve shows the error at every radius: on the left mostly bias, on the right "
             f"mostly noise. Its bottom lies at R = {short(best.radius)}, where the error is "
             f"{short(best.total)}. Without privacy it was {short(plain)}.",
-            "A heavy tail has no good place to cut. Wherever the circle ends, records that matter "
-            "lie outside. And nobody may simply read the best radius off the data: to look costs "
-            "a part of the privacy budget.",
+            "A heavy tail has no good place to cut: records that matter lie outside every circle. "
+            "Nor may we simply read the best radius off the data: looking costs a part of the "
+            "privacy budget.",
         ),
         state=PictureState(
             at=numbers.heavy.at,
@@ -189,7 +189,7 @@ def _tails(numbers: Why) -> ScrollStep:
         title="A light tail asks for less",
         text=(
             f"At p = {short(light.p)} the farthest record is only {short(light.farthest)} away. A "
-            f"circle of radius {short(light.best.radius)} costs a bias of only "
+            f"circle of radius {short(light.best.radius)} has a bias of only "
             f"{short(light.best.bias)}, and the error falls from {short(heavy.best.total)} to "
             f"{short(light.best.total)}.",
             "More records widen the gap. The error that privacy adds falls in proportion to "
@@ -214,11 +214,11 @@ def _nobody(numbers: Why) -> ScrollStep:
         text=(
             "Could another method do better? Only up to a point. For every (ε, δ)-private method "
             f"there are data with p = {short(heavy.p)} on which its mean error is at least "
-            f"{short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of our curve is "
-            f"{short(heavy.best.total / heavy.floor)} times as high.",
-            f"This bound, too, takes {heavy.floor_halving:.1f} times the records to halve. The "
-            "quarrel is not about clipping: privacy must hide every record, and in a heavy tail "
-            "the records that are hardest to hide carry a part of the mean.",
+            f"{short(heavy.floor)}. This is the line <b>worst case</b>; the bottom of our curve "
+            f"lies {short(heavy.best.total / heavy.floor)} times as high.",
+            f"To halve this bound, too, takes {heavy.floor_halving:.1f} times the records. "
+            "Clipping is not to blame: privacy must hide every record, and in a heavy tail the "
+            "records that are hardest to hide carry a part of the mean.",
         ),
         state=PictureState(
             at=heavy.at,

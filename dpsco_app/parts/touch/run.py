@@ -122,10 +122,10 @@ def run_data(
         "ticks": TICKS,
         "note": (
             "The plane holds the start, the best parameter, and the direction in which the runs "
-            f"spread most beside the line between them. {held if plane.held < 0.995 else ''}"
+            f"stray most from the line between them. {held if plane.held < 0.995 else ''}"
             "The dotted line is the edge of the constraint set. The ring marks the point that is "
-            "released: often an average of the last steps. "
-            f"Gradients: of the first {frames.norms.shape[1]:,} records. "
+            "released, often an average of the last steps. "
+            f"The gradients are those of the first {frames.norms.shape[1]:,} records. "
             "Space plays and pauses; the arrow keys move the step and the radius."
         ),
     }

@@ -14,7 +14,7 @@ from dpsco_app.pages.bounds.charts import MOST, dots_figure, ordered, symbol_of
 from dpsco_app.pages.bounds.state import View, drawing, fits, has_line
 from dpsco_app.parts import controls
 from dpsco_app.parts.look import FADED, Look
-from dpsco_app.parts.options import with_powers
+from dpsco_app.parts.options import in_print
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import without_data
 from dpsco_app.shell import visit
@@ -305,7 +305,7 @@ def test_a_link_promises_a_line_only_where_the_figure_holds_one() -> None:
 
 
 def test_a_small_number_of_a_sentence_is_written_as_a_power_of_ten() -> None:
-    assert with_powers("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n=500."
+    assert in_print("needs 1e-06 and 2.5e+10, at n=500.") == "needs 10⁻⁶ and 2.5·10¹⁰, at n = 500."
     page = open_theory(problem="geometric-median", table="lowy", m="100", n="1000000", d="2")
     shown = " ".join(d.value.to_string() for d in page.dataframe) + texts(page)
     assert "10⁻⁶" in shown and "1e-06" not in shown

@@ -62,7 +62,7 @@ def test_the_companion_comes_off_and_light_data_are_explained() -> None:
         ({"axis": "p", "grid": "2,3,6"}, "From p = 2 to p = 6 the error of "),
         (
             {"axis": "diameter", "grid": "2,20,200"},
-            "A public set 100 times as wide costs adaptive ",
+            "100 times the diameter costs adaptive clipping ",
         ),
         ({"grid": GRID}, "Halving the error of adaptive clipping takes "),
     ],
