@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,13 @@ from dpsco_core.data.rows import row_norms
 from dpsco_core.methods.base import released
 from dpsco_core.methods.euclidean.adaptive import AdaptiveDescent
 from dpsco_core.methods.euclidean.clipped import ClippedDescent
-from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.euclidean.descent import Descended, descend
 from dpsco_core.methods.euclidean.framework import FrameworkPlan
 from dpsco_core.methods.euclidean.tuning import Descent
-from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.methods.mean.base import clip_scaled, clipped_mean
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample
+from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.runs.cost import EVALUATION, machine_speed, release_seconds
 from dpsco_core.runs.study import canonical, stream
 from dpsco_core.scenario import Scenario
@@ -40,6 +41,7 @@ LARGE_SAMPLE = 10  # times n, as far as `LARGEST_ELEMENTS` allows
 LARGEST_ELEMENTS = 2_000_000
 SHOWN_NORMS = 20_000
 FACTORS = tuple(2.0 ** (k / 2) for k in range(-6, 7))  # of the chosen radius
+TOGETHER = FACTORS[:7], FACTORS[7:]  # descents side by side, which read the records once
 PARTS = ("optimisation", "bias", "sampling", "noise")
 
 
@@ -162,7 +164,7 @@ def descent_path(
 ) -> RiskPath:
     """Return the path of gradient descent without noise, clipped at `radius` or not at all."""
     problem, sample = draw_problem(point, trial)
-    found = descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
+    found = _descent(sample, descent, radius)
     return _evaluate(problem, found.path.steps, found.path.points, found.value)
 
 
@@ -206,10 +208,13 @@ def error_split(point: Scenario, factor: float, trial: int = 0) -> Split:
     descent, chosen = clipped_plan(point)
     radius = factor * chosen
     problem, sample = draw_problem(point, trial)
-    large = _large_sample(_data_point(point), trial)
     exact = _unclipped_risk(_data_point(point), descent, trial)
-    clipped = _risk(problem, large, descent, radius)
-    seen = _risk(problem, sample, descent, radius)
+    # Beyond the longest gradient there can be, all radii are one.
+    longest = point.setting.constants.lipschitz
+    together = next((group for group in TOGETHER if factor in group), (factor,))
+    radii = tuple(dict.fromkeys(min(f * chosen, longest) for f in together))
+    risks = _clipped_risks(_data_point(point), descent, radii, trial)
+    clipped, seen = risks[radii.index(min(radius, longest))]
     method = ClippedDescent(radius=radius, descent=descent, calibration=point.calibration)
     rng = stream(point.seed, f"anatomy parts {canonical(point).to_query()}", trial)
     plan = method.plan(point.setting)
@@ -275,16 +280,46 @@ def error_parts(point: Scenario, trials: int = 5, factors: Sequence[float] = FAC
 
 
 @lru_cache(maxsize=8)
+def _clipped_risks(
+    point: Scenario, descent: Descent, radii: tuple[float, ...], trial: int
+) -> list[tuple[float, float]]:
+    """Return the risks of noiseless descents at each radius, on the large sample and n records."""
+    problem, sample = _draw_problem(point, trial)
+    samples = _large_sample(point, trial), sample
+    ends = (_clipped_ends(s, descent, np.array(radii)) for s in samples)
+    risks = ([problem.excess_risk(w).value for w in found] for found in ends)
+    return list(zip(*risks, strict=True))
+
+
+def _clipped_ends(sample: Sample, descent: Descent, radii: Vector) -> Vector:
+    if isinstance(sample, LinearSample) and sample.shrink is None:
+        means = partial(_clipped_means, sample, radii)
+        return descend(sample.constraint, descent, means, len(radii)).value
+    return np.array([_descent(sample, descent, radius).value for radius in radii])
+
+
+@lru_cache(maxsize=8)
 def _unclipped_risk(point: Scenario, descent: Descent, trial: int) -> float:
     problem, _ = _draw_problem(point, trial)
-    return _risk(problem, _large_sample(point, trial), descent, None)
-
-
-def _risk(
-    problem: OptimisationProblem, sample: Sample, descent: Descent, radius: float | None
-) -> float:
-    found = descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
+    found = _descent(_large_sample(point, trial), descent, None)
     return problem.excess_risk(found.value).value
+
+
+def _clipped_means(sample: LinearSample, radii: Vector, points: Vector, _: int) -> Vector:
+    """Return the mean gradient at each of `points`, clipped at its own radius, shape (k, d)."""
+    total = np.zeros_like(points)
+    norms, low = sample.features.norms(), 0
+    for block in sample.features.blocks():
+        rows = slice(low, low + len(block))
+        slopes = sample.link.slope(points @ block.T, sample.targets[rows])
+        base, weights = clip_scaled(block, slopes, norms[rows], radii[:, None])
+        total += weights @ base
+        low += len(block)
+    return total / sample.n
+
+
+def _descent(sample: Sample, descent: Descent, radius: float | None) -> Descended:
+    return descend(sample.constraint, descent, lambda w, _: _gradient(sample, w, radius))
 
 
 def _gradient(sample: Sample, w: Vector, radius: float | None) -> Vector:

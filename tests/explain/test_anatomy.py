@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import SCO_PROBLEMS
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.explain.anatomy import (
     FACTORS,
     PARTS,
+    _data_point,
+    _large_sample,
     clipped_plan,
     descent_path,
     draw_problem,
@@ -25,6 +29,9 @@ from dpsco_core.explain.anatomy import (
     split_seconds,
     starting_risk,
 )
+from dpsco_core.methods.euclidean.descent import descend
+from dpsco_core.methods.mean.base import clipped_mean
+from dpsco_core.problems import Sample
 from dpsco_core.scenario import Scenario
 
 POINT = Scenario(problem="quadratic", methods=("sco.clipped",), n=500, d=3, p=2.0)
@@ -88,6 +95,28 @@ def test_the_parts_add_up_to_the_private_error_at_every_radius() -> None:
         assert (getattr(parts, name) == getattr(again, name)).all()
     assert parts.total == pytest.approx(np.sum(splits, axis=2).mean(axis=0))
     assert (parts.total > 0).all()
+
+
+@pytest.mark.parametrize("problem", ["huber", "least-squares", "logistic", "geometric-median"])
+def test_radii_side_by_side_are_descents_one_by_one(problem: str) -> None:
+    point = replace(POINT, problem=problem, methods=("sco.clipped",))
+    descent, chosen = clipped_plan(point)
+    drawn, large = draw_problem(point)[0], _large_sample(_data_point(point), 0)
+    exact = descend(large.constraint, descent, lambda w, _: large.mean_gradient(w)).value
+    unclipped = drawn.excess_risk(exact).value
+    for factor in (FACTORS[0], 1.0, FACTORS[-1], 0.7):
+        radius = factor * chosen
+        seen = descent_path(point, descent, radius).final
+        alone = descend(
+            large.constraint, descent, partial(_alone, sample=large, radius=radius)
+        ).value
+        clipped = drawn.excess_risk(alone).value
+        expected = unclipped, clipped - unclipped, seen - clipped
+        assert error_split(point, factor)[:3] == pytest.approx(expected, rel=0, abs=1e-12)
+
+
+def _alone(w: Vector, _: int, *, sample: Sample, radius: float) -> Vector:
+    return clipped_mean(sample.gradients(w), radius)
 
 
 def test_a_radius_beyond_every_gradient_has_no_bias_and_its_noise_grows_with_it() -> None:

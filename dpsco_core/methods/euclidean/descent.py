@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +23,10 @@ class Descended:
 
 
 def descend(
-    constraint: ConstraintSet, descent: Descent, oracle: Callable[[Vector, int], Vector]
+    constraint: ConstraintSet,
+    descent: Descent,
+    oracle: Callable[[Vector, int], Vector],
+    copies: int | None = None,
 ) -> Descended:
     r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
 
@@ -35,16 +39,23 @@ def descend(
         proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`.
     oracle : callable
         Takes the point and the number of the step, from 0, and returns a finite gradient.
+    copies : int, optional
+        So many descents side by side: points and gradients have shape (copies, d).
     """
-    w = constraint.centre
+    w = constraint.centre if copies is None else np.tile(constraint.centre, (copies, 1))
+    project = constraint.project if copies is None else partial(_project_rows, constraint)
     path = Path(w, descent.steps)
-    total = np.zeros(constraint.d)
+    total = np.zeros_like(w)
     averaged = descent.steps if descent.queried else descent.averaged
     for t in range(descent.steps):
         if descent.queried:
             total += w
-        w = constraint.project(w - descent.step_size * oracle(w, t))
+        w = project(w - descent.step_size * oracle(w, t))
         path.add(t + 1, w)
         if not descent.queried and t >= descent.steps - averaged:
             total += w
     return Descended(value=total / averaged, path=path)
+
+
+def _project_rows(constraint: ConstraintSet, rows: Vector) -> Vector:
+    return np.array([constraint.project(row) for row in rows])

@@ -167,7 +167,7 @@ def clipped_sum(rows: Rows, radius: float) -> Vector:
 
 
 def clip_scaled(
-    base: Vector, coefficients: Vector, norms: Vector, radius: float
+    base: Vector, coefficients: Vector, norms: Vector, radius: float | Vector
 ) -> tuple[Vector, Vector]:
     """Return ``(rows, weights)`` with ``weights[i] * rows[i]`` the projection of row i.
 
