@@ -204,8 +204,7 @@ WORDS: dict[str, LessonWords] = {
         before="The proven limit. The grey line may enter the region: it is not private",
         why="The spikes are as rare as they can be while they still move the mean: rarer ones "
         "would not matter, and more frequent ones could be seen. The shaded region also binds "
-        "algorithms "
-        "that nobody has found yet. The gap between it and the best line is what is still unknown: "
-        "a better algorithm, or a better proof.",
+        "algorithms that nobody has found yet. The gap between it and the best line is what is "
+        "still unknown: a better algorithm, or a better proof.",
     ),
 }

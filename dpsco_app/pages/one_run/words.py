@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsco_app.pages.one_run.charts import PART_NAMES, percent, radius_text
+from dpsco_app.parts.options import number_text
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import PARTS, ErrorParts, RiskPath, share_clipped
 
@@ -15,7 +16,8 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
     """Return what the paths show: whether noise or clipping costs more."""
     start = float(private.risks[0])
     if private.final >= start:
-        return f"The run ends no better than it started: {private.final:.2g} after {start:.2g}"
+        ended = f"{_short(private.final)} after {_short(start)}"
+        return f"The run ends no better than it started: {ended}"
     gain = f"The run divides the risk by {start / private.final:.2g}"
     if exact is None or exact.final <= 0:
         return gain
@@ -34,6 +36,10 @@ def path_title(private: RiskPath, clipped: RiskPath | None, exact: RiskPath | No
         "In this run clipping costs most: without noise the risk would end "
         f"{_lower(clipping)} if nothing were clipped"
     )
+
+
+def _short(value: float) -> str:
+    return number_text(float(f"{value:.2g}"))
 
 
 def _lower(ratio: float) -> str:
@@ -86,5 +92,5 @@ def radius_sentence(norms: Vector, parts: ErrorParts | None, radius: float) -> s
     ]
     said = [*adds, *less]
     if said:
-        said[0] += f" of the mean error (**{total:.2g}**)"
+        said[0] += f" of the mean error (**{_short(total)}**)"
     return f"{sentence}; " + ", ".join(said) + "."
