@@ -152,7 +152,7 @@ def with_problem(scenario: Scenario, problem: str, known: tuple[str, ...]) -> Sc
 
 def item_level(scenario: Scenario) -> Scenario:
     """Return the scenario with one item per user."""
-    if scenario.level == "item":
+    if scenario.level == "item" and scenario.axis != "m":
         return scenario
     axis, grid = (None, ()) if scenario.axis == "m" else (scenario.axis, scenario.grid)
     methods = default_methods(scenario.problem)

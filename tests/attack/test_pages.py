@@ -26,17 +26,17 @@ SCRIPT = """
 import streamlit as st
 from dpsco_app.parts import glossary
 from dpsco_app.shell import teaching
-from dpsco_app.pages.{0} import page
+from dpsco_app.shell.main import DRAW
 st.set_page_config(layout="wide")
 teaching.apply()
-page.page()
+DRAW["{0}"]()
 glossary.draw_glossary()
 """
 # Addresses that have broken a page, and their like.
 KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
-    ("one_run", {"methods": "none"}),
-    ("one_run", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
-    ("who_wins", {"methods": ""}),
+    ("one-run", {"methods": "none"}),
+    ("one-run", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
+    ("who-wins", {"methods": ""}),
     ("explore", {"methods": "", "axis": "q"}),
     ("explore", {"n": "1", "delta": "5e-324"}),
     ("explore", {"n": "1", "delta": "1e-100", "methods": "mean.iterative"}),
@@ -71,7 +71,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Cell]]:
 
 def visit(slug: str, query: dict[str, str]) -> AppTest:
     """Open a page at an address; it must draw itself and say no long sentence."""
-    page = AppTest.from_string(SCRIPT.format(slug.replace("-", "_")), default_timeout=120)
+    page = AppTest.from_string(SCRIPT.format(slug), default_timeout=120)
     for name, value in query.items():
         if name and name not in ("embed", "embed_options"):
             page.query_params[name] = value
@@ -92,7 +92,7 @@ def check_work(cells: list[Cell]) -> None:
     cells.clear()
 
 
-FAST = ("one_run", "explore")
+FAST = ("one-run", "explore")
 
 
 @pytest.mark.parametrize(
