@@ -164,6 +164,13 @@ def _keep(controls: tuple[Control, ...]) -> None:
 # -- what follows from a change ---------------------------------------------------------
 
 
+def choose(field: str, value: float) -> None:
+    """Set a slider from elsewhere on the page, as if it had been moved."""
+    st.session_state[PREFIX + field] = value
+    if field == "m":
+        set_problem()
+
+
 def set_axis() -> None:
     """Give a new axis its default grid."""
     state = st.session_state
@@ -229,11 +236,7 @@ def _draw_one(control: Control, key: str, scenario: Scenario, problems: tuple[st
     value = st.session_state[key]
     match control.kind:
         case "slider":
-            options = sorted({*OPTIONS[control.field], value})
-            if control.field == "d" and scenario.geometry == "group-l1":
-                options = [x for x in options if x % GROUP_SIZE == 0 or x == value]
-            if control.field == "offset":
-                options = _offsets(scenario, value)
+            options = offered(control.field, scenario, value)
             changed = set_problem if control.field == "m" else None
             st.select_slider(
                 label,
@@ -300,6 +303,14 @@ def _select(
     value = st.session_state[key]
     first = options.index(value) if value in options else 0
     st.selectbox(label, options, first, format_func=name, key=key, help=words, on_change=changed)
+
+
+def offered(field: str, scenario: Scenario, value: float) -> list[float]:
+    """Return what the slider of a field can be set to, its present value included."""
+    options = sorted({*OPTIONS[field], value})
+    if field == "d" and scenario.geometry == "group-l1":
+        return [x for x in options if x % GROUP_SIZE == 0 or x == value]
+    return _offsets(scenario, value) if field == "offset" else options
 
 
 def _offsets(scenario: Scenario, value: float) -> list[float]:

@@ -373,3 +373,35 @@ def test_the_whole_first_figure_is_on_the_first_screen_and_a_move_of_p_moves_its
     page.evaluate("document.querySelector('[data-testid=stMain]').scrollTo(0, 0)")
     top, height = place(compact)
     assert top + height / 2 <= 844
+
+
+def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    page.goto(f"{dashboard}/?trials=5&grid=1000,10000,100000&against=none")
+    ready(page)
+    grip = page.get_by_role("slider", name="Chosen n")
+    expect(grip).to_have_attribute("aria-valuetext", "n = 10,000", timeout=30_000)
+    ready(page)
+    box = grip.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 90, y, steps=6)
+    held = grip.get_attribute("aria-valuetext")
+    expect(page.locator("svg.hand text")).to_have_text(held or "")  # the n, while dragging
+    assert held not in ("n = 10,000", None) and "?n=" not in page.url
+    page.mouse.up()
+    n = int((held or "").removeprefix("n = ").replace(",", ""))
+    wait_for_address(page, f"?n={n}&")
+    expect(page.get_by_text(f"chosen n = {n:,}", exact=True)).to_be_attached(timeout=15_000)
+    expect(page.locator("svg.hand text")).to_have_count(0)
+    grip.focus()
+    grip.press("ArrowLeft")
+    expect(grip).not_to_have_attribute("aria-valuetext", held or "")
+    grip.press("End")
+    wait_for_address(page, "?n=100000&")
+    expect(grip).to_be_focused()  # a change of numbers leaves the focus where it is
+    ready(page)
+    assert Axe().run(page).violations_count == 0

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dpsco_app.parts import controls
 from dpsco_app.parts.bound_traces import bound_name
-from dpsco_app.parts.fields import ALL_CONTROLS, Control, text
+from dpsco_app.parts.fields import ALL_CONTROLS, text
 from dpsco_app.parts.glossary_terms import GLOSSARY
 from dpsco_app.parts.options import OPTIONS, SHOW, in_print, number_text, short_text
 from dpsco_app.parts.running import evaluations
@@ -148,15 +148,13 @@ def _chip(field: str, scenario: Scenario) -> None:
             key=key,
             help=text(control.help, scenario),
             on_change=_set,
-            args=(control,),
+            args=(field,),
         )
 
 
-def _set(control: Control) -> None:
+def _set(field: str) -> None:
     """Put the value of a chip into the control itself."""
-    st.session_state[controls.PREFIX + control.field] = st.session_state[CHIP + control.field]
-    if control.field == "m":
-        controls.set_problem()
+    controls.choose(field, st.session_state[CHIP + field])
 
 
 def _about(scenario: Scenario) -> str:

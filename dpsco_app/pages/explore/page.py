@@ -19,6 +19,7 @@ from dpsco_app.pages.explore.figure import (
     statement,
 )
 from dpsco_app.pages.explore.gallery import draw_gallery
+from dpsco_app.pages.explore.hand import draw_hand
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
@@ -107,6 +108,7 @@ def page() -> None:
         return
     with body:
         figure = places(result)
+        hand = st.container()
     stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
     said = statement(result)
@@ -117,6 +119,7 @@ def page() -> None:
         draw(shown, said.headline, figure)
         if stale:
             time.sleep(HAND_OVER_SECONDS)
+        draw_hand(shown, hand)
     with head:
         status, sentence = _draw_head(problems, set_now, scenario, result, problem)
     if running:
@@ -137,6 +140,7 @@ def page() -> None:
     if first:
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
+        draw_hand(shown, hand)
     _draw_controls(set_now)
     if stale and scenario is not None and _is_quick(scenario):
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))

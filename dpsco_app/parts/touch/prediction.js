@@ -1,30 +1,9 @@
 // A prediction that is drawn into a figure: by its handle there, or by the slider and its keys.
 
+import { dragged, follow, nameBeside, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
+
 const GRIP = 11
 const LAND_MS = 1800 // for all trials together
-
-// The namespace of drawings, as the browser knows it: a script here holds no address.
-const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI
-
-const tag = (name, attributes, text = "") => {
-  const made = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  made.textContent = text
-  return made
-}
-
-// The figure that this window shows, once Plotly has drawn its axes.
-const figureOf = (place) => {
-  const all = [...document.querySelectorAll(`[class*="st-key-${place}"] .js-plotly-plot`)]
-  return all.filter((gd) => gd.getClientRects().length && gd._fullLayout?.xaxis?.d2p).pop()
-}
-
-const inside = (value, axis) => Math.min(Math.max(value, 0), axis._length) + axis._offset
-
-const toPixels = (gd, [x, y]) => {
-  const { xaxis, yaxis } = gd._fullLayout
-  return [inside(xaxis.d2p(x), xaxis), inside(yaxis.d2p(y), yaxis)]
-}
 
 const drawTrials = (layer, gd, { trials, colours }, count) => {
   for (const trial of trials.slice(0, count)) {
@@ -43,20 +22,13 @@ const drawLine = (layer, gd, data, [x, y], colour) => {
   layer.append(tag("line", { x1, y1, x2, y2, stroke: colour, "stroke-width": 2, "stroke-dasharray": "7 4" }))
 }
 
-const drawName = (layer, gd, { colours }, [x, y], text, colour, below = false) => {
-  const { xaxis } = gd._fullLayout
-  const right = x > xaxis._offset + xaxis._length / 2
-  layer.append(tag("text", {
-    x: right ? x - 16 : x + 16, y: below ? y + 20 : y - 12, "text-anchor": right ? "end" : "start",
-    fill: colour, stroke: colours.page, "stroke-width": 4, "paint-order": "stroke", "font-weight": 700,
-  }, text))
-}
-
 const draw = (asked) => {
   const { data, layer, gd, at, count } = asked
   if (!gd?._fullLayout?.xaxis) return // on its way to another page
   const { colours } = data
   layer.replaceChildren()
+  const write = ([x, y], text, colour, below) =>
+    layer.append(nameBeside(gd, [x, below ? y + 20 : y - 12], text, colour, colours.page))
   const open = at === null
   const point = toPixels(gd, data.places[open ? asked.middle : at])
   if (data.upright) point[1] = gd._fullLayout.yaxis._offset + gd._fullLayout.yaxis._length / 3
@@ -67,43 +39,20 @@ const draw = (asked) => {
     if (data.upright) there[1] = point[1] + 40
     drawLine(layer, gd, data, there, colours.measured)
     const name = `measured: ${data.measured.text}`
-    drawName(layer, gd, data, there, name, colours.measured, there[1] >= point[1])
+    write(there, name, colours.measured, there[1] >= point[1])
   }
   const above = data.measured ? toPixels(gd, data.measured.at)[1] : point[1]
-  drawName(layer, gd, data, point, open ? "drag me to your prediction" : `you: ${data.texts[at]}`,
+  write(point, open ? "drag me to your prediction" : `you: ${data.texts[at]}`,
     colours.you, !data.upright && above < point[1])
   const grip = tag("circle", {
     cx: point[0], cy: point[1], r: GRIP, fill: open ? colours.page : colours.you,
     stroke: colours.you, "stroke-width": 3, class: "grip",
     style: `pointer-events: all; touch-action: none; cursor: ${data.upright ? "ew" : "ns"}-resize`,
   })
-  listen(asked, grip)
-  layer.append(grip)
-}
-
-// The answer whose place in the figure is nearest to the pointer.
-const nearest = ({ data, gd }, event) => {
-  const box = gd.getBoundingClientRect()
   const axis = data.upright ? 0 : 1
-  const hand = [event.clientX - box.left, event.clientY - box.top][axis]
-  const gaps = data.places.map((place) => Math.abs(toPixels(gd, place)[axis] - hand))
-  return gaps.indexOf(Math.min(...gaps))
-}
-
-const listen = (asked, grip) => {
-  grip.onpointerdown = (event) => {
-    event.preventDefault()
-    const move = (now) => choose(asked, nearest(asked, now))
-    const end = () => {
-      window.removeEventListener("pointermove", move)
-      window.removeEventListener("pointerup", end)
-      window.removeEventListener("pointercancel", end)
-      send(asked)
-    }
-    window.addEventListener("pointermove", move)
-    window.addEventListener("pointerup", end)
-    window.addEventListener("pointercancel", end)
-  }
+  const move = (event) => choose(asked, nearestPlace(asked.gd, data.places, axis, event))
+  dragged(grip, move, () => send(asked))
+  layer.append(grip)
 }
 
 const say = ({ root, data, at }) => {
@@ -127,20 +76,6 @@ const send = (asked) => {
   asked.sending = setTimeout(() => asked.tell(asked.at), 200)
 }
 
-// Put the layer over the figure, also where Plotly has drawn it anew or the window has changed.
-const follow = (asked) => {
-  const gd = figureOf(asked.data.figure)
-  if (!gd) return
-  const { xaxis, yaxis } = gd._fullLayout
-  const seen = [xaxis._offset, xaxis._length, yaxis._offset, yaxis._length, ...xaxis.range, ...yaxis.range]
-  if (asked.gd === gd && asked.layer.parentNode === gd && asked.seen === seen.join()) return
-  asked.gd = gd
-  asked.seen = seen.join()
-  gd.style.position = "relative"
-  gd.append(asked.layer)
-  draw(asked)
-}
-
 // Trials land one after the other, but for who asks for stillness.
 const land = (asked) => {
   const all = asked.data.trials.length
@@ -158,8 +93,7 @@ const land = (asked) => {
 export default function ({ data, parentElement: root, setStateValue }) {
   root.stop?.() // what was drawn from older data
   const middle = Math.floor(data.texts.length / 2)
-  const layer = tag("svg", { class: "prediction", "aria-hidden": "true", style:
-    "position: absolute; inset: 0; width: 100%; height: 100%; pointer-events: none; z-index: 5" })
+  const layer = newLayer({ class: "prediction", "aria-hidden": "true" })
   const asked = {
     root, data, layer, middle, at: data.chosen, count: data.trials.length,
     tell: (at) => setStateValue("answer", at),
@@ -178,8 +112,8 @@ export default function ({ data, parentElement: root, setStateValue }) {
     send(asked)
   }
   say(asked)
-  const watch = setInterval(() => follow(asked), 150)
-  follow(asked)
+  const watch = setInterval(() => follow(asked, draw), 150)
+  follow(asked, draw)
   if (data.fresh && root.landed !== data.fresh) {
     root.landed = data.fresh
     land(asked)

@@ -1,0 +1,56 @@
+"""A handle on the axis of a figure, which sets the value that is chosen there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+import streamlit as st
+
+from dpsco_app.parts.touch.modules import script, text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handle:
+    """What is chosen on an axis.
+
+    Parameters
+    ----------
+    symbol, field : str
+        What the axis is called, and which field it sets.
+    values, texts : sequences
+        Where the handle can be put, and the same in words.
+    at : int
+        Which of them is chosen now.
+    """
+
+    symbol: str
+    field: str
+    values: Sequence[float]
+    texts: Sequence[str]
+    at: int
+
+
+def draw_handle(
+    asked: Handle, key: str, ink: str, page: str, figure: str, on_chosen: Callable[[], None]
+) -> None:
+    """Draw the handle into the figure whose place is `figure`, and how it is moved below.
+
+    What it is let go at is ``st.session_state[key]["chosen"]``: field and value.
+    """
+    _component()(
+        key=key,
+        data=asdict(asked) | {"figure": figure, "colours": {"ink": ink, "page": page}},
+        on_chosen_change=on_chosen,
+        height="content",
+    )
+
+
+@lru_cache(maxsize=1)
+def _component() -> Any:
+    """Return the component; made at its first use, when there is a server."""
+    return st.components.v2.component(
+        "dpsco_hand", html=text("hand.html"), css=text("hand.css"), js=script("hand.js")
+    )
