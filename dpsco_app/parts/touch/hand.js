@@ -5,6 +5,7 @@ import { dragged, follow, nameBeside, nearestPlace, newLayer, tag, toPixels } fr
 const GRIP = 8
 const REACH = 22 // of a finger, around the grip
 const KEYS_MS = 500 // a value that the keys have rested on is let go
+const STAY_MS = 10_000 // so long the focus comes back where a new figure has taken it away
 const STEPS = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, Home: -1000, End: 1000 }
 
 const saying = ({ data, at }) => `${data.symbol} = ${data.texts[at]}`
@@ -28,6 +29,8 @@ const draw = (hand) => {
   grip.setAttribute("aria-valuetext", saying(hand))
   grip.lastChild.setAttribute("fill", ink)
   grip.lastChild.setAttribute("stroke", page)
+  const lost = document.activeElement === document.body
+  if (lost && Date.now() - hand.keyed < STAY_MS) grip.focus({ preventScroll: true })
 }
 
 const put = (hand, at) => {
@@ -60,6 +63,7 @@ const newGrip = (hand) => {
     if (!step) return
     event.preventDefault()
     hand.held = true
+    hand.keyed = Date.now()
     put(hand, hand.at + step)
     letGo(hand, KEYS_MS)
   }
