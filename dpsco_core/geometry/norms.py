@@ -38,15 +38,15 @@ def lq_norm(x: Vector, exponent: float) -> float:
         if SAFE_SQUARE < square < math.inf:
             return math.sqrt(square)
     size = np.abs(x)
-    top = float(size.max(initial=0.0))
+    top = float(np.maximum.reduce(size, initial=0.0))
     if top == 0 or math.isinf(top) or math.isinf(exponent):
         return top
     size /= top
     if exponent == 1:
-        return top * float(size.sum())
+        return top * float(np.add.reduce(size))
     if exponent == 2:
         return top * math.sqrt(float(size @ size))
-    total = float((size**exponent).sum())
+    total = float(np.add.reduce(size**exponent))
     return top * math.pow(total, 1 / exponent)
 
 

@@ -52,9 +52,9 @@ class Absolute(LinearModelProblem):
         """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         """Return the excess at the difference of the margins."""
-        return self.noise.absolute_excess(margins - true_margins)
+        return self.noise.absolute_excess(margins - truth)
 
     @property
     def constants(self) -> Constants:

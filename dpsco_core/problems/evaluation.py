@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,25 @@ from dpsco_core.problems.base import ExcessRisk
 
 # No method ever sees these records: their seed is theirs alone.
 EVALUATION_SEED = 20_221_104
-EVALUATION_ELEMENTS = 4_000_000  # 32 MB; two samples are kept
+EVALUATION_ELEMENTS = 4_000_000  # 32 MB
 EVALUATION_ROWS = 1 << 17
+KEPT_BYTES = 1 << 27  # of the samples that are kept: a sweep of d or p comes back to each in turn
+
+_kept: dict[Distribution, DenseRows] = {}  # the last one that was asked for is the last
+_lock = Lock()
 
 
-@lru_cache(maxsize=2)
 def evaluation_rows(law: Distribution) -> DenseRows:
     """Return the evaluation sample of a law: the same for every problem on it, at most 32 MB."""
+    with _lock:
+        sample = _kept.pop(law, None) or _drawn(law)
+        _kept[law] = sample
+        while sum(rows.x.nbytes for rows in _kept.values()) > KEPT_BYTES:
+            _kept.pop(next(iter(_kept)))
+    return sample
+
+
+def _drawn(law: Distribution) -> DenseRows:
     rows = max(1, min(EVALUATION_ROWS, EVALUATION_ELEMENTS // law.d))
     sample = law.sample(rows, np.random.default_rng(EVALUATION_SEED))
     sample.x.flags.writeable = False

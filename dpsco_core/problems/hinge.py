@@ -48,11 +48,11 @@ class Hinge(LinearModelProblem):
         coins = 2.0 * rng.integers(0, 2, size=len(margins)) - 1.0
         return np.where(np.abs(margins) >= 1, np.sign(margins), coins)
 
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         """Return the excess; see the class."""
-        certain = np.maximum(1.0 - np.sign(true_margins) * margins, 0.0)
+        certain = np.maximum(1.0 - np.sign(truth) * margins, 0.0)
         coin = 0.5 * np.maximum(np.abs(margins) - 1.0, 0.0)
-        return np.where(np.abs(true_margins) >= 1, certain, coin)
+        return np.where(np.abs(truth) >= 1, certain, coin)
 
     @property
     def constants(self) -> Constants:

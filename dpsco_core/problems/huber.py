@@ -53,9 +53,9 @@ class Huber(LinearModelProblem):
         """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         """Return the excess at the difference of the margins."""
-        return self.noise.huber_excess(margins - true_margins)
+        return self.noise.huber_excess(margins - truth)
 
     @property
     def constants(self) -> Constants:

@@ -95,9 +95,9 @@ class LeastSquares(LinearModelProblem):
         """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         """Return half the squared difference of the margins."""
-        difference = margins - true_margins
+        difference = margins - truth
         return 0.5 * difference * difference
 
     def excess_risk(self, w: Vector) -> ExcessRisk:

@@ -41,24 +41,10 @@ class LinearModelProblem(Posed):
     :math:`w^*` minimises the population risk and every record's conditional excess is at least 0.
     The average of the latter over a fixed evaluation sample therefore has a small relative error.
     Where X is a hard instance it takes two values, and the average is exact.
-
-    Parameters
-    ----------
-    features : Distribution
-        The law of X: an ordinary law with mean 0, or a hard instance.
-    offset : float
-        The norm of :math:`w^*` in the geometry, at most `radius`: see `Geometry.point`.
-    radius, geometry
-        See `Posed`.
-
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
     """
 
-    features: Distribution
-    offset: float
+    features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
+    offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -76,9 +62,13 @@ class LinearModelProblem(Posed):
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Draw the targets of records whose true margins are `margins`."""
 
+    def truth(self, true_margins: Vector) -> Vector:
+        """Return what the excess needs of the true margins, shape (..., n): themselves."""
+        return true_margins
+
     @abstractmethod
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
-        """Return the conditional excess risk of `margins` given the features, not negative."""
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
+        """Return the excess risk of `margins` given the features and their `truth`, at least 0."""
 
     @property
     def reach(self) -> float:
@@ -135,17 +125,18 @@ class LinearModelProblem(Posed):
         if isinstance(self.features, TwoPoint):
             spike = spike_of(self.features)
             margins = np.array([spike @ w])
-            excess = self.conditional_excess(margins, np.array([spike @ self.minimiser]))
+            truth = self.truth(np.array([spike @ self.minimiser]))
+            excess = self.conditional_excess(margins, truth)
             # At a record that is 0 both margins are 0.
             return ExcessRisk(value=self.features.spike_probability * float(excess[0]))
         return self.average_risk(w)
 
     def average_risk(self, w: Vector, rows: int | None = None) -> ExcessRisk:
         """Return the average over the evaluation sample or its first `rows`, with its error."""
-        true_margins = _true_margins(self)[:rows]
-        blocks = evaluation_rows(self.features).blocks(0, len(true_margins))
+        truth = _truth(self)[..., :rows]
+        blocks = evaluation_rows(self.features).blocks(0, truth.shape[-1])
         margins = np.concatenate([block @ w for block in blocks])
-        return average(self.conditional_excess(margins, true_margins))
+        return average(self.conditional_excess(margins, truth))
 
     @property
     def linear_model(self) -> LinearModel:
@@ -159,10 +150,10 @@ class LinearModelProblem(Posed):
     def bounded_slope_constants(
         self,
         *,
-        curvature: float,
-        strong_convexity: float = 0.0,
-        squared_slope: float | None = None,
-        twice_differentiable: bool = False,
+        curvature: float,  # bound on the second derivative of the conditional risk in the margin
+        strong_convexity: float = 0.0,  # of the population risk
+        squared_slope: float | None = None,  # bound on E‖g‖² that is better than the one below
+        twice_differentiable: bool = False,  # whether the link is
     ) -> Constants:
         r"""Return the constants of a link with a bounded slope.
 
@@ -175,17 +166,6 @@ class LinearModelProblem(Posed):
           :math:`\|\nabla F(w)\| \le \beta\|w-w^*\|`, since :math:`\nabla F(w^*) = 0`;
         - :math:`\nabla^2 F \preceq \kappa\,E XX^\top = \beta`, with kappa the curvature of the
           conditional risk.
-
-        Parameters
-        ----------
-        curvature : float
-            Bound on the second derivative of the conditional risk in the margin.
-        strong_convexity : float
-            Of the population risk.
-        squared_slope : float, optional
-            Bound on :math:`E\|g\|^2` that is better than the one above.
-        twice_differentiable : bool
-            Whether the link is.
         """
         law, p = self.features, self.moment_order
         slope, largest = self.link.slope_bound, record_norm(law)
@@ -209,11 +189,11 @@ class LinearModelProblem(Posed):
         )
 
 
-@lru_cache(maxsize=4)
-def _true_margins(problem: LinearModelProblem) -> Vector:
-    """Return the true margins of the evaluation sample; the last few are kept."""
+@lru_cache(maxsize=8)
+def _truth(problem: LinearModelProblem) -> Vector:
+    """Return the truth of the evaluation sample, at most 3 MB; the last few are kept."""
     true = problem.minimiser
-    rows = evaluation_rows(problem.features)
-    margins = np.concatenate([block @ true for block in rows.blocks()])
-    margins.flags.writeable = False
-    return margins
+    blocks = evaluation_rows(problem.features).blocks()
+    truth = problem.truth(np.concatenate([block @ true for block in blocks]))
+    truth.flags.writeable = False
+    return truth

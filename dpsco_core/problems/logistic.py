@@ -19,7 +19,7 @@ from dpsco_core.problems.laws import (
     second_moment_trace,
 )
 from dpsco_core.problems.linear_models import LinearModelProblem
-from dpsco_core.problems.links import LogisticLink
+from dpsco_core.problems.links import LogisticLink, softplus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +63,16 @@ class Logistic(LinearModelProblem):
         """Draw labels, 1 with probability sigma(margin), else 0."""
         return (rng.random(len(margins)) < expit(margins)).astype(np.float64)
 
-    def conditional_excess(self, margins: Vector, true_margins: Vector) -> Vector:
+    def truth(self, true_margins: Vector) -> Vector:
+        """Return the true margins with their logarithmic terms and probabilities, shape (3, n)."""
+        return np.stack([true_margins, softplus(true_margins), expit(true_margins)])
+
+    def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
         """Return the relative entropy of the two labels' laws."""
-        excess: Vector = np.logaddexp(0.0, margins) - np.logaddexp(0.0, true_margins)
-        excess -= expit(true_margins) * (margins - true_margins)
+        true_margins, true_terms, probabilities = truth
+        excess = softplus(margins)
+        excess -= true_terms
+        excess -= probabilities * (margins - true_margins)
         return np.maximum(excess, 0.0, out=excess)
 
     @property
