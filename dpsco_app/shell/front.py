@@ -2,6 +2,7 @@
 
 Streamlit's page learns from the server's first messages which controls a page has, and only then
 asks for their code, one after the other. Named in the page itself, the code is there in time.
+A page below the root would first ask for the server beside itself, in vain: it is told where it is.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from dpsco_app.shell.old_addresses import OLD, at_present
+from dpsco_app.shell.places import EXPLORE, PLACES
 
 STATIC = Path(streamlit.__file__).parent / "static"
 # What Streamlit calls the code of the elements on the front page. That of a figure takes half a
@@ -33,20 +35,28 @@ ELEMENTS = (
     "Html",
     "PageLink",
 )
+SERVER = (
+    "window.__streamlit = { BACKEND_BASE_URL: "
+    'location.origin + location.pathname.replace(/[^/]*$/, "") }'
+)
+PACKED = (b"accept-encoding", b"if-none-match", b"if-modified-since")
+BELOW = tuple(f"/{slug}" for slug in PLACES if slug != EXPLORE)
 IMPORT = re.compile(r'(?:from|import)"\./([\w.$-]+\.js)"')
 
 
 class Preload:
-    """Name the code of the front page's elements in the head of the page (ASGI middleware)."""
+    """Write into the head of a page what it would have to find out (ASGI middleware)."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hold the page back until it is whole, and send it with the links; pass all else on."""
-        if scope["type"] != "http" or scope["path"] != "/" or scope["method"] != "GET":
+        """Hold a page back until it is whole, and send it with more; pass all else on."""
+        path = scope.get("path", "")
+        if scope["type"] != "http" or path not in ("/", *BELOW) or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
+        more = links() if path == "/" else f"<script>{SERVER}</script>".encode()
         start: Message = {}
         body = bytearray()
 
@@ -57,15 +67,16 @@ class Preload:
             body.extend(message.get("body", b""))
             if message.get("more_body"):
                 return
-            page = bytes(body).replace(b"</head>", links() + b"</head>", 1)
+            page = bytes(body).replace(b"</head>", more + b"</head>", 1)
             given = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
             length = (b"content-length", str(len(page)).encode())
-            # An answer without a body, such as 304, keeps its headers.
-            start["headers"] = [*given, length] if body else start["headers"]
+            start["headers"] = [*given, length]
             await send(start)
             await send({"type": "http.response.body", "body": page})
 
-        await self._app(scope, receive, hold)
+        # As it is on the disk: neither packed nor left out because the browser has the old one.
+        plain = [(name, value) for name, value in scope["headers"] if name not in PACKED]
+        await self._app({**scope, "headers": plain}, receive, hold)
 
 
 @lru_cache(maxsize=1)

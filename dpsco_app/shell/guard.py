@@ -20,6 +20,7 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 
+from dpsco_app.shell.front import SERVER
 from dpsco_core.base.parsing import shorten
 
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -99,10 +100,10 @@ def headers() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def inline_scripts() -> str:
-    """Return the sources that allow the scripts in Streamlit's own page, by their hashes."""
+    """Return the sources that allow the scripts in Streamlit's page and ours, by their hashes."""
     page = Path(streamlit.__file__).parent / "static" / "index.html"
     text = page.read_text(encoding="utf-8") if page.exists() else ""
-    hashes = (sha256(script.encode()) for script in INLINE_SCRIPT.findall(text))
+    hashes = (sha256(script.encode()) for script in (*INLINE_SCRIPT.findall(text), SERVER))
     return "".join(f" 'sha256-{b64encode(h.digest()).decode()}'" for h in hashes)
 
 

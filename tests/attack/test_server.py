@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit import net_util
 
-from dpsco_app.shell import guard
+from dpsco_app.shell import front, guard
 from tests.attack.server import ROOT, ask, knock, serving
 
 CONFIGURATION = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
@@ -49,9 +49,12 @@ def test_every_answer_carries_the_headers(port: int) -> None:
     assert {200, 404, 400} <= statuses
 
 
-def test_the_page_of_streamlit_runs_under_the_policy() -> None:
-    """Its own inline script is allowed by its hash; if there were none, this would say so."""
-    assert guard.inline_scripts().startswith(" 'sha256-")
+def test_the_page_of_streamlit_runs_under_the_policy(port: int) -> None:
+    """Its own inline script is allowed by its hash, and so is ours; all pages have theirs."""
+    assert guard.inline_scripts().count(" 'sha256-") == 2
+    for path in front.BELOW:
+        _, _, body = ask(port, "GET", path, {"Accept-Encoding": "gzip", "If-None-Match": "*"})
+        assert f"<script>{front.SERVER}</script></head>".encode() in body, path
 
 
 def test_no_other_site_may_read_an_answer(port: int) -> None:
@@ -146,7 +149,7 @@ PATHS = (
 def test_no_path_leads_to_a_file(port: int) -> None:
     """A refusal, or the page itself, which the browser fills with "not found"."""
     _, _, front = ask(port, "GET", "/")
-    _, _, other = ask(port, "GET", "/users")
+    _, _, other = ask(port, "GET", "/nowhere")
     for path in PATHS:
         status, _, body = ask(port, "GET", path)
         assert SECRET not in body and b"root:" not in body and b"[core]" not in body, path

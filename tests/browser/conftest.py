@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, WebSocket
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, Response, WebSocket
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -159,7 +159,7 @@ def ready() -> Callable[..., None]:
 
 @pytest.fixture(autouse=True)
 def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
-    """Fail a test whose page showed an exception, raised an error or called another host."""
+    """Fail a test whose page showed an exception, raised an error, was refused or called away."""
     errors: list[str] = []
     elsewhere: list[str] = []
 
@@ -175,7 +175,12 @@ def a_page_keeps_to_itself_and_shows_no_error(page: Page) -> Iterator[None]:
     def on_error(error: Error) -> None:
         errors.append(str(error))
 
+    def on_response(response: Response) -> None:
+        if response.status >= 400:
+            errors.append(f"{response.status}: {response.url}")
+
     heard = {"pageerror": on_error, "request": on_request, "websocket": on_websocket}
+    heard["response"] = on_response
     for event, hear in heard.items():
         page.on(event, hear)
     yield
