@@ -188,6 +188,10 @@ def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
     for x in (1.7 * DIRECTIONS[shape.d][:20]).tolist():
         found = nearest(shape, tuple(x))
         assert shape.constraint.contains(found.nearest)
+        assert found.farthest @ found.point == pytest.approx(found.dual_norm)
+        assert all(shape.constraint.contains(w) for w in found.farthest) and len(found.farthest)
+        assert found.dual_norm == pytest.approx(shape.constraint.support(np.array(x)))
+        assert float(found.foot @ found.point) == pytest.approx(found.dual_norm)
         if found.normal is None:
             assert found.distance == 0
             continue
@@ -208,6 +212,9 @@ def test_corners_catch_points_and_count_zeros() -> None:
     assert corner.nearest == pytest.approx([1, 0]) and corner.zeros == 1
     assert nearest(Shape(kind="l2"), (1.4, 0.2)).zeros == 0
     assert nearest(Shape(kind="group-l1", d=3), (0.3, 0.2, 1.6)).zeros == 2
+    assert nearest(Shape(kind="linf"), (0.5, 0.0)).farthest.tolist() == [[1, -1], [1, 1]]
+    assert len(nearest(Shape(kind="l1", d=3), (-0.5, 0.5, 0.5)).farthest) == 3
+    assert nearest(Shape(kind="l2"), (0.0, 0.0)).farthest.shape == (0, 2)
     inside = nearest(Shape(kind="l1"), (0.0, 0.5))
     assert (inside.distance, inside.normal, inside.zeros) == (0.0, None, 0)
     behind = nearest(Shape(kind="simplex"), (0.0, 0.0))  # 0 is on the other side

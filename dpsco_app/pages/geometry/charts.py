@@ -29,48 +29,74 @@ Pair = tuple[str, str]
 
 SET, POLAR, POINT, NEEDLE = BLUE, ORANGE, MAGENTA, GREEN
 LARGEST_SPAN = 2.6  # what is further out leaves the picture
+NEAR, ROOM = 1.42, (1.6, 2.25)  # the picture is as wide for every point that is near, or is not
+LONG = 8.0  # half the length of a line that leaves the picture
 AXES = ("w₁", "w₂", "w₃")
 
 
 def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
-    """Return a set of the plane, its polar, a point and its projection."""
-    figure = go.Figure()
+    """Return a set of the plane, its polar, a point, its projection and what belongs to them.
+
+    What moves with the point says so in its `meta`, or a name of it in its `name`: so the browser
+    finds it. Where there is nothing to draw it has no points.
+    """
+    figure, x = go.Figure(), found.point
     boundary, polar = curve(shape), polar_curve(shape)
     _outline(figure, polar, "its polar set", look.colour(POLAR), dash="dash", fill=0.07)
     _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
-    span = _span((boundary, _inside(polar), found.point[None]))
+    span = max(_span((boundary, _inside(polar))), ROOM[bool(np.abs(x).max() > NEAR)])
+    centre, nothing = np.zeros(2), np.zeros((0, 2))
+    reach = across = touching = residual = ray = nothing
+    if len(found.farthest):
+        reach, across = np.stack([centre, found.foot]), line_across(found.foot, x, LONG)
     if found.normal is not None:
-        touching = line_across(found.nearest, found.normal, 8.0)
-        _line(figure, touching, "supporting line at P(x)", look.ink, dash="dot", width=1.2)
-        if found.dual_point is not None:
-            ray = np.stack([np.zeros(2), found.dual_point])
-            _line(figure, ray, "direction of the residual", look.colour(POLAR), width=1.5)
-            _dots(figure, found.dual_point[None], "its point on the polar", look.colour(POLAR))
-        residual = np.stack([found.point, found.nearest])
-        _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=3)
-    _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
-    _dots(figure, found.point[None], "point x", look.ink)
-    names = [
-        ("x", found.point, look.ink, 9),
-        ("the set", boundary.mean(axis=0), look.colour(SET), 12),
-    ]
-    names.append(("its polar set", _at_top(polar, span), look.colour(POLAR), 10))
-    if found.normal is not None:
-        names.append(("P(x)", found.nearest, look.colour(POINT), -9))
-    for text, at, colour, up in names:
-        anchor = {"the set": "right", "its polar set": "center"}.get(text, "left")
+        touching = line_across(found.nearest, found.normal, LONG)
+        residual = np.stack([x, found.nearest])
+    if found.dual_point is not None:
+        ray = np.stack([centre, found.dual_point])
+    for role, points, name, colour, width, dash in (
+        ("across", across, "supporting line at the farthest point", NEEDLE, 1.2, "dot"),
+        ("reach", reach, "reach in the direction of x", NEEDLE, 2, "solid"),
+        ("touching", touching, "supporting line at P(x)", None, 1.2, "dot"),
+        ("ray", ray, "direction of the residual", POLAR, 1.5, "solid"),
+        ("residual", residual, "residual x − P(x)", POINT, 3, "solid"),
+        ("farthest", found.farthest, "farthest side", NEEDLE, 5, "solid"),
+    ):
+        ink = look.colour(colour) if colour else look.ink
+        _line(figure, points, name, ink, width=width, dash=dash)
+        figure.data[-1].meta = role
+    for role, points, name, colour, symbol, size in (
+        ("farthest", found.farthest, "farthest point", NEEDLE, "square", 13),
+        ("dual", ray[1:], "dual point y", POLAR, "circle", 10),
+        ("nearest", found.nearest[None], "projection P(x)", POINT, "diamond", 9),
+        ("point", x[None], "point x", None, "circle", 9),
+    ):
+        ink = look.colour(colour) if colour else look.ink
+        _dots(figure, points, name, ink, symbol=symbol, size=size)
+        figure.data[-1].meta = role
+    for role, text, points, colour, anchor, up in (
+        ("point", "x", x[None], None, "left", 9),
+        ("", "the set", boundary.mean(axis=0)[None], SET, "right", 12),
+        ("", "its polar set", _at_top(polar, span)[None], POLAR, "center", 10),
+        ("farthest", "farthest", found.farthest, NEEDLE, "right", -14),
+        ("dual", "y", ray, POLAR, "left", 14),
+        ("residual", "P(x)", residual, POINT, "left", -9),
+    ):
+        at = points[-1] if len(points) else centre
         figure.add_annotation(
             text=f"<b>{text}</b>",
+            name=role or None,
+            visible=len(points) > 0,
             x=float(at[0]),
             y=float(at[1]),
             showarrow=False,
             xanchor=anchor,
-            xshift={"right": -6, "left": 9}.get(anchor, 0),
+            xshift={"right": -9, "left": 9}.get(anchor, 0),
             yshift=up,
-            font={"size": 14, "color": colour},
+            font={"size": 14, "color": look.colour(colour) if colour else look.ink},
         )
     _plane(figure, span, look, narrow=False)
-    figure.update_layout(showlegend=False)
+    figure.update_layout(showlegend=False, height=460 if look.compact else 510)
     return figure
 
 
@@ -103,7 +129,7 @@ def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
     _outline(figure, boundary, "the set", look.colour(SET), fill=0.22)
     colour = look.colour(NEEDLE)
     for k, (xi, foot) in enumerate(zip(found.directions, found.feet, strict=True)):
-        touching = line_across(foot, xi, 8.0)
+        touching = line_across(foot, xi, LONG)
         _line(figure, touching, "supporting lines", look.ink, dash="dot", width=1, first=not k)
         arrow = np.stack([np.zeros(2), xi])
         _line(figure, arrow, "random directions ξ", colour, width=2, first=not k)
@@ -115,12 +141,12 @@ def reach_figure(shape: Shape, found: Directions, look: Look) -> go.Figure:
 
 def space_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
     """Return a set of the space, a point and its projection; one can turn it."""
-    figure = go.Figure()
-    surface = mesh(shape)
+    figure, surface = go.Figure(), mesh(shape)
     _surface(figure, surface, "the set", look.colour(SET), look)
     if found.normal is not None:
         residual = np.stack([found.point, found.nearest])
         _line(figure, residual, "residual x − P(x)", look.colour(POINT), width=7)
+    _dots(figure, found.farthest, "farthest point", look.colour(NEEDLE), symbol="square")
     _dots(figure, found.nearest[None], "projection P(x)", look.colour(POINT), symbol="diamond")
     _dots(figure, found.point[None], "point x", look.ink)
     _space(figure, _span((surface.points, found.point[None])), look, turn)
@@ -129,13 +155,12 @@ def space_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Fi
 
 def polar_figure(shape: Shape, found: Nearest, turn: float, look: Look) -> go.Figure:
     """Return the polar of a set of the space, with the direction of the residual."""
-    figure = go.Figure()
-    surface = polar_mesh(shape)
+    figure, surface = go.Figure(), polar_mesh(shape)
     _surface(figure, surface, "its polar set", look.colour(POLAR), look)
     if found.dual_point is not None:
         ray = np.stack([np.zeros(3), found.dual_point])
         _line(figure, ray, "direction of the residual", look.colour(POINT), width=7)
-        _dots(figure, found.dual_point[None], "its point on the polar", look.colour(POINT))
+        _dots(figure, found.dual_point[None], "dual point y", look.colour(POINT))
     _space(figure, _span((surface.points,)), look, turn)
     return figure
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from dpsco_app.pages.geometry import tables
 from dpsco_app.pages.geometry.charts import polar_figure, set_figure, space_figure
+from dpsco_app.pages.geometry.hand import draw_hand
 from dpsco_app.pages.geometry.places import figure_of, latest, remember
 from dpsco_app.pages.geometry.sections import growth_part, noise_parts, width_part
 from dpsco_app.pages.geometry.state import (
@@ -13,6 +16,7 @@ from dpsco_app.pages.geometry.state import (
     SCENES,
     SPAN,
     STATE,
+    STEP,
     View,
     on_this_set,
     set_of,
@@ -45,9 +49,7 @@ from dpsco_core.explain.geometry import KINDS, LARGEST_SEED, SHORTEST_AXIS, near
 FOLLOWED = "geometry_followed"  # the visit's set when the page was last drawn
 STYLE = """<style>
 .st-key-geometry_scenes { gap: 0.5rem; }
-.st-key-geometry_said { min-height: 1.7rem; }
 @media (max-width: 760px) {
-  .st-key-geometry_said { min-height: 3.4rem; }
   .st-key-geometry_set > div > [data-testid="stHorizontalBlock"],
   .st-key-geometry_set > [data-testid="stHorizontalBlock"] { flex-direction: column-reverse; }
 }
@@ -157,7 +159,7 @@ def _set_part() -> None:
     with controls:
         for j in range(view.dimensions):
             label = f"Coordinate {j + 1} of the point x"
-            st.slider(label, -SPAN, SPAN, step=0.05, key=STATE.key(f"x{j + 1}"))
+            st.slider(label, -SPAN, SPAN, step=STEP, key=STATE.key(f"x{j + 1}"))
         if view.dimensions == 3:
             st.slider(
                 "Turn the pictures (degrees)",
@@ -167,37 +169,23 @@ def _set_part() -> None:
                 key=STATE.key("turn"),
                 help="Or drag a picture with the mouse or a finger.",
             )
-    title = projection_title(found)
+        with st.container(key="geometry_said"):
+            if view.dimensions == 2:
+                draw_hand(view, found)
+            else:
+                st.markdown(projection_sentence(found))
+    title, table = projection_title(found), partial(tables.projection_table, found)
     with pictures:
         if view.dimensions == 2:
-            figure_of(
-                "set",
-                title,
-                lambda look: set_figure(shape, found, look),
-                lambda: tables.projection_table(found),
-                space=False,
-            )
+            figure_of("set", title, partial(set_figure, shape, found), table, space=False)
         else:
             left, right = st.columns(2)
-            turn = view.turn
             with left:
-                figure_of(
-                    "set",
-                    title,
-                    lambda look: space_figure(shape, found, turn, look),
-                    lambda: tables.projection_table(found),
-                    space=True,
-                )
+                draw = partial(space_figure, shape, found, view.turn)
+                figure_of("set", title, draw, table, space=True)
             with right:
-                figure_of(
-                    "polar",
-                    f"Its polar: {polar_name(view)}",
-                    lambda look: polar_figure(shape, found, turn, look),
-                    lambda: tables.projection_table(found),
-                    space=True,
-                )
-    with st.container(key="geometry_said"):
-        st.markdown(projection_sentence(found))
+                draw = partial(polar_figure, shape, found, view.turn)
+                figure_of("polar", f"Its polar: {polar_name(view)}", draw, table, space=True)
     st.markdown(
         f"**{headed(set_name(view))}**: ${words.formula}$. {words.what}{plane_note(view)} "
         f"Its **polar set** is {polar_name(view)}."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.pages.geometry import tables
@@ -43,7 +42,6 @@ from dpsco_app.pages.geometry.words import (
     width_title,
 )
 from dpsco_app.parts.figure_export import show_table
-from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import slider
 from dpsco_core.explain.geometry import (
     COMPARED,
@@ -102,24 +100,15 @@ def width_part() -> None:
         title = (
             f"The first {len(few.heights)} directions: the mean reach is {few.heights.mean():.2f}"
         )
-        figure_of(
-            "reach",
-            title,
-            lambda look: reach_figure(shape, few, look),
-            lambda: tables.reach_table(few),
-            space=shape.d == 3,
-            memo=(shape, view.seed),
-        )
+        draw, table = partial(reach_figure, shape, few), partial(tables.reach_table, few)
+        figure_of("reach", title, draw, table, space=shape.d == 3, memo=(shape, view.seed))
     with right:
-        title = width_title(running, width)
-        figure_of(
-            "running",
-            title,
-            lambda look: running_figure(running, width, look),
-            lambda: tables.running_table(running),
-            space=False,
-            memo=(shape, view.draws, view.seed),
+        title, memo = width_title(running, width), (shape, view.draws, view.seed)
+        draw, table = (
+            partial(running_figure, running, width),
+            partial(tables.running_table, running),
         )
+        figure_of("running", title, draw, table, space=False, memo=memo)
     first = LOOK_AT_LINES if shape.d == 2 else LOOK_AT_NEEDLES
     st.caption(first + LOOK_AT_INTERVAL)
     st.caption(f"Width: {width_text(width)}.")
@@ -135,20 +124,15 @@ def growth_part(view: View) -> None:
     """Draw the widths against the dimension."""
     st.header("Width against dimension")
     rows = widths(view.q)
-    names = compared_names(view)
-    mine = [row.width.value for row in rows if row.kind == view.geometry] or [
-        row.width.value for row in rows if row.kind == "l1"
-    ]
-    name = names.get(view.geometry, names["l1"])
-    title = growth_title(mine[0], mine[-1], name, MANY[0], MANY[-1])
-    figure_of(
-        "growth",
-        title,
-        lambda look: growth_figure(rows, names, view.geometry, look),
-        lambda: tables.width_frame(rows, names),
-        space=False,
-        memo=(view.q, view.geometry),
+    names, kind = compared_names(view), view.geometry
+    told = kind if kind in names else "l1"
+    mine = [row.width.value for row in rows if row.kind == told]
+    title = growth_title(mine[0], mine[-1], names[told], MANY[0], MANY[-1])
+    draw, table = (
+        partial(growth_figure, rows, names, kind),
+        partial(tables.width_frame, rows, names),
     )
+    figure_of("growth", title, draw, table, space=False, memo=(view.q, kind))
     st.caption(LOOK_AT_GROWTH)
 
 
@@ -197,30 +181,16 @@ def _clouds_part(view: View) -> None:
     curves = [contour(c) for c in clouds] if d == 2 else []
     span = 1.35 * max(c.contour_scale for c in clouds)
     for i, column in enumerate(st.columns(2)):
-        found = clouds[i]
-        order = (i, 1 - i) if curves else ()
-        lines = [
-            (
-                f"90 % of the {NOISE_NAMES[clouds[k].noise]} draws",
-                curves[k],
-                NOISE_COLOURS[clouds[k].noise],
-            )
-            for k in order
-        ]
-
-        def draw(look: Look, found: Cloud = found, lines: Any = lines) -> go.Figure:
-            pair = NOISE_COLOURS[found.noise]
-            return cloud_figure(found.draws, lines, pair, span, look)
-
+        found, lines = clouds[i], []
+        for k in (i, 1 - i) if curves else ():
+            noise = clouds[k].noise
+            name = f"90 % of the {NOISE_NAMES[noise]} draws"
+            lines.append((name, curves[k], NOISE_COLOURS[noise]))
+        draw = partial(cloud_figure, found.draws, lines, NOISE_COLOURS[found.noise], span)
+        table, memo = partial(tables.cloud_table, found), (d, q, view.noise_seed, i)
         with column:
-            figure_of(
-                f"cloud_{i}",
-                cloud_title(squares[i]),
-                draw,
-                lambda found=found: tables.cloud_table(found),
-                space=d == 3,
-                memo=(d, q, view.noise_seed, i),
-            )
+            title = cloud_title(squares[i])
+            figure_of(f"cloud_{i}", title, draw, table, space=d == 3, memo=memo)
     with st.container(key="geometry_said_noise"):
         st.markdown(clouds_sentence(clouds[0], *squares))
     show_table(tables.short_noise_table(squares))
@@ -250,15 +220,9 @@ def _sweep_part(view: View) -> None:
         format_func=lambda d: f"{d:,}",
     )
     rows, q = sweep_rows(view), view.noise_q
-    title = sweep_title(rows, q, view.noise_d)
-    figure_of(
-        "sweep",
-        title,
-        lambda look: sweep_figure(rows, NOISE_NAMES, q, look),
-        lambda: tables.noise_table(rows),
-        space=False,
-        memo=(q, view.noise_d, view.noise_seed),
-    )
+    title, memo = sweep_title(rows, q, view.noise_d), (q, view.noise_d, view.noise_seed)
+    draw, table = partial(sweep_figure, rows, NOISE_NAMES, q), partial(tables.noise_table, rows)
+    figure_of("sweep", title, draw, table, space=False, memo=memo)
     st.caption(LOOK_AT_SWEEP)
 
 

@@ -16,6 +16,7 @@ from dpsco_core.geometry.geometries import GEOMETRIES, GROUP_SIZE
 from dpsco_core.scenario import Scenario
 
 SPAN = 2.0  # a coordinate of the point is at most this
+STEP = 0.05  # of a coordinate, by one key
 LARGEST_Q = 100.0
 Q_OPTIONS = (1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 8, 20, math.inf)
 NOISE_Q_OPTIONS = (1.01, 1.05, 1.1, 1.2, 1.25, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2)

@@ -27,7 +27,9 @@ def projection_table(found: Nearest) -> pd.DataFrame:
         "Residual": found.point - found.nearest,
     }
     if found.dual_point is not None:
-        columns["Point on the polar"] = found.dual_point
+        columns["Dual point y"] = found.dual_point
+    if len(found.farthest):
+        columns["Farthest point"] = found.farthest[0]
     return pd.DataFrame(columns)
 
 

@@ -152,17 +152,37 @@ def coordinates(values: Sequence[float]) -> str:
     return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in values) + ")"
 
 
+# The parts of what is said of a point: here filled with its numbers, and by the browser in a drag.
+SENTENCES = {
+    "outside": "x = {x} goes to **P(x) = {nearest}**, **{distance}** away.",
+    "inside": "x = {x} lies in the set and stays where it is.",
+    "dual": "\n\nThe dual point there is **y = {dual}**.",
+    "farthest": "\n\nThe farthest point in the direction of x is **{farthest}**:",
+    "side": "\n\nThe farthest points in the direction of x are **a whole side**:",
+    "norms": " ⟨x, w⟩ is largest there, **{dual_norm}**, the dual norm of x. The norm of "
+    "x is **{norm}** (1 on the boundary).",
+    "no norm": " ⟨x, w⟩ is largest there, **{dual_norm}**.",
+    "away": "The nearest point is {distance} away",  # over the figure, while the point moves
+    "in": "x lies in the set",
+}
+
+
 def projection_sentence(found: Nearest) -> str:
-    """Return the projection in numbers."""
-    lengths = f"dual norm **{found.dual_norm:.3g}**"
-    if math.isfinite(found.norm):
-        lengths = f"norm **{found.norm:.3g}** in this geometry (1 on the boundary), " + lengths
-    else:
-        lengths = f"largest inner product with the set **{found.dual_norm:.3g}**"
-    return (
-        f"x = {coordinates(found.point.tolist())} goes to **P(x) = "
-        f"{coordinates(found.nearest.tolist())}**, **{found.distance:.3g}** away. "
-        f"x has {lengths}."
+    """Return the projection, the dual point and the farthest point in numbers."""
+    farthest = found.farthest.tolist()
+    parts = ["inside" if found.normal is None else "outside"]
+    parts += [] if found.dual_point is None else ["dual"]
+    if farthest:
+        parts.append("farthest" if len(farthest) == 1 else "side")
+        parts.append("norms" if math.isfinite(found.norm) else "no norm")
+    return "".join(SENTENCES[part] for part in parts).format(
+        x=coordinates(found.point.tolist()),
+        nearest=coordinates(found.nearest.tolist()),
+        distance=f"{found.distance:.3g}",
+        dual=coordinates(() if found.dual_point is None else found.dual_point.tolist()),
+        farthest=coordinates(farthest[0] if farthest else ()),
+        dual_norm=f"{found.dual_norm:.3g}",
+        norm=f"{found.norm:.3g}",
     )
 
 
@@ -238,8 +258,10 @@ INTRODUCTION = (
 )
 LOOK_AT_SET = (
     "Look for: where the residual x − P(x) meets the set it stands at a right angle on a "
-    "supporting line, or plane. That direction's point on the polar set says which: a corner "
-    "of one is a side of the other. Move x: at a corner of the set P(x) stays put."
+    "supporting line, or plane. Its direction leads to the **dual point** y of the polar set: a "
+    "corner of one is a side of the other. Move x: at a corner of the set P(x) stays put, and y "
+    "runs along a side. Green is how far the set reaches in the direction of x, and the **farthest "
+    "point** there. Only on the round ball do P(x), y and the farthest point always agree."
 )
 UNBOUNDED = " Here 0 is not inside the set, so that the polar goes on for ever: it is cut off."
 ABOUT_WIDTH = (
@@ -294,6 +316,10 @@ HOW_TO_READ = """
 - The **polar set** holds every y with ⟨w, y⟩ ≤ 1 for all w in C. If C is its own mirror image, C is
   the unit ball of a norm, and the polar set that of its *dual norm*: the largest inner product
   with a point of C.
+- **y** is the *dual point* of P(x): the point of the polar set with the largest ⟨P(x), y⟩, which is
+  1. It lies in the direction of the residual.
+- The *farthest point* in the direction of x is the w of C with the largest ⟨x, w⟩. That largest
+  value is h(x), the support function: the dual norm of x, where C has a norm.
 - **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
   **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
 - **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
-from typing import Any
 
-import streamlit as st
-
-from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.modules import component
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +36,9 @@ def draw_handle(
 
     What it is let go at is ``st.session_state[key]["chosen"]``: field and value.
     """
-    _component()(
+    component("hand", "hand.css")(
         key=key,
         data=asdict(asked) | {"figure": figure, "colours": {"ink": ink, "page": page}},
         on_chosen_change=on_chosen,
         height="content",
-    )
-
-
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
-    return st.components.v2.component(
-        "dpsco_hand", html=text("hand.html"), css=text("hand.css"), js=script("hand.js")
     )

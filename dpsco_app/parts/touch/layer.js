@@ -19,12 +19,14 @@ const figureOf = (place) => {
   return all.filter((gd) => gd.getClientRects().length && gd._fullLayout?.xaxis?.d2p).pop()
 }
 
-// Put the layer over the figure, also where Plotly has drawn it anew or the window has changed.
+// Put the layer over the figure, also where Plotly has drawn it anew or the window has changed; with
+// `shows`, where that has changed, too.
 export const follow = (over, draw) => {
   const gd = figureOf(over.data.figure)
   if (!gd) return
   const { xaxis, yaxis } = gd._fullLayout
-  const seen = [xaxis._offset, xaxis._length, yaxis._offset, yaxis._length, ...xaxis.range, ...yaxis.range]
+  const seen = [xaxis, yaxis].flatMap(({ _offset, _length, range }) => [_offset, _length, ...range])
+  seen.push(...(over.shows?.(gd) ?? []))
   if (over.gd === gd && over.layer.parentNode === gd && over.seen === seen.join()) return
   over.gd = gd
   over.seen = seen.join()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
+
+import streamlit as st
 
 HERE = Path(__file__).parent
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z_]+\.js)"\n', re.MULTILINE)
@@ -26,6 +29,14 @@ def script(name: str) -> str:
     parts = [IMPORT.sub("", text(part)) for part in wanted]
     parts[:-1] = [DEFAULT.sub("", part) for part in parts[:-1]]
     return "\n".join(EXPORT.sub("", part) for part in parts)
+
+
+@lru_cache(maxsize=8)
+def component(name: str, *styles: str, html: str | None = None) -> Any:
+    """Return the component of a module; made at its first use, when there is a server."""
+    markup = text(f"{name}.html") if html is None else html
+    css, js = "".join(map(text, styles)), script(f"{name}.js")
+    return st.components.v2.component(f"dpsco_{name}", html=markup, css=css, js=js)
 
 
 def _collect(name: str, wanted: list[str]) -> None:

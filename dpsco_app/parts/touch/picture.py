@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from dpsco_app.parts.figure_export import PAGE
 from dpsco_app.parts.look import BLUE, CRIMSON, CYAN, GREY, ORANGE, REGION, Look
-from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.modules import component, script, text
 from dpsco_core.explain.picture import Picture, picture
 from dpsco_core.scenario import Scenario
 
@@ -21,7 +20,9 @@ TITLE = "How a private mean is made"
 def draw_picture(scenario: Scenario, key: str = "picture") -> None:
     """Draw the picture for the law, tail, budget and seed of `scenario`, and its download."""
     dark = st.context.theme.type == "dark"
-    _component()(key=key, data=picture_data(scenario, dark=dark), height="content")
+    component("picture", "picture.css")(
+        key=key, data=picture_data(scenario, dark=dark), height="content"
+    )
     st.download_button(
         "Download this picture (HTML)",
         lambda: picture_page(scenario, dark=dark),
@@ -30,17 +31,6 @@ def draw_picture(scenario: Scenario, key: str = "picture") -> None:
         on_click="ignore",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
-    )
-
-
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
-    return st.components.v2.component(
-        "dpsco_private_mean",
-        html=text("picture.html"),
-        css=text("picture.css"),
-        js=script("picture.js"),
     )
 
 

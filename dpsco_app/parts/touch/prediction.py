@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from dpsco_app.parts.figure_export import PAGE
 from dpsco_app.parts.look import CRIMSON, Look
-from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.modules import component
 
 Point = tuple[float, float]
 
@@ -41,7 +40,7 @@ def draw_prediction(asked: Prediction, key: str, on_answer: Callable[[], None]) 
     The number of the answer is ``st.session_state[key]["answer"]``.
     """
     dark = st.context.theme.type == "dark"
-    _component()(
+    component("prediction", "prediction.css")(
         key=key,
         data=prediction_data(asked, Look(dark=dark)),
         on_answer_change=on_answer,
@@ -69,14 +68,3 @@ def prediction_data(asked: Prediction, look: Look) -> dict[str, Any]:
             "page": look.colour(PAGE),
         },
     }
-
-
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
-    return st.components.v2.component(
-        "dpsco_prediction",
-        html=text("prediction.html"),
-        css=text("prediction.css"),
-        js=script("prediction.js"),
-    )

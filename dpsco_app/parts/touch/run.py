@@ -6,14 +6,13 @@ import html
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from dpsco_app.parts.figure_export import PAGE
 from dpsco_app.parts.look import CYAN, Look, Pair
-from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.modules import component, text
 from dpsco_app.parts.touch.picture import page_of
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.anatomy import FACTORS, RiskPath
@@ -46,22 +45,11 @@ def draw_run(
     Where the hand leaves the radius is ``st.session_state[key]["factor"]``, over the chosen one.
     """
     look = Look(dark=st.context.theme.type == "dark")
-    _component()(
+    component("run", *STYLES)(
         key=key,
         data=run_data(frames, lines, look, **data),
         on_factor_change=on_radius,
         height="content",
-    )
-
-
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
-    return st.components.v2.component(
-        "dpsco_run",
-        html=text("run.html"),
-        css="".join(map(text, STYLES)),
-        js=script("run.js"),
     )
 
 

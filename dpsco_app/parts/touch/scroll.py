@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Literal
 
 import streamlit as st
 
-from dpsco_app.parts.touch.modules import script, text
+from dpsco_app.parts.touch.modules import component, text
 from dpsco_app.parts.touch.picture import page_of, picture_data
 from dpsco_core.scenario import Scenario
 
@@ -44,7 +43,9 @@ class ScrollStep:
 def draw_scroll(scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
     """Draw the steps beside the picture."""
     dark = st.context.theme.type == "dark"
-    _component()(key=key, data=scroll_data(scenario, steps, dark=dark), height="content")
+    component("scroll", *STYLES, html=_markup())(
+        key=key, data=scroll_data(scenario, steps, dark=dark), height="content"
+    )
 
 
 def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep], key: str) -> None:
@@ -58,17 +59,6 @@ def draw_scroll_file(title: str, scenario: Scenario, steps: Sequence[ScrollStep]
         on_click="ignore",
         key=f"{key}_html",
         help="A page of its own that still moves, and needs no network.",
-    )
-
-
-@lru_cache(maxsize=1)
-def _component() -> Any:
-    """Return the component; made at its first use, when there is a server."""
-    return st.components.v2.component(
-        "dpsco_scroll",
-        html=_markup(),
-        css="".join(map(text, STYLES)),
-        js=script("scroll.js"),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from scipy.spatial import ConvexHull
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.explain.geometry.shapes import Shape, gauge_values, support_values
+from dpsco_core.geometry import Ellipsoid, LqBall
 
 Matrix = NDArray[np.float64]
 Norms = Callable[[Matrix], Vector]
@@ -61,8 +63,23 @@ def curve(shape: Shape) -> Matrix:
     """Return the boundary of a set of the plane, shape (k, 2), closed; a segment of the simplex."""
     vertices = shape.vertices
     if vertices is None:
-        return _round_curve(lambda u: gauge_values(shape.constraint, u))
+        return round_curve(lambda u: gauge_values(shape.constraint, u))
     return _polygon(vertices)
+
+
+def outline(shape: Shape) -> dict[str, list[Any] | float | None]:
+    r"""Return the numbers that fix a set of the plane.
+
+    Its corners in order, the first again at the end, and those of its polar if that is bounded; or
+    q and a of the set :math:`|w_1/a_1|^q + |w_2/a_2|^q \le 1`.
+    """
+    if shape.vertices is not None:
+        polar = polar_vertices(shape) if shape.symmetric else None
+        return {"corners": _polygon(shape.vertices).tolist(), "polar": np.array(polar).tolist()}
+    constraint = shape.constraint
+    exponent = constraint.exponent if isinstance(constraint, LqBall) else 2.0
+    axes = constraint.half_axes.tolist() if isinstance(constraint, Ellipsoid) else [1.0, 1.0]
+    return {"exponent": exponent, "axes": axes}
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +90,7 @@ def polar_curve(shape: Shape) -> Matrix:
     """
     corners = polar_vertices(shape)
     if corners is None:
-        return _round_curve(lambda u: support_values(shape.constraint, u))
+        return round_curve(lambda u: support_values(shape.constraint, u))
     return _polygon(corners)
 
 
@@ -82,10 +99,7 @@ def mesh(shape: Shape) -> Mesh:
     """Return the surface of a set of the space."""
     vertices = shape.vertices
     if vertices is None:
-        base = _can if shape.kind == "group-l1" else _octahedron
-        if shape.kind == "lq" and shape.q > 2:
-            base = _cube
-        return _round_mesh(lambda u: gauge_values(shape.constraint, u), base())
+        return _round_mesh(shape, lambda u: gauge_values(shape.constraint, u), shape.q > 2)
     if shape.kind == "simplex":
         closed = np.concatenate([vertices, vertices[:1]])
         faces = np.array([[0, 1, 2]], dtype=np.intp)
@@ -98,10 +112,7 @@ def polar_mesh(shape: Shape) -> Mesh:
     """Return the surface of the polar of a set of the space, cut off where it is unbounded."""
     corners = polar_vertices(shape)
     if corners is None:
-        base = _can if shape.kind == "group-l1" else _octahedron
-        if shape.kind == "lq" and shape.q < 2:
-            base = _cube
-        return _round_mesh(lambda u: support_values(shape.constraint, u), base())
+        return _round_mesh(shape, lambda u: support_values(shape.constraint, u), shape.q < 2)
     return _polytope(corners)
 
 
@@ -122,7 +133,8 @@ def polar_vertices(shape: Shape) -> Matrix | None:
     return np.unique(normals.round(12), axis=0)
 
 
-def _round_curve(norms: Norms) -> Matrix:
+def round_curve(norms: Norms) -> Matrix:
+    """Return the closed curve on which a norm of the plane is 1."""
     angles = np.linspace(0, 2 * np.pi, CURVE_POINTS + 1)
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     directions[np.abs(directions) < 1e-15] = 0.0
@@ -160,9 +172,10 @@ def _edges(vertices: Matrix, hull: ConvexHull, normals: Matrix) -> list[Matrix]:
     return lines
 
 
-def _round_mesh(norms: Norms, base: Triangles) -> Mesh:
+def _round_mesh(shape: Shape, norms: Norms, square: bool) -> Mesh:
     """Bend an octahedron, a cube or a can onto the body: sharp edges of it stay sharp."""
-    directions, faces = base
+    base = {"group-l1": _can, "lq": _cube if square else _octahedron}.get(shape.kind, _octahedron)
+    directions, faces = base()
     points = directions / norms(directions)[:, None]
     angles = np.linspace(0, 2 * np.pi, ARC_POINTS)
     lines = []

@@ -45,16 +45,10 @@ COMPARED = (*GEOMETRIES, "capped", "ellipsoid")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Directions:
-    r"""A few random directions and how far the set reaches in each.
+    r"""Standard normal vectors :math:`\xi`, shape (k, d), and how far the set reaches in each.
 
-    Parameters
-    ----------
-    directions : array of shape (k, d)
-        Standard normal vectors :math:`\xi`.
-    heights : array of shape (k,)
-        The support function at each.
-    feet : array of shape (k, d)
-        The foot of 0 on the supporting line or plane :math:`\langle\xi, w\rangle = h(\xi)`.
+    `heights` holds the support function, shape (k,), and `feet` the foot of 0 on each supporting
+    line or plane :math:`\langle\xi, w\rangle = h(\xi)`, shape (k, d).
     """
 
     directions: Matrix
@@ -64,17 +58,10 @@ class Directions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RunningMean:
-    """The Monte-Carlo estimate of a width as draws come in.
+    """The Monte-Carlo estimate of a width as draws come in, and the last one.
 
-    Parameters
-    ----------
-    draws : array of shape (k,)
-        How many draws, increasing.
-    means, low, high : arrays of shape (k,)
-        The mean, and an interval that holds the width with probability 0.95 at any one number of
-        draws: Gaussian concentration of the support function.
-    sample : WidthSample
-        The last estimate.
+    From `low` to `high` is an interval that holds the width with probability 0.95 at any one
+    number of draws: Gaussian concentration of the support function. All arrays have shape (k,).
     """
 
     draws: NDArray[np.intp]

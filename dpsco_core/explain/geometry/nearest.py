@@ -1,4 +1,4 @@
-"""A point, its projection on a set, and the supporting line that the residual makes."""
+"""A point, its projection on a set, the dual point there, and how far the set reaches."""
 
 from __future__ import annotations
 
@@ -33,10 +33,15 @@ class Nearest:
         plane through `nearest` that is orthogonal to it.
     dual_point : array of shape (d,) or None
         :math:`y = g/h(g)` for the normal g: where the polar's boundary has the direction of the
-        residual; that plane is <w, y> = 1. None where h(g) <= 0.
+        residual, and <P(x), y> = 1 is largest. None where h(g) <= 0.
     norm, dual_norm : float
         Of x; the first is infinite where the set has no norm. The second is the support function
         at x.
+    farthest : array of shape (k, d)
+        Where the support function at x is attained: one point, or the corners of a side by
+        their last coordinate; none for x = 0.
+    foot : array of shape (d,)
+        The foot of 0 on the supporting line or plane there, <x, w> = h(x).
     zeros : int
         How many coordinates of the projection are 0 that are not 0 in x.
     """
@@ -48,6 +53,8 @@ class Nearest:
     dual_point: Vector | None
     norm: float
     dual_norm: float
+    farthest: Matrix
+    foot: Vector
     zeros: int
 
 
@@ -66,6 +73,13 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         dual_point = normal / height if height > ZERO else None
     else:
         distance = 0.0
+    height, square = constraint.support(x), float(x @ x)
+    farthest = constraint.support_point(x)[None]
+    if shape.vertices is not None:
+        farthest = shape.vertices[shape.vertices @ x >= height - ZERO]
+        farthest = farthest[np.lexsort(farthest.T)]
+    if square <= ZERO * ZERO:
+        farthest = farthest[:0]
     return Nearest(
         point=x,
         nearest=w,
@@ -73,7 +87,9 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         normal=normal,
         dual_point=dual_point,
         norm=constraint.minkowski_norm(x) if shape.symmetric else math.inf,
-        dual_norm=constraint.support(x),
+        dual_norm=height,
+        farthest=farthest,
+        foot=x * (height / square) if len(farthest) else x,
         zeros=int(((np.abs(w) <= ZERO) & (np.abs(x) > ZERO)).sum()),
     )
 

@@ -18,7 +18,7 @@ import scipy
 from numpy.typing import NDArray
 
 from dpsco_core.base.errors import require
-from dpsco_core.explain.geometry.boundaries import CURVE_POINTS
+from dpsco_core.explain.geometry.boundaries import round_curve
 from dpsco_core.explain.geometry.mean_widths import sphere
 from dpsco_core.geometry import RegularSpace, row_norms
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
@@ -108,11 +108,7 @@ def cloud(d: int, q: float, noise: Noise, count: int, seed: int) -> Cloud:
 
 def contour(found: Cloud) -> Matrix:
     """Return the closed curve that holds 90 % of the draws of a cloud in the plane, (k, 2)."""
-    angles = np.linspace(0, 2 * np.pi, CURVE_POINTS + 1)
-    directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    norms = row_norms(directions, found.exponent)
-    closed: Matrix = found.contour_scale * directions / norms[:, None]
-    return closed
+    return round_curve(lambda u: row_norms(u, found.exponent) / found.contour_scale)
 
 
 def dual_square(d: int, q: float, noise: Noise, seed: int) -> DualSquare:

@@ -36,17 +36,8 @@ from dpsco_core.geometry.norms import dual_exponent, norm_ratio
 Matrix = NDArray[np.float64]
 
 KINDS = (
-    "l2",
-    "l1",
-    "lq",
-    "linf",
-    "simplex",
-    "solid-simplex",
-    "group-l1",
-    "sparse",
-    "capped",
-    "ellipsoid",
-    "hull",
+    *("l2", "l1", "lq", "linf", "simplex", "solid-simplex", "group-l1", "sparse"),
+    *("capped", "ellipsoid", "hull"),
 )
 HULL_PAIRS = {2: 3, 3: 5}  # of points and their mirror images
 CAP = {2: 1.5, 3: 2.0}  # the largest l1 norm in the capped ball, whose entries are at most 1

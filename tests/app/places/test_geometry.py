@@ -28,6 +28,7 @@ from dpsco_app.pages.geometry.words import (
     SETS,
     clouds_sentence,
     plane_note,
+    projection_sentence,
     projection_title,
     set_name,
     sweep_title,
@@ -47,6 +48,7 @@ from dpsco_core.explain.geometry import (
     few_directions,
     mesh,
     nearest,
+    outline,
     plane_or_space_width,
     running_mean,
     sweep,
@@ -54,7 +56,7 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.geometry import Width
 from dpsco_core.geometry.geometries import GEOMETRIES
-from tests.app.pages import checked, press, texts, trace_names
+from tests.app.pages import checked, press, texts
 from tests.app.places.test_one_run import named, open_at, values
 
 NAMES = {kind: SETS[kind].name for kind in COMPARED}
@@ -67,6 +69,12 @@ def open_geometry(**query: str) -> AppTest:
 
 def specs(page: AppTest) -> list[dict[str, Any]]:
     return [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
+
+
+def hand(page: AppTest) -> dict[str, Any]:
+    """Return what the browser moves the point with."""
+    [found] = [c for c in page.get("bidi_component") if "dpsco_point" in str(c.proto)]
+    return dict(json.loads(found.proto.json))
 
 
 def set_field(page: AppTest, name: str, value: object) -> AppTest:
@@ -99,11 +107,30 @@ def test_the_plane_picture_holds_the_boundary_the_point_and_its_projection() -> 
     box = values(named(figure, "its polar set"))
     assert max(box) == 1 and min(box) == -1
     assert values(named(figure, "residual x − P(x)")) == pytest.approx([0.2, 0.0])
-    assert values(named(figure, "its point on the polar")) == pytest.approx([0.5])
-    inside = trace_names(
-        json.loads(set_figure(shape, nearest(shape, (0.1, 0.1)), Look()).to_json())
-    )
-    assert "residual x − P(x)" not in inside and "point x" in inside
+    assert values(named(figure, "dual point y")) == pytest.approx([0.5])
+    assert values(named(figure, "farthest point")) == pytest.approx([0.0])
+    assert values(named(figure, "reach in the direction of x")) == pytest.approx([0, 0.14])
+    inside = json.loads(set_figure(shape, nearest(shape, (0.1, 0.1)), Look()).to_json())
+    for name in ("residual x − P(x)", "supporting line at P(x)", "dual point y"):
+        assert values(named(inside, name)) == []
+    assert values(named(inside, "point x")) == [0.1]
+    assert sorted(values(named(inside, "farthest side"))) == [0, 1]
+
+
+def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
+    def drawn(x: tuple[float, float]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        shape = Shape(kind="capped")
+        figure = json.loads(set_figure(shape, nearest(shape, x), Look()).to_json())
+        return {t["name"]: t for t in figure["data"]}, figure["layout"]["annotations"]
+
+    (before, names), (after, moved) = drawn((1.4, 0.2)), drawn((-0.3, 1.3))
+    for name, trace in before.items():
+        same = (trace["x"], trace["y"]) == (after[name]["x"], after[name]["y"])
+        assert same == ("meta" not in trace), name
+    roles = {trace.get("meta") for trace in before.values()}
+    for one, other in zip(names, moved, strict=True):
+        same = (one["x"], one["y"]) == (other["x"], other["y"])
+        assert same == ("name" not in one) and one.get("name") in roles
 
 
 def test_the_picture_in_space_holds_the_mesh_and_is_seen_from_where_one_turns_it() -> None:
@@ -249,12 +276,15 @@ def test_the_page_says_what_is_wrong_in_its_address() -> None:
 
 def test_controls_move_the_figures_and_the_address() -> None:
     page = open_geometry(geometry="l1")
-    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in texts(page)
+    assert "(1.40, 0.20) goes to **P(x) = (1.00, 0.00)**" in hand(page)["said"]
     page = set_field(page, "x2", 1.4)
-    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in texts(page)
+    assert "(1.40, 1.40) goes to **P(x) = (0.50, 0.50)**" in hand(page)["said"]
+    assert hand(page)["at"] == [1.4, 1.4] and hand(page)["set"] == outline(Shape(kind="l1"))
     assert page.query_params["x2"] == "1.4"
     page = set_field(page, "geometry", "linf")
-    assert "goes to **P(x) = (1.00, 1.00)**" in texts(page)
+    assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
+    page = set_field(page, "dimensions", 3)
+    assert "(1.40, 1.40, 0.60) goes to **P(x) = (1.00, 1.00, 0.60)**" in texts(page)
     page = set_field(page, "noise_q", 2)
     assert "the two are the same noise" in texts(page)
 
@@ -317,8 +347,9 @@ def test_a_unit_set_fills_its_picture_and_has_its_name_beside_it() -> None:
     shape = Shape(kind="l2")
     figure = set_figure(shape, nearest(shape, (1.4, 0.2)), Look())
     assert figure.layout.xaxis.range[1] <= 1.6 and figure.layout.xaxis.constrain == "domain"
-    names = [a.text for a in figure.layout.annotations]
-    assert names == [f"<b>{n}</b>" for n in ("x", "the set", "its polar set", "P(x)")]
+    names = [a.text for a in figure.layout.annotations if a.visible]
+    shown = ("x", "the set", "its polar set", "farthest", "y", "P(x)")
+    assert names == [f"<b>{n}</b>" for n in shown]
     assert figure.layout.showlegend is False
 
 
@@ -332,6 +363,11 @@ def test_words_follow_the_numbers() -> None:
     assert plane_note(View(geometry="group-l1", dimensions=3)) == ""
     shape = Shape(kind="l1")
     assert projection_title(nearest(shape, (0.0, 0.0))).startswith("The point lies in the set")
+    assert "a whole side" in projection_sentence(nearest(shape, (0.3, -0.3)))
+    flat = projection_sentence(nearest(Shape(kind="simplex"), (0.3, -2.0)))
+    assert flat.endswith("⟨x, w⟩ is largest there, **0.3**.")
+    nowhere = projection_sentence(nearest(shape, (0.0, 0.0)))
+    assert nowhere == "x = (0.00, 0.00) lies in the set and stays where it is."
     assert projection_title(nearest(shape, (1.4, 0.2))).endswith("1 of 2 coordinates exactly 0")
     running = running_mean(shape, 100, 0)
     assert f"the mean is {running.sample.mean:.3f}" in width_title(running, Width.known(1.0))

@@ -1,0 +1,41 @@
+"""The hand in Geometry's figure of the plane: it moves the point, and all that follows from it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dpsco_app.pages.geometry.state import SPAN, STATE, STEP, View
+from dpsco_app.pages.geometry.words import SENTENCES, projection_sentence
+from dpsco_app.parts.figure_export import PAGE
+from dpsco_app.parts.look import Look
+from dpsco_app.parts.touch.modules import component
+from dpsco_core.explain.geometry import Nearest, outline
+
+KEY = "geometry_hand"
+
+
+def draw_hand(view: View, found: Nearest) -> None:
+    """Draw the grip into the figure, and here what is seen."""
+    look = Look(dark=st.context.theme.type == "dark")
+    component("point", "hand.css", "point.css")(
+        key=KEY,
+        data={
+            "figure": "set_figure_",
+            "set": outline(view.shape),
+            "at": view.point,
+            "limit": SPAN,
+            "step": STEP,
+            "said": projection_sentence(found),
+            "sentences": SENTENCES,
+            "colours": {"ink": look.ink, "page": look.colour(PAGE)},
+        },
+        on_chosen_change=_choose,
+        height="content",
+    )
+
+
+def _choose() -> None:
+    """Put the point where the hand has let it go."""
+    x1, x2 = st.session_state[KEY]["chosen"]
+    if all(isinstance(x, int | float) and abs(x) <= SPAN for x in (x1, x2)):
+        STATE.change({"x1": float(x1), "x2": float(x2)})

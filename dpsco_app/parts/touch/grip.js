@@ -1,0 +1,74 @@
+// A grip that a pointer or a key moves over a figure of Plotly's: its look, its focus, and when what
+// it holds is let go.
+
+import { dragged, follow, newLayer, tag } from "./layer.js"
+
+const GRIP = 8
+const REACH = 22 // of a finger, around the grip
+const KEYS_MS = 500 // a value that the keys have rested on is let go
+const STAY_MS = 10_000 // so long the focus comes back where a new figure has taken it away
+const WATCH_MS = 60
+const GONE_MS = 1000 // a place is out of the page for a moment where it is put in anew
+
+const letGo = (hand, { end }, after) => {
+  clearTimeout(hand.letting)
+  hand.letting = setTimeout(() => {
+    hand.held = false
+    end()
+  }, after)
+}
+
+const newGrip = (hand, cursor, does) => {
+  const style = `pointer-events: all; touch-action: none; cursor: ${cursor}; outline: none`
+  const grip = tag("g", { role: "slider", tabindex: 0, class: "grip", style })
+  const ring = tag("circle", { r: GRIP + 5, fill: "none", stroke: "currentColor", "stroke-width": 0 })
+  grip.append(tag("circle", { r: REACH, fill: "transparent" }), ring,
+    tag("circle", { r: GRIP, "stroke-width": 2 }))
+  dragged(grip, (event) => {
+    hand.held = true
+    does.move(event)
+  }, () => letGo(hand, does, 0))
+  grip.onkeydown = (event) => {
+    const step = does.steps[event.key]
+    if (!step) return
+    event.preventDefault()
+    hand.held = true
+    hand.keyed = Date.now()
+    does.step(step)
+    letGo(hand, does, KEYS_MS)
+  }
+  grip.onfocus = () => ring.setAttribute("stroke-width", grip.matches(":focus-visible") ? 3 : 0)
+  grip.onblur = () => ring.setAttribute("stroke-width", 0)
+  return grip
+}
+
+// Put the grip at [x, y] of the figure, and say what it holds, with the attributes of ARIA's slider.
+export const placeGrip = ({ grip, data, keyed }, [x, y], says) => {
+  grip.setAttribute("transform", `translate(${x} ${y})`)
+  for (const [name, value] of Object.entries(says)) grip.setAttribute(`aria-${name}`, value)
+  grip.lastChild.setAttribute("fill", data.colours.ink)
+  grip.lastChild.setAttribute("stroke", data.colours.page)
+  const lost = document.activeElement === document.body
+  if (lost && Date.now() - keyed < STAY_MS) grip.focus({ preventScroll: true })
+}
+
+// A layer over the figure with a grip, which `draw` fills. What `does` is: `steps` and `step` for
+// keys, `move` for a pointer, and `end` when it is let go.
+export const newHand = (root, draw, cursor, does) => {
+  const hand = { root, held: false, drawn: tag("g", {}), layer: newLayer({ class: "hand" }) }
+  hand.grip = newGrip(hand, cursor, does(hand))
+  hand.layer.append(hand.drawn, hand.grip)
+  // It outlives a change of its numbers, so that it keeps the focus; it goes with its place.
+  let seen = Date.now()
+  const watch = setInterval(() => {
+    if (root.isConnected) {
+      seen = Date.now()
+      return follow(hand, draw)
+    }
+    if (Date.now() - seen < GONE_MS) return
+    clearInterval(watch)
+    hand.layer.remove()
+    delete root.hand
+  }, WATCH_MS)
+  return hand
+}
