@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from dpsco_core.base.arrays import Vector
@@ -236,14 +237,21 @@ def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: i
     found = np.zeros(size * cells, dtype=np.int64)
     offsets = cells * np.arange(size)
     for block in rows.blocks():
-        finite = np.isfinite(block).all(axis=1, keepdims=True)
-        safe = np.where(finite, np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL), 0.0)
-        places = (_rotated(safe, signs) - low) / width
-        inside = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
-        inside += offsets
-        found += np.bincount(inside.ravel(), minlength=len(found))
+        found += np.bincount(
+            (_cells(block, signs, low, width, cells) + offsets).ravel(), minlength=len(found)
+        )
     below: Vector = np.cumsum(found.reshape(size, cells), axis=1).ravel().astype(np.float64)
     return below
+
+
+def _cells(block: Vector, signs: Vector, low: Vector, width: float, cells: int) -> NDArray[np.intp]:
+    """Return the cell of each coordinate of the rotated rows, shape (rows, D)."""
+    finite = np.isfinite(block).all(axis=1, keepdims=True)
+    safe = np.where(finite, np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL), 0.0)
+    places = _rotated(safe, signs)
+    places -= low
+    places /= width
+    return np.clip(places, 0, cells - 1, out=places).astype(np.intp)
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:
@@ -251,13 +259,14 @@ def _rotated(block: Vector, signs: Vector) -> Vector:
     n, size = len(block), len(signs)
     left = 1 << ((size.bit_length() - 1) // 2)
     right = size // left
-    full = np.zeros((n, size))
-    np.multiply(block, signs[: block.shape[1]], out=full[:, : block.shape[1]])
-    turned = (full.reshape(-1, right) @ _hadamard(right)).reshape(n, left, right)
-    other = turned.transpose(0, 2, 1).reshape(-1, left) @ _hadamard(left)
-    back = other.reshape(n, right, left).transpose(0, 2, 1).reshape(n, size)
-    back /= math.sqrt(size)
-    return back
+    turned: Vector = np.zeros((n, size))  # the one name lets each form go as the next one is there
+    np.multiply(block, signs[: block.shape[1]], out=turned[:, : block.shape[1]])
+    turned = (turned.reshape(-1, right) @ _hadamard(right)).reshape(n, left, right)
+    turned = turned.transpose(0, 2, 1).reshape(-1, left)
+    turned = (turned @ _hadamard(left)).reshape(n, right, left)
+    turned = turned.transpose(0, 2, 1).reshape(n, size)
+    turned /= math.sqrt(size)
+    return turned
 
 
 @cache
