@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -60,18 +60,27 @@ def binds_here(card: BoundCard, scenario: Scenario) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Floor:
-    """A line of lower bounds: one, or the largest at every x of several that bind the same.
+class BoundLine:
+    """A line of the figure: a bound, or the largest at every x of several that bind the same.
 
     `name`: that of the only bound if None. `filled`: whether it binds on the data that are drawn.
+    `of`: the curves that it is the largest of.
     """
 
     curve: list[Evaluation]
-    name: str | None
-    filled: bool
+    name: str | None = None
+    filled: bool = False
+    of: list[list[Evaluation]] = field(default_factory=list)
 
 
-def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Floor]:
+def lines_of(bounds: Sequence[Evaluation], scenario: Scenario) -> list[BoundLine]:
+    """Return the lines that are drawn of these bounds, the proven lower ones first."""
+    curves = curves_of(bounds)
+    others = [c for c in curves if not is_floor(c[0].bound.card) or any(e.failures for e in c)]
+    return _floors(curves, scenario) + [BoundLine(curve=c) for c in others]
+
+
+def _floors(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[BoundLine]:
     """Return the lines of the lower bounds with proven constants whose hypotheses hold.
 
     Fano's bound, that of rare spikes, keeps its name. Of the others there is one line for the data
@@ -83,7 +92,7 @@ def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Fl
     here = [c for c in proven if binds_here(c[0].bound.card, scenario)]
     rest = [c for c in proven if c not in here]
     fano = [c for c in rest if c[0].bound.card.instance == Spike.card.slug]
-    lines = [Floor(curve=c, name=None, filled=False) for c in fano]
+    lines = [BoundLine(curve=c) for c in fano]
     lines += _joined(here, BEST_HERE, filled=True)
     weaker: list[list[Evaluation]] = []
     for notions, name in WORST.items():
@@ -96,16 +105,17 @@ def floors_of(curves: Sequence[list[Evaluation]], scenario: Scenario) -> list[Fl
     return lines
 
 
-def _joined(curves: list[list[Evaluation]], name: str, *, filled: bool) -> list[Floor]:
+def _joined(curves: list[list[Evaluation]], name: str, *, filled: bool) -> list[BoundLine]:
     """Return the line of several curves: at every x the evaluation of the largest."""
     if len(curves) < 2:
-        return [Floor(curve=c, name=None, filled=filled) for c in curves]
+        return [BoundLine(curve=c, filled=filled) for c in curves]
     largest: dict[float, Evaluation] = {}
     for e in (e for curve in curves for e in curve):
         assert e.x is not None
         if e.x not in largest or e.value > largest[e.x].value:
             largest[e.x] = e
-    return [Floor(curve=[largest[x] for x in sorted(largest)], name=name, filled=filled)]
+    joined = [largest[x] for x in sorted(largest)]
+    return [BoundLine(curve=joined, name=name, filled=filled, of=list(curves))]
 
 
 def region(curve: list[Evaluation], look: Look, low: float) -> Part:

@@ -13,8 +13,7 @@ from dpsco_app.parts.bound_traces import (
     PAD,
     bound_lines,
     curves_of,
-    floors_of,
-    is_floor,
+    lines_of,
     region,
     region_names,
 )
@@ -100,14 +99,12 @@ def error_figure(
     low, high = ends or _range(every, curves, [risk for _, risk in start])
     asked = [y for overlay in overlays for _, y in overlay.points]
     low, high = min([low, *(0.6 * y for y in asked)]), max([high, *(1.6 * y for y in asked)])
-    floors = floors_of(curves, scenario)
-    filled = [f.curve for f in floors if f.filled]
+    drawn = lines_of(bounds, scenario)
+    filled = [line.curve for line in drawn if line.filled]
     traces = [region(curve, look, low) for curve in filled]
     labels: list[Label] = []
-    others = [c for c in curves if not is_floor(c[0].bound.card) or any(e.failures for e in c)]
-    named = [(f.curve, f.name) for f in floors] + [(c, None) for c in others]
-    for curve, name in named:
-        lines, label = bound_lines(curve, scenario, look, name)
+    for line in drawn:
+        lines, label = bound_lines(line.curve, scenario, look, line.name)
         traces += lines
         labels.append(label)
     if start:

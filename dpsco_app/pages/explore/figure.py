@@ -158,7 +158,7 @@ def together(drawn: Shown) -> Drawing:
     scenario = drawn.live or result.scenario
     own = replace(own, previous=drawn.live is not None)
     start = starting_risks(scenario) if result.complete and not drawn.stale else []
-    bounds = _bounds(scenario)
+    bounds = drawn_bounds(scenario)
     asked = asked_lines(scenario)
     return lambda look: error_figure(
         scenario, own, bounds, look, _swept(start), other, overlays=asked
@@ -187,14 +187,14 @@ def _common_ends(result: Result) -> tuple[float, float] | None:
         if part.scenario.axis is None
         else error_range(part.table(), bounds, _swept(start))
         for part in (a, b)
-        for bounds, start in [(_bounds(part.scenario), _start(part))]
+        for bounds, start in [(drawn_bounds(part.scenario), _start(part))]
     ]
     return min(low for low, _ in both), max(high for _, high in both)
 
 
 def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
     """Return what draws the figure of one scenario."""
-    scenario, bounds, start = part.scenario, _bounds(part.scenario), _start(part)
+    scenario, bounds, start = part.scenario, drawn_bounds(part.scenario), _start(part)
     if scenario.axis is None:
         first = start[0][1] if start else None
         return lambda look: point_figure(scenario, part.outcomes, bounds, look, first, ends)
@@ -205,7 +205,8 @@ def _alone(part: Result, ends: tuple[float, float] | None) -> Drawing:
     )
 
 
-def _bounds(scenario: Scenario) -> list[Evaluation]:
+def drawn_bounds(scenario: Scenario) -> list[Evaluation]:
+    """Return the bounds that the figure of a scenario draws, at every point."""
     slugs = shown(scenario, st.session_state[SHOW])
     named = named_bound(scenario)
     if scenario.axis is None and named and named not in slugs:

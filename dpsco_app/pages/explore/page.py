@@ -19,7 +19,8 @@ from dpsco_app.pages.explore.figure import (
     statement,
 )
 from dpsco_app.pages.explore.gallery import draw_gallery
-from dpsco_app.pages.explore.hand import draw_hand
+from dpsco_app.pages.explore.governing import draw_governing
+from dpsco_app.pages.explore.hand import FIGURE, draw_hand
 from dpsco_app.pages.explore.open_study import draw_open, is_present
 from dpsco_app.pages.explore.own_numbers import draw_own_numbers
 from dpsco_app.pages.explore.presets import KINDS, PRESETS, Preset
@@ -119,7 +120,7 @@ def page() -> None:
         draw(shown, said.headline, figure)
         if stale:
             time.sleep(HAND_OVER_SECONDS)
-        draw_hand(shown, hand)
+        _draw_touch(shown, hand)
     with head:
         status, sentence = _draw_head(problems, set_now, scenario, result, problem)
     if running:
@@ -140,7 +141,7 @@ def page() -> None:
     if first:
         arrive()
         time.sleep(HOLD_BACK_SECONDS)
-        draw_hand(shown, hand)
+        _draw_touch(shown, hand)
     _draw_controls(set_now)
     if stale and scenario is not None and _is_quick(scenario):
         time.sleep(max(0.0, QUIET_SECONDS - (time.monotonic() - began)))
@@ -148,6 +149,12 @@ def page() -> None:
         st.rerun()
     draw_differences(result)
     draw_details(shown, said.headline, _start)
+
+
+def _draw_touch(shown: Shown, place: DeltaGenerator) -> None:
+    """Draw what answers the hand in the figure: its chosen point, and the parts of its bounds."""
+    draw_hand(shown, place)
+    draw_governing(shown, place, FIGURE)
 
 
 def _draw_head(

@@ -1,14 +1,12 @@
 // A grip that a pointer or a key moves over a figure of Plotly's: its look, its focus, and when what
 // it holds is let go.
 
-import { dragged, follow, newLayer, tag } from "./layer.js"
+import { dragged, keep, newLayer, tag } from "./layer.js"
 
 const GRIP = 8
 const REACH = 22 // of a finger, around the grip
 const KEYS_MS = 500 // a value that the keys have rested on is let go
 const STAY_MS = 10_000 // so long the focus comes back where a new figure has taken it away
-const WATCH_MS = 60
-const GONE_MS = 1000 // a place is out of the page for a moment where it is put in anew
 
 const letGo = (hand, { end }, after) => {
   clearTimeout(hand.letting)
@@ -58,17 +56,6 @@ export const newHand = (root, draw, cursor, does) => {
   const hand = { root, held: false, drawn: tag("g", {}), layer: newLayer({ class: "hand" }) }
   hand.grip = newGrip(hand, cursor, does(hand))
   hand.layer.append(hand.drawn, hand.grip)
-  // It outlives a change of its numbers, so that it keeps the focus; it goes with its place.
-  let seen = Date.now()
-  const watch = setInterval(() => {
-    if (root.isConnected) {
-      seen = Date.now()
-      return follow(hand, draw)
-    }
-    if (Date.now() - seen < GONE_MS) return
-    clearInterval(watch)
-    hand.layer.remove()
-    delete root.hand
-  }, WATCH_MS)
+  keep(hand, draw, () => delete root.hand)
   return hand
 }

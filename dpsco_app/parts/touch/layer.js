@@ -3,6 +3,8 @@
 // The namespace of drawings, as the browser knows it: a script here holds no address.
 const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI
 const WHOLE = "position: absolute; inset: 0; width: 100%; height: 100%; pointer-events: none; z-index: 5"
+const WATCH_MS = 60
+const GONE_MS = 1000 // a place is out of the page for a moment where it is put in anew
 
 export const tag = (name, attributes, text = "") => {
   const made = document.createElementNS(SVG, name)
@@ -21,7 +23,7 @@ const figureOf = (place) => {
 
 // Put the layer over the figure, also where Plotly has drawn it anew or the window has changed; with
 // `shows`, where that has changed, too.
-export const follow = (over, draw) => {
+const follow = (over, draw) => {
   const gd = figureOf(over.data.figure)
   if (!gd) return
   const { xaxis, yaxis } = gd._fullLayout
@@ -33,6 +35,22 @@ export const follow = (over, draw) => {
   gd.style.position = "relative"
   gd.append(over.layer)
   draw(over)
+}
+
+// Keep a layer over its figure while `over.root`, its place, is in the page. It outlives a change of
+// its numbers, so that what is in it keeps the focus; `gone` comes once, when the place has gone.
+export const keep = (over, draw, gone) => {
+  let seen = Date.now()
+  const watch = setInterval(() => {
+    if (over.root.isConnected) {
+      seen = Date.now()
+      return follow(over, draw)
+    }
+    if (Date.now() - seen < GONE_MS) return
+    clearInterval(watch)
+    over.layer.remove()
+    gone()
+  }, WATCH_MS)
 }
 
 const inside = (value, axis) => Math.min(Math.max(value, 0), axis._length) + axis._offset
