@@ -24,9 +24,10 @@ from dpsco_core.methods.euclidean.base import check_sample
 from dpsco_core.methods.euclidean.clipped import theorem_descent, theorem_radius
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.lipschitz import refuse_pure
-from dpsco_core.methods.euclidean.sentences import AVERAGE, DESCENT, LOGISTIC, MOMENTS
+from dpsco_core.methods.euclidean.sentences import DESCENT, LOGISTIC, MOMENTS
 from dpsco_core.methods.euclidean.tuning import (
     Descent,
+    curvatures,
     practical_clipping,
     practical_descent,
     typical_norm,
@@ -53,6 +54,7 @@ LOOKS = 2
 LOOK_SHARE = 0.03  # of rho, for all looks together
 TEST_SHARE = 0.02
 LOOSE = 1.5  # times the radius that is found: the certified norm is too large, and not to be kept
+UNSETTLED = 4.0  # times what noise explains: the descent had not yet arrived
 TOP_FACTOR = 32.0  # of the certified norm of a gradient: the ladder begins there
 
 
@@ -73,6 +75,8 @@ class AdaptiveDescentPlan(Plan):
     # steps, step size and averaging; None: they follow from the radius of the first look
     descent: Descent | None
     expected: Descent  # what they would be at the blind radius, for predictions of the work
+    # beta, if the answer may be the average of steps of size 1/beta; else it is that of `descent`
+    curvature: float | None
 
     @property
     def passes(self) -> float:
@@ -102,12 +106,14 @@ class AdaptiveDescent(Method):
 
     A look is an exponential mechanism on a ladder of public radii: it chooses the one that about k
     of the n gradients are longer than. The first look is at the start. Where it finds much less
-    than the radius that the setting recommends, that is the radius; the number T of steps, their
-    size and the average follow from it. Another look is before step :math:`\lfloor T/3\rfloor`.
-    What it finds beyond the recommended radius is taken if a private test says that clipping there
-    would move the mean gradient by more than the noise saved. The T steps are those of
+    than the radius that the setting recommends, that is the radius; the number T of steps and
+    their size follow from it. Another look is before step :math:`\lfloor T/4\rfloor`. Of what it
+    finds and the recommended radius the larger one is taken if a private test says that between
+    them lies more of the mean gradient than noise is saved. The T steps are those of
     `ClippedDescent`, at an equal share each of what looks and test leave of rho, whatever the
-    radius is (theory/adaptive-methods.md, 3).
+    radius is. The answer is the average of the points that steps of size 1/beta would have led to
+    from the second look on, unless the later half of them disagrees with it: then it is the average
+    of `ClippedDescent` (theory/adaptive-methods.md, 3).
 
     Parameters
     ----------
@@ -115,7 +121,7 @@ class AdaptiveDescent(Method):
         The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the
         data. If None 32 times the certified norm of a gradient, at most the Lipschitz constant.
     descent : Descent, optional
-        Steps, step size and averaging. If None they follow from the first look.
+        Steps, step size and averaging. If None they follow from the looks.
     looks : bool, optional
         If None it looks where there are records enough; without looks it is `ClippedDescent`.
     calibration : {"tight", "paper"}
@@ -148,30 +154,31 @@ class AdaptiveDescent(Method):
     )
     story: ClassVar[Story] = Story(
         what="Gradient descent that chooses its clip radius from the gradients, privately: it "
-        "looks at their lengths at the start and after a third of the steps, and tests whether a "
-        "larger radius than the setting recommends is worth its noise. It pays where the certified "
-        "scale of the gradients is loose, or misleads because they are skewed.",
+        "looks at their lengths at the start and after a quarter of the steps, and tests whether "
+        "the larger of what it finds and what the setting recommends is worth its noise. It pays "
+        "where the certified scale of the gradients is loose, or misleads because they are skewed.",
         steps=(
             r"Count $N(R_j)$, the gradients longer than each $R_j=R_{top}e^{-0.1j}$, at the start; "
             r"$R_{top}$ is 32 times the certified norm.",
             r"Draw $j$ with probability proportional to "
             r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
             r"Start with the radius $R_0$ that the setting recommends, or with $R_j$ where "
-            r"$1.5R_j<R_0$. T, the step size and the average follow from it.",
-            r"Look again before step $\lfloor T/3\rfloor$. If $R_j>R_0$, test with a noisy norm "
-            r"whether clipping at $R_0$ and at $R_j$ moves the mean gradient apart by more than "
-            r"the noise does; then $R_j$ is the radius from there on.",
+            r"$1.5R_j<R_0$. T and the step size follow from it.",
+            r"Look again before step $\lfloor T/4\rfloor$. Test with a noisy norm whether clipping "
+            r"at $R_0$ and at $R_j$ moves the mean gradient apart by more than the noise does; "
+            r"then the larger of them is the radius from there on, otherwise the smaller.",
             r"At step t clip each gradient to the radius R and release "
             r"$\tilde g_t=\bar g_t+N(0,\sigma^2I_d)$, $\sigma=\frac{2R}n\sqrt{\frac T{2\rho'}}$.",
             f"Step: {DESCENT}.",
-            AVERAGE,
+            r"Average $\Pi_W(w_t-\tilde g_t/\beta)$ from the second look on. If the later half of "
+            r"them disagrees by more than noise explains, average the last iterates instead.",
         ),
         assumptions=(MOMENTS, "A bounded convex set, and a certified norm of the gradients."),
         privacy=Proof(
             sensitivity=r"At a point that is private already, a replaced record changes each count "
             r"$N(R_j)$ by at most 1, so every score by at most 1; and the mean of gradients "
             r"clipped to a radius that is private already by at most $\Delta_2=2R/n$, a difference "
-            r"of two such means by at most $2(R_j-R_0)/n$.",
+            r"of two such means by at most $2\vert R_j-R_0\vert/n$.",
             mechanism=r"A look is an exponential mechanism: $\varepsilon_1$-DP, "
             r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
             r"$\Delta_2/\sqrt{2\rho'/T}$ makes a step $\rho'/T$-zCDP, whatever R is.",
@@ -237,6 +244,7 @@ class AdaptiveDescent(Method):
             test_rho=test_rho,
             descent=descent,
             expected=_chosen_descent(setting, blind, steps_rho, descent),
+            curvature=curvatures(setting)[1] if looks and descent is None else None,
         )
         for name, level in (("radius", top), ("least radius", plan.radii[-1])):
             check_level(name, float(level))
@@ -256,17 +264,17 @@ class AdaptiveDescent(Method):
             found.append(float(radii[place]))
 
         def tested(w: Vector) -> float:
-            both = plan.blind_radius, found[-1]
-            if both[1] <= both[0]:
+            narrow, wide = both = min(found[0], found[-1]), max(found[0], found[-1])
+            if narrow == wide:
                 # What a run has spent must not depend on what its looks have found.
                 unit, rho = np.zeros(1), plan.test_rho
                 ledger.gaussian(unit, l2_sensitivity=1.0, rho=rho, rng=rng, label="no test")
-                return plan.untested(both[1])
+                return narrow
             _, better = wider_is_better(
                 clipped_sums(sample.gradients(w), both) / n,
                 both,
                 n=n,
-                rhos=(plan.test_rho, plan.steps_rho),
+                rhos=(plan.test_rho, rho_step * (descent.steps - place)),
                 between=plan.target,
                 ledger=ledger,
                 rng=rng,
@@ -279,25 +287,35 @@ class AdaptiveDescent(Method):
         descent = plan.descent_at(used[0])
         rho_step = plan.steps_rho / descent.steps
         place = second_look(descent.steps)
+        tail: list[Vector] = []  # where a step of size 1/beta would lead
 
         def oracle(w: Vector, t: int) -> Vector:
             if plan.looks and t == place:
                 if place:
                     look(w)
                 used.append(tested(w))
-            return ledger.gaussian(
+            noisy = ledger.gaussian(
                 clipped_mean(sample.gradients(w), used[-1]),
                 l2_sensitivity=2 * used[-1] / n,
                 rho=rho_step,
                 rng=rng,
                 label="mean of clipped gradients",
             )
+            if plan.curvature is not None and t >= place:
+                tail.append(sample.constraint.project(w - noisy / plan.curvature))
+            return noisy
 
         result = descend(sample.constraint, descent, oracle)
+        value, averaged = result.value, descent.steps if descent.queried else descent.averaged
+        noise = 2 * used[-1] / n / math.sqrt(2 * rho_step)
+        if plan.curvature is not None:
+            points, spread = np.array(tail), noise / plan.curvature
+            if settled(points, plan.setting.d * spread * spread):
+                value, averaged = points.mean(axis=0), len(points)
         for _ in range(plan.looks + 1 - len(found)):  # there was one step, and is the same charge
             ledger.select(_no_look(plan.epsilon), rng=rng, label="no look")
         return Release(
-            value=result.value,
+            value=value,
             ledger=ledger,
             # What is private, and public numbers: a count of norms is neither.
             diagnostics={
@@ -307,12 +325,12 @@ class AdaptiveDescent(Method):
                 "blind_radius": plan.blind_radius,
                 "top_radius": plan.top_radius,
                 "looks": float(len(found) - 1),
-                "noise_std": 2 * used[-1] / n / math.sqrt(2 * rho_step),
+                "noise_std": noise,
                 "target_count": plan.target,
                 "target_capped": float(plan.capped),
                 "steps": float(descent.steps),
                 "step_size": descent.step_size,
-                "averaged": float(descent.steps if descent.queried else descent.averaged),
+                "averaged": float(averaged),
                 "rho_step": rho_step,
             },
             iterates=result.path.points,
@@ -339,9 +357,21 @@ def second_look(steps: int) -> int:
     Examples
     --------
     >>> [second_look(steps) for steps in (1, 2, 6, 24)]
-    [0, 1, 2, 8]
+    [0, 1, 1, 6]
     """
-    return max(1, steps // 3) if steps > 1 else 0
+    return max(1, steps // 4) if steps > 1 else 0
+
+
+def settled(points: Vector, energy: float) -> bool:
+    """Return whether the later half of the points, shape (m, d), has the average of all of them.
+
+    Up to what their noise explains, of which a point has the expected squared norm `energy`.
+    """
+    later = len(points) // 2
+    if later == 0:
+        return True
+    gap = points.mean(axis=0) - points[-later:].mean(axis=0)
+    return float(gap @ gap) <= UNSETTLED * energy * (1 / later - 1 / len(points))
 
 
 def _no_look(epsilon: float) -> ExponentialChoice:

@@ -1,7 +1,7 @@
 """Settings at which descent with private radii is compared with data-blind ones.
 
-`TUNED` are those that looks and test were chosen on; `FRESH` were fixed before anything was
-measured there, and `LATER` before the test was measured, which had been added since.
+`TUNED` are those that looks, test and average were chosen on; `FRESH` were fixed before anything
+was measured there, `LATER` before the test was and `LAST` before the average, which are younger.
 """
 
 from __future__ import annotations
@@ -57,6 +57,22 @@ LATER: tuple[Row, ...] = (
     ("quadratic", "log-normal", 3000, 20, 1.0),
     ("absolute", "log-normal", 10_000, 10, 0.2),
     ("linear", "spike", 5000, 20, 0.5),
+)
+LAST: tuple[Row, ...] = (
+    ("logistic", "student-t", 8000, 15, 0.3),
+    ("logistic", "pareto", 3000, 30, 1.0),
+    ("logistic", "skewed-pareto", 40_000, 40, 0.1),
+    ("logistic", "elliptical-t", 1500, 5, 2.0),
+    ("huber", "gaussian", 6000, 25, 0.3),
+    ("huber", "skewed-pareto", 12_000, 8, 0.2),
+    ("huber", "log-normal", 30_000, 50, 1.0),
+    ("least-squares", "elliptical-t", 10_000, 12, 0.2),
+    ("least-squares", "pareto", 4000, 6, 1.0),
+    ("least-squares", "log-normal", 40_000, 40, 0.1),
+    ("quadratic", "elliptical-t", 8000, 30, 0.3),
+    ("quadratic", "skewed-pareto", 50_000, 20, 0.1),
+    ("absolute", "elliptical-t", 5000, 8, 0.5),
+    ("geometric-median", "student-t", 8000, 15, 0.3),
 )
 
 

@@ -22,9 +22,11 @@ from dpsco_core.methods.euclidean.adaptive import (
     LOOK_SHARE,
     LOOKS,
     TEST_SHARE,
+    second_look,
+    settled,
 )
 from dpsco_core.methods.euclidean.descent import descend
-from dpsco_core.methods.euclidean.tuning import Descent, practical_descent
+from dpsco_core.methods.euclidean.tuning import Descent, curvatures, practical_descent
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.ladder import norm_counts, radius_choice
 from dpsco_core.privacy import ApproxDP, Ledger, PureDP, gaussian_rho
@@ -32,7 +34,7 @@ from dpsco_core.privacy.selection import selection_epsilon, selection_rho
 from dpsco_core.problems.links import LogisticLink, SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.scenario import Scenario
-from tests.methods.euclidean.adaptive_rows import FRESH, LATER, TUNED, Row, scenario
+from tests.methods.euclidean.adaptive_rows import FRESH, LAST, LATER, TUNED, Row, scenario
 
 CONCENTRATED = {"rho": 0.5, "epsilon": None, "delta": None}
 AT = Scenario(problem="logistic", methods=("sco.adaptive",), n=2000, d=5)
@@ -157,9 +159,14 @@ def test_with_too_few_records_for_a_look_it_is_clipped_descent(budget: dict[str,
     assert AdaptiveDescent(looks=False).plan(AT.setting).looks == 0
 
 
-def test_a_wider_radius_is_taken_only_if_the_test_says_so() -> None:
-    """All that the test sees is a noisy number: with it fixed, so is the radius."""
-    at = replace(AT, n=20_000, d=20, distribution="skewed-pareto", **CONCENTRATED)
+@pytest.mark.parametrize("row", [("logistic", "skewed-pareto"), ("quadratic", "student-t")])
+def test_the_wider_radius_is_taken_only_if_the_test_says_so(row: tuple[str, str]) -> None:
+    """All that the test sees is a noisy number: with it fixed, so is the radius.
+
+    The wider one is what the look finds, or what the setting recommends.
+    """
+    n, d = (20_000, 20) if row[0] == "logistic" else (5000, 50)
+    at = replace(AT, problem=row[0], distribution=row[1], n=n, d=d, **CONCENTRATED)
     sample = at.instance.problem.sample(at.n, np.random.default_rng(1))
     plan = AdaptiveDescent().plan(at.setting)
     honest = Ledger.gaussian
@@ -175,9 +182,43 @@ def test_a_wider_radius_is_taken_only_if_the_test_says_so() -> None:
                 sample, plan, Ledger(at.setting.budget), np.random.default_rng(0)
             )
         seen = found.diagnostics
-        assert seen["found_radius"] > seen["blind_radius"] == seen["first_radius"]
-        expected = seen["found_radius"] if wider else seen["blind_radius"]
-        assert seen["clip_radius"] == expected
+        both = sorted((seen["blind_radius"], seen["found_radius"]))
+        assert (both[0] == seen["blind_radius"]) == (row[0] == "logistic")
+        assert both[0] < both[1] and seen["clip_radius"] == both[wider]
+
+
+@pytest.mark.parametrize(("problem", "arrives"), [("logistic", True), ("geometric-median", False)])
+def test_the_answer_averages_full_steps_from_the_second_look_on_if_their_halves_agree(
+    problem: str, arrives: bool
+) -> None:
+    at = replace(AT, problem=problem, distribution="log-normal", **CONCENTRATED)
+    method, seen = AdaptiveDescent(), []
+    for seed in range(10):
+        found = ran(at, method, seed)
+        steps = int(found.diagnostics["steps"])
+        place = second_look(steps)
+        size, beta = found.diagnostics["step_size"], curvatures(at.setting)[1]
+        w, ball = found.iterates, at.instance.problem.sample(2, np.random.default_rng(0)).constraint
+        assert len(w) == steps + 1 and np.linalg.norm(w, axis=1).max() < 1.99  # none is projected
+        full = [a + (b - a) / (size * beta) for a, b in itertools.pairwise(w)]
+        tail = np.array([ball.project(point) for point in full[place:]])
+        energy = at.d * (found.diagnostics["noise_std"] / beta) ** 2
+        agreed = settled(tail, energy)
+        last = w[-int(found.diagnostics["averaged"]) :]
+        expected = tail.mean(axis=0) if agreed else last.mean(axis=0)
+        np.testing.assert_allclose(found.value, expected, rtol=1e-9, atol=1e-12)
+        assert not agreed or found.diagnostics["averaged"] == steps - place
+        seen.append(agreed)
+    assert np.mean(seen) > 0.5 if arrives else not any(seen)
+
+
+def test_points_are_settled_if_noise_explains_how_far_their_halves_are_apart() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((200, 12, 5))
+    assert np.mean([settled(points, 5.0) for points in noise]) > 0.98
+    arriving = noise + np.linspace(4.0, 0.0, 12)[:, None]
+    assert not any(settled(points, 5.0) for points in arriving)
+    assert settled(noise[0, :1], 0.0) and not settled(noise[0, :2], 0.0)
 
 
 def test_without_privacy_it_is_the_descent_on_gradients_that_hardly_any_clip_touches() -> None:
@@ -214,10 +255,22 @@ def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
     assert unmoved < 1.3 * blind
 
 
+class StepsAlike(Ledger):
+    """Looks and tests draw elsewhere, so that the steps of all methods have the same noise."""
+
+    def select(self, *parts: Any, rng: Any, **more: Any) -> Any:
+        return super().select(*parts, rng=np.random.default_rng(len(self.entries)), **more)
+
+    def gaussian(self, *parts: Any, rng: Any, label: str = "", **more: Any) -> Any:
+        if label != "mean of clipped gradients":
+            rng = np.random.default_rng(len(self.entries))
+        return super().gaussian(*parts, rng=rng, label=label, **more)
+
+
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
     sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
     rng = np.random.default_rng([trial, 3])
-    result = method.release(sample, method.plan(setting), Ledger(setting.budget), rng)
+    result = method.release(sample, method.plan(setting), StepsAlike(setting.budget), rng)
     return float(problem.excess_risk(result.value).value)
 
 
@@ -251,14 +304,17 @@ def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rows", [TUNED, FRESH, LATER], ids=["tuned", "fresh", "later"])
-def test_it_is_never_much_worse_than_the_data_blind_radius(rows: tuple[Row, ...]) -> None:
-    """Medians of 40 data sets a row, whose ratio is known to 7 % or so.
+@pytest.mark.parametrize(
+    ("rows", "median"), [(TUNED, 0.97), (FRESH, 0.99), (LATER, 0.97), (LAST, 0.99)]
+)
+def test_it_errs_less_than_the_data_blind_radius_and_nowhere_much_more(
+    rows: tuple[Row, ...], median: float
+) -> None:
+    """Medians of 40 data sets a row, whose ratio is known to 5 % or so.
 
-    Median and worst of the rows were 1.02 and 1.17, 1.01 and 1.15, 1.01 and 1.13: most rows leave
-    nothing to gain now that the radius from the setting counts skewed records, and a twentieth of
-    the budget is spent on looking.
+    Of 200 data sets, median and worst of the rows are 0.93 and 1.06, 0.96 and 1.02, 0.94 and 1.06,
+    0.96 and 1.03.
     """
     found = [ratio(row, 40) for row in rows]
-    assert np.median(found) <= 1.05
-    assert max(found) <= 1.25
+    assert np.median(found) <= median
+    assert max(found) <= 1.15
