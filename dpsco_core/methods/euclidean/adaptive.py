@@ -74,13 +74,12 @@ class AdaptiveDescentPlan(Plan):
     test_rho: float
     # steps, step size and averaging; None: they follow from the radius of the first look
     descent: Descent | None
-    expected: Descent  # what they would be at the blind radius, for predictions of the work
     # beta, if the answer may be the average of steps of size 1/beta; else it is that of `descent`
     curvature: float | None
 
     @property
     def passes(self) -> float:
-        return self.expected.steps
+        return self.descent_at(self.blind_radius).steps
 
     @property
     def gradients(self) -> None:  # the first look decides on the steps
@@ -91,29 +90,20 @@ class AdaptiveDescentPlan(Plan):
         """The ladder, falling."""
         return ladder(self.top_radius, self.setting.n)
 
-    def untested(self, found: float) -> float:
-        """Return the radius after a look alone: the blind one, unless that is much too large."""
-        return found if found * LOOSE < self.blind_radius else self.blind_radius
-
     def descent_at(self, radius: float) -> Descent:
         """Return the descent for a radius."""
-        return _chosen_descent(self.setting, radius, self.steps_rho, self.descent)
+        energy = 2 * self.setting.d * radius**2 / (self.steps_rho * self.setting.n**2)
+        return self.descent or practical_descent(self.setting, energy, radius, growing=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveDescent(Method):
     r"""Projected gradient descent on means of clipped gradients, the clip radius chosen privately.
 
-    A look is an exponential mechanism on a ladder of public radii: it chooses the one that about k
-    of the n gradients are longer than. The first look is at the start. Where it finds much less
-    than the radius that the setting recommends, that is the radius; the number T of steps and
-    their size follow from it. Another look is before step :math:`\lfloor T/4\rfloor`. Of what it
-    finds and the recommended radius the larger one is taken if a private test says that between
-    them lies more of the mean gradient than noise is saved. The T steps are those of
-    `ClippedDescent`, at an equal share each of what looks and test leave of rho, whatever the
-    radius is. The answer is the average of the points that steps of size 1/beta would have led to
-    from the second look on, unless the later half of them disagrees with it: then it is the average
-    of `ClippedDescent` (theory/adaptive-methods.md, 3).
+    Two looks, exponential mechanisms on a ladder of public radii, and a test choose between what is
+    found and the radius that the setting recommends. The T steps are those of `ClippedDescent`, at
+    an equal share each of what looks and test leave of rho, whatever the radius is. The answer
+    averages where steps of size 1/beta would lead (theory/adaptive-methods.md, 3).
 
     Parameters
     ----------
@@ -191,7 +181,7 @@ class AdaptiveDescent(Method):
         order=r"O(Tnd)",
         cost="T passes, one for every look, and one for the test.",
         when="When the moment bound of the gradients is loose, or they are skewed. Otherwise it "
-        "does about as well as clipped gradients with a radius from the setting.",
+        "errs a little less than clipped gradients with a radius from the setting, by its average.",
         pitfalls=(
             "The certified norm must not be estimated from the same records.",
             "With one step there is no second look, and it is charged all the same.",
@@ -243,7 +233,6 @@ class AdaptiveDescent(Method):
             steps_rho=steps_rho,
             test_rho=test_rho,
             descent=descent,
-            expected=_chosen_descent(setting, blind, steps_rho, descent),
             curvature=curvatures(setting)[1] if looks and descent is None else None,
         )
         for name, level in (("radius", top), ("least radius", plan.radii[-1])):
@@ -283,7 +272,7 @@ class AdaptiveDescent(Method):
 
         if plan.looks:
             look(sample.constraint.centre)
-        used = [plan.untested(found[-1])]
+        used = [found[-1] if found[-1] * LOOSE < found[0] else found[0]]
         descent = plan.descent_at(used[0])
         rho_step = plan.steps_rho / descent.steps
         place = second_look(descent.steps)
@@ -377,12 +366,3 @@ def settled(points: Vector, energy: float) -> bool:
 def _no_look(epsilon: float) -> ExponentialChoice:
     """Return a choice that looks at nothing, and is charged as a look is."""
     return ExponentialChoice(scores=np.zeros(2), sensitivity=1.0, epsilon=epsilon)
-
-
-def _chosen_descent(
-    setting: Setting, radius: float, rho: float, descent: Descent | None
-) -> Descent:
-    if descent is not None:
-        return descent
-    energy = 2 * setting.d * radius**2 / (rho * setting.n**2)
-    return practical_descent(setting, energy, radius, growing=True)
