@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from dpsco_core.base.errors import InvalidInput, require
 
 Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
 
 REAL_KINDS = "biuf"  # booleans, signed and unsigned integers, floating-point numbers
 _DOUBLE = np.dtype(np.float64)

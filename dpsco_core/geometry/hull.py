@@ -7,16 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull, QhullError
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import InvalidInput, NotApplicable, require
 from dpsco_core.geometry.base import Width, not_symmetric
 from dpsco_core.geometry.norms import lq_norm, row_norms
-
-Matrix = NDArray[np.float64]
 
 # Facets are enumerated for the inradius: their number grows like k^(d/2).
 FACET_DIMENSIONS = 6

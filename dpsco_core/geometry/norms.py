@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
-
-Matrix = NDArray[np.float64]
 
 # A sum of squares above it has lost nothing to underflow.
 SAFE_SQUARE = 1e-280

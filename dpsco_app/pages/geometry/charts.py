@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.parts.look import BLUE, GREEN, MAGENTA, ORANGE, Look, lay_out, translucent
+from dpsco_core.base.arrays import Matrix
 from dpsco_core.explain.geometry import (
     Directions,
     Mesh,
@@ -24,7 +25,6 @@ from dpsco_core.explain.geometry import (
 )
 from dpsco_core.geometry import row_norms
 
-Matrix = NDArray[np.float64]
 Pair = tuple[str, str]
 
 SET, POLAR, POINT, NEEDLE = BLUE, ORANGE, MAGENTA, GREEN

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.explain.geometry.shapes import Shape, gauge_values, support_values
 from dpsco_core.geometry import Ellipsoid, LqBall
 
-Matrix = NDArray[np.float64]
 Norms = Callable[[Matrix], Vector]
 Triangles = tuple[Matrix, NDArray[np.intp]]
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.shapes import Shape, support_values
 from dpsco_core.geometry import (
@@ -28,8 +28,6 @@ from dpsco_core.geometry import (
 )
 from dpsco_core.geometry.geometries import GEOMETRIES, SPARSITY, Geometry
 from dpsco_core.geometry.width import chi_mean
-
-Matrix = NDArray[np.float64]
 
 SHOWN_DIRECTIONS = 6
 CONFIDENCE = 0.95

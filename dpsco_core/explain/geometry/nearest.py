@@ -6,14 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.shapes import Shape
 from dpsco_core.geometry import lq_norm
-
-Matrix = NDArray[np.float64]
 
 ZERO = 1e-9  # what is nearer to 0 is rounding
 

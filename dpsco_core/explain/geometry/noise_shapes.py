@@ -15,16 +15,14 @@ from functools import lru_cache
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from dpsco_core.base.arrays import Matrix
 from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.boundaries import round_curve
 from dpsco_core.explain.geometry.mean_widths import sphere
 from dpsco_core.geometry import RegularSpace, row_norms
 from dpsco_core.privacy.generalized_gaussian import Noise, Shaped
 from dpsco_core.privacy.mechanisms import generalized_gaussian_noise
-
-Matrix = NDArray[np.float64]
 
 NOISES: tuple[Noise, ...] = ("generalized gaussian", "gaussian")
 RHO = 0.5

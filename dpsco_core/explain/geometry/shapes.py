@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.special import erf
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.geometry import (
     Ball,
@@ -32,8 +31,6 @@ from dpsco_core.geometry import (
 )
 from dpsco_core.geometry.base import Symmetric
 from dpsco_core.geometry.norms import dual_exponent, norm_ratio
-
-Matrix = NDArray[np.float64]
 
 KINDS = (
     *("l2", "l1", "lq", "linf", "simplex", "solid-simplex", "group-l1", "sparse"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
@@ -19,8 +19,6 @@ from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample, fits, pooled
-
-Matrix = NDArray[np.float64]
 
 # Takes the chains' points, shape (C, d), and which of their records: b gradients a chain, (C b, d).
 Gradients = Callable[[Matrix, int, int], Matrix]

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import Vector
+from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.filter.noisy_test import TestedSteps
 from dpsco_core.privacy.filter.plan import FilterPlan
 from dpsco_core.privacy.ledger import Ledger
-
-Matrix = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

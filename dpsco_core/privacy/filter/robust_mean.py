@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import require
 
-Matrix = NDArray[np.float64]
 Inclusion = Literal["weights", "coins"]
 
 FARTHEST = 2.0**30  # in score radii: beyond it a mean would round by more than 1e-7 radii
