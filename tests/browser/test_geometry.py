@@ -75,7 +75,7 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     page.wait_for_url(lambda url: "x2=1.25" in url, timeout=10_000)
     title = figure(page, "set").locator(".gtitle").inner_html()
     slider.press("Home")  # q = 1
-    expect(said(page)).to_contain_text("x = (0.50, 1.25) goes to P(x) = (0.12, 0.88)")
+    expect(said(page)).to_contain_text("x = (0.50, 1.25) goes to P(x) = (0.13, 0.88)")
     ready(page)
     expect(figure(page, "set").locator(".gtitle")).not_to_have_text(title)
     page.wait_for_url(lambda url: "q=1&" in f"{url}&", timeout=10_000)
@@ -90,6 +90,8 @@ def test_a_deep_link_restores_the_page_and_keys_and_the_hand_move_the_point(
     drawn, middle = page.locator("svg.hand > g:first-child"), grip.bounding_box()
     expect(drawn.locator("polyline")).to_have_count(0)
     assert middle is not None
+    # A finger on it scrolls nothing.
+    assert grip.evaluate("g => !g.dispatchEvent(new Event('touchstart', {cancelable: true}))")
     x, y = middle["x"] + middle["width"] / 2, middle["y"] + middle["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()

@@ -211,6 +211,8 @@ def test_corners_catch_points_and_count_zeros() -> None:
     corner = nearest(Shape(kind="l1"), (1.4, 0.2))
     assert corner.nearest == pytest.approx([1, 0]) and corner.zeros == 1
     assert nearest(Shape(kind="l2"), (1.4, 0.2)).zeros == 0
+    small = nearest(Shape(kind="lq", q=1.05), (1.4, 0.05))  # small is not 0
+    assert 0 < small.nearest[1] < 1e-9 and small.zeros == 0
     assert nearest(Shape(kind="group-l1", d=3), (0.3, 0.2, 1.6)).zeros == 2
     assert nearest(Shape(kind="linf"), (0.5, 0.0)).farthest.tolist() == [[1, -1], [1, 1]]
     assert len(nearest(Shape(kind="l1", d=3), (-0.5, 0.5, 0.5)).farthest) == 3

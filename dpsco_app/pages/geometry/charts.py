@@ -60,7 +60,7 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
         ("touching", touching, "supporting line at P(x)", None, 1.2, "dot"),
         ("ray", ray, "direction of the residual", POLAR, 1.5, "solid"),
         ("residual", residual, "residual x − P(x)", POINT, 3, "solid"),
-        ("farthest", found.farthest, "farthest side", NEEDLE, 5, "solid"),
+        ("farthest", found.farthest, "farthest edge", NEEDLE, 5, "solid"),
     ):
         ink = look.colour(colour) if colour else look.ink
         _line(figure, points, name, ink, width=width, dash=dash)
@@ -101,9 +101,9 @@ def set_figure(shape: Shape, found: Nearest, look: Look) -> go.Figure:
 
 
 def _at_top(points: Matrix, span: float) -> Matrix:
-    """Return the highest point of an outline that is in the picture."""
-    seen = points[(np.abs(points) <= 0.92 * span).all(axis=1)]
-    high = seen if len(seen) else np.zeros((1, 2))
+    """Return the highest point of an outline in the picture, the middle of a side at the top."""
+    seen = np.clip(points, -0.92 * span, 0.92 * span)
+    high = np.concatenate([seen, (seen[1:] + seen[:-1]) / 2])
     return high[(high[:, 1] - 0.01 * np.abs(high[:, 0])).argmax()]
 
 

@@ -1,4 +1,4 @@
-"""The hand in Geometry's figure of the plane: it moves the point, and all that follows from it."""
+"""What is seen of Geometry's point, and in the plane the hand that moves it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ KEY = "geometry_hand"
 
 
 def draw_hand(view: View, found: Nearest) -> None:
-    """Draw the grip into the figure, and here what is seen."""
+    """Draw here what is seen, and into the figure of the plane the grip."""
     look = Look(dark=st.context.theme.type == "dark")
     component("point", "hand.css", "point.css")(
         key=KEY,
         data={
             "figure": "set_figure_",
-            "set": outline(view.shape),
+            "set": outline(view.shape) if view.dimensions == 2 else None,
             "at": view.point,
             "limit": SPAN,
             "step": STEP,

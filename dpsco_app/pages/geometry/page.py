@@ -32,7 +32,6 @@ from dpsco_app.pages.geometry.words import (
     headed,
     plane_note,
     polar_name,
-    projection_sentence,
     projection_title,
     set_name,
 )
@@ -170,10 +169,7 @@ def _set_part() -> None:
                 help="Or drag a picture with the mouse or a finger.",
             )
         with st.container(key="geometry_said"):
-            if view.dimensions == 2:
-                draw_hand(view, found)
-            else:
-                st.markdown(projection_sentence(found))
+            draw_hand(view, found)
     title, table = projection_title(found), partial(tables.projection_table, found)
     with pictures:
         if view.dimensions == 2:

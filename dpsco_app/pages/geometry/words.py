@@ -10,6 +10,7 @@ from dpsco_app.pages.geometry.state import View
 from dpsco_core.explain.geometry import Cloud, DualSquare, Nearest, RunningMean
 from dpsco_core.geometry import Width, dual_exponent
 
+HALF_UP = 1e-9  # a half is rounded away from 0 in spite of its last digits, as in the browser
 NOISE_NAMES = {"generalized gaussian": "generalized Gaussian", "gaussian": "Gaussian"}
 
 
@@ -149,19 +150,25 @@ def headed(name: str) -> str:
 
 def coordinates(values: Sequence[float]) -> str:
     """Return a point as people write it."""
-    return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in values) + ")"
+    up = [value + math.copysign(HALF_UP, value) for value in values]
+    return "(" + ", ".join(f"{value:.2f}".replace("-0.00", "0.00") for value in up) + ")"
+
+
+def _short(value: float) -> str:
+    return f"{value * (1 + HALF_UP):.3g}"
 
 
 # The parts of what is said of a point: here filled with its numbers, and by the browser in a drag.
 SENTENCES = {
     "outside": "x = {x} goes to **P(x) = {nearest}**, **{distance}** away.",
     "inside": "x = {x} lies in the set and stays where it is.",
-    "dual": "\n\nThe dual point there is **y = {dual}**.",
+    "dual": "\n\nThe dual point of P(x) is **y = {dual}**.",
     "farthest": "\n\nThe farthest point in the direction of x is **{farthest}**:",
-    "side": "\n\nThe farthest points in the direction of x are **a whole side**:",
-    "norms": " ⟨x, w⟩ is largest there, **{dual_norm}**, the dual norm of x. The norm of "
-    "x is **{norm}** (1 on the boundary).",
-    "no norm": " ⟨x, w⟩ is largest there, **{dual_norm}**.",
+    "edge": "\n\nThe farthest points in the direction of x are **a whole edge**:",
+    "face": "\n\nThe farthest points in the direction of x are **a whole face**:",
+    "norms": " the largest ⟨x, w⟩ in the set is **{dual_norm}**, the dual norm of x. The norm of x "
+    "is **{norm}** (1 on the boundary).",
+    "no norm": " the largest ⟨x, w⟩ in the set is **{dual_norm}**.",
     "away": "The nearest point is {distance} away",  # over the figure, while the point moves
     "in": "x lies in the set",
 }
@@ -173,16 +180,16 @@ def projection_sentence(found: Nearest) -> str:
     parts = ["inside" if found.normal is None else "outside"]
     parts += [] if found.dual_point is None else ["dual"]
     if farthest:
-        parts.append("farthest" if len(farthest) == 1 else "side")
+        parts.append(("farthest", "edge", "face")[min(len(farthest), 3) - 1])
         parts.append("norms" if math.isfinite(found.norm) else "no norm")
     return "".join(SENTENCES[part] for part in parts).format(
         x=coordinates(found.point.tolist()),
         nearest=coordinates(found.nearest.tolist()),
-        distance=f"{found.distance:.3g}",
+        distance=_short(found.distance),
         dual=coordinates(() if found.dual_point is None else found.dual_point.tolist()),
         farthest=coordinates(farthest[0] if farthest else ()),
-        dual_norm=f"{found.dual_norm:.3g}",
-        norm=f"{found.norm:.3g}",
+        dual_norm=_short(found.dual_norm),
+        norm=_short(found.norm),
     )
 
 
@@ -257,11 +264,12 @@ INTRODUCTION = (
     "privacy **noise** looks, and how many directions can go wrong: the **width**."
 )
 LOOK_AT_SET = (
-    "Look for: where the residual x − P(x) meets the set it stands at a right angle on a "
-    "supporting line, or plane. Its direction leads to the **dual point** y of the polar set: a "
-    "corner of one is a side of the other. Move x: at a corner of the set P(x) stays put, and y "
-    "runs along a side. Green is how far the set reaches in the direction of x, and the **farthest "
-    "point** there. Only on the round ball do P(x), y and the farthest point always agree."
+    "Look for: the residual x − P(x) stands at a right angle on a line, or plane, that supports "
+    "the set. From 0 the same direction leads to the **dual point** y, on the boundary of the "
+    "polar set: a corner of one set belongs to a side of the other. Move x near a corner of the "
+    "set: P(x) stays put while y runs along a side of the polar set. Green is how far the set "
+    "reaches in the direction of x, and the **farthest point**, where ⟨x, w⟩ is largest. Only on "
+    "the round ball are P(x), y and the farthest point the same for every x outside."
 )
 UNBOUNDED = " Here 0 is not inside the set, so that the polar goes on for ever: it is cut off."
 ABOUT_WIDTH = (
@@ -316,10 +324,10 @@ HOW_TO_READ = """
 - The **polar set** holds every y with ⟨w, y⟩ ≤ 1 for all w in C. If C is its own mirror image, C is
   the unit ball of a norm, and the polar set that of its *dual norm*: the largest inner product
   with a point of C.
-- **y** is the *dual point* of P(x): the point of the polar set with the largest ⟨P(x), y⟩, which is
-  1. It lies in the direction of the residual.
+- **y** is the *dual point* of P(x), for x outside: in the direction of the residual, the point of
+  the polar set with ⟨P(x), y⟩ = 1, which no point of it exceeds.
 - The *farthest point* in the direction of x is the w of C with the largest ⟨x, w⟩. That largest
-  value is h(x), the support function: the dual norm of x, where C has a norm.
+  value is h(x), the support function; where C has a norm, it is the dual norm of x.
 - **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
   **q′** = q/(q − 1) is the exponent of its dual; 1 and ∞ belong together, and 2 with itself.
 - **ξ** (xi) is a vector of independent standard normal numbers, **h(ξ)** the support function, how

@@ -80,6 +80,8 @@ export const nearestPlace = (gd, places, axis, event) => {
 
 // While the pointer is down on `grip`, `move` follows it wherever it goes; `end` comes once.
 export const dragged = (grip, move, end) => {
+  // A finger here does not scroll the page, which would end the drag: the style alone is not enough.
+  grip.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false })
   grip.onpointerdown = (event) => {
     event.preventDefault()
     const stop = () => {

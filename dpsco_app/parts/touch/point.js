@@ -7,6 +7,7 @@ import { seenFrom } from "./sets.js"
 
 const LONG = 8 // half the length of a line that leaves the picture
 const DIAMOND = 1.3
+const HALF_UP = 1e-9 // a half is rounded away from 0 in spite of its last digits
 const DASHES = { dot: 1, dash: 3 }
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowDown: [0, -1], ArrowUp: [0, 1] }
 
@@ -28,10 +29,12 @@ const partsOf = ({ x, nearest, normal, dualPoint, farthest, foot }) => ({
   point: [x],
 })
 
-const coordinates = (point) => `(${point.map((one) => one.toFixed(2)).join(", ")})`
-  .replaceAll("-0.00", "0.00")
+// As Python writes them.
+const coordinates = (point) =>
+  `(${point.map((one) => (one + Math.sign(one) * HALF_UP).toFixed(2)).join(", ")})`
+    .replaceAll("-0.00", "0.00")
 
-const short = (value) => Number(value.toPrecision(3)).toString()
+const short = (value) => Number((value * (1 + HALF_UP)).toPrecision(3)).toString()
 
 const filled = (text, { x, nearest, distance, dualPoint, norm, dualNorm, farthest }) => {
   const values = {
@@ -47,7 +50,7 @@ const sentence = (sentences, seen) => {
   const parts = [normal ? "outside" : "inside", dualPoint && "dual"]
   if (farthest.length) {
     const isNorm = Number.isFinite(norm)
-    parts.push(farthest.length > 1 ? "side" : "farthest", isNorm ? "norms" : "no norm")
+    parts.push(farthest.length > 1 ? "edge" : "farthest", isNorm ? "norms" : "no norm")
   }
   return filled(parts.map((part) => sentences[part] ?? "").join(""), seen)
 }
@@ -120,7 +123,7 @@ const drawOver = (hand, seen) => {
   const title = gd.querySelector(".gtitle")?.cloneNode()
   if (!title) return
   title.removeAttribute("class")
-  title.setAttribute("font-weight", 700)
+  title.style.fontWeight = 700
   title.textContent = filled(data.sentences[seen.normal ? "away" : "in"], seen)
   hand.drawn.append(title)
 }
@@ -135,6 +138,7 @@ const shownIn = (gd) => {
 
 const draw = (hand) => {
   const { data, gd, at, held, root } = hand
+  if (!data.set) return // in space, sliders move the point
   const seen = seenFrom(data.set, at)
   const said = root.querySelector(".said")
   said.setAttribute("aria-busy", held) // while the point moves nobody is told of every place
@@ -180,9 +184,10 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   const hand = (root.hand ??= newHand(root, draw, "move", moving))
   hand.shows = shownIn
   root.querySelector(".hint").textContent =
-    "Drag x in the figure, or focus it and press the arrow keys."
+    data.set ? "Drag x in the figure, or focus it and press the arrow keys." : ""
   hand.data = data
   hand.tell = (chosen) => setTriggerValue("chosen", chosen)
   if (!hand.held) hand.at = data.at
-  draw(hand)
+  if (data.set) draw(hand)
+  else write(root.querySelector(".said"), data.said)
 }

@@ -10,7 +10,7 @@ import numpy as np
 from dpsco_core.base.arrays import Matrix, Vector
 from dpsco_core.base.errors import require
 from dpsco_core.explain.geometry.shapes import Shape
-from dpsco_core.geometry import lq_norm
+from dpsco_core.geometry import LqBall, lq_norm
 
 ZERO = 1e-9  # what is nearer to 0 is rounding
 
@@ -70,6 +70,7 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         dual_point = normal / height if height > ZERO else None
     else:
         distance = 0.0
+    tiny = 0.0 if isinstance(constraint, LqBall) else ZERO  # what is small there is not 0
     height, square = constraint.support(x), float(x @ x)
     farthest = constraint.support_point(x)[None]
     if shape.vertices is not None:
@@ -87,7 +88,7 @@ def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:
         dual_norm=height,
         farthest=farthest,
         foot=x * (height / square) if len(farthest) else x,
-        zeros=int(((np.abs(w) <= ZERO) & (np.abs(x) > ZERO)).sum()),
+        zeros=int(((np.abs(w) <= tiny) & (np.abs(x) > ZERO)).sum()),
     )
 
 

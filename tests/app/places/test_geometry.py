@@ -114,7 +114,7 @@ def test_the_plane_picture_holds_the_boundary_the_point_and_its_projection() -> 
     for name in ("residual x − P(x)", "supporting line at P(x)", "dual point y"):
         assert values(named(inside, name)) == []
     assert values(named(inside, "point x")) == [0.1]
-    assert sorted(values(named(inside, "farthest side"))) == [0, 1]
+    assert sorted(values(named(inside, "farthest edge"))) == [0, 1]
 
 
 def test_what_the_hand_moves_is_what_depends_on_the_point() -> None:
@@ -284,7 +284,8 @@ def test_controls_move_the_figures_and_the_address() -> None:
     page = set_field(page, "geometry", "linf")
     assert "goes to **P(x) = (1.00, 1.00)**" in hand(page)["said"]
     page = set_field(page, "dimensions", 3)
-    assert "(1.40, 1.40, 0.60) goes to **P(x) = (1.00, 1.00, 0.60)**" in texts(page)
+    assert "(1.40, 1.40, 0.60) goes to **P(x) = (1.00, 1.00, 0.60)**" in hand(page)["said"]
+    assert hand(page)["set"] is None  # the hand moves it in the plane alone
     page = set_field(page, "noise_q", 2)
     assert "the two are the same noise" in texts(page)
 
@@ -363,9 +364,10 @@ def test_words_follow_the_numbers() -> None:
     assert plane_note(View(geometry="group-l1", dimensions=3)) == ""
     shape = Shape(kind="l1")
     assert projection_title(nearest(shape, (0.0, 0.0))).startswith("The point lies in the set")
-    assert "a whole side" in projection_sentence(nearest(shape, (0.3, -0.3)))
+    assert "a whole edge" in projection_sentence(nearest(shape, (0.3, -0.3)))
     flat = projection_sentence(nearest(Shape(kind="simplex"), (0.3, -2.0)))
-    assert flat.endswith("⟨x, w⟩ is largest there, **0.3**.")
+    assert flat.endswith("the largest ⟨x, w⟩ in the set is **0.3**.")
+    assert "P(x) = (0.80, 0.21)" in projection_sentence(nearest(shape, (1.18, 0.59)))
     nowhere = projection_sentence(nearest(shape, (0.0, 0.0)))
     assert nowhere == "x = (0.00, 0.00) lies in the set and stays where it is."
     assert projection_title(nearest(shape, (1.4, 0.2))).endswith("1 of 2 coordinates exactly 0")
