@@ -25,6 +25,8 @@ def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
 ) -> None:
     page.goto(dashboard + TABLES)
     ready(page)
+    assert "/bounds?" in page.url and "p=3&" in page.url  # what the old page showed
+    assert page.get_by_text("In the address:").count() == 0
     chart = figure(page, "bounds_bounds")
     expect(chart).to_be_visible(timeout=20_000)
     said = page.locator(".st-key-bounds_said")

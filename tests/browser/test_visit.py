@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.shell.places import APART, MENU, PLACES, VIEWS
@@ -73,24 +72,3 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect_scenario(page, ready, 3)
     page.get_by_role("button", name="Use it everywhere").click()
     expect(note).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    ("old", "heading", "kept"),
-    [
-        ("/anatomy?n=500&d=3&trials=1", "One run", "problem=huber"),
-        ("/regimes?plane=n-p", "Who wins", "problem=quadratic"),
-        ("/theory?table=kamath", "Bounds", "p=3"),
-        ("/theory?part=errata&erratum=arora.one-step", "Errata", "erratum=arora.one-step"),
-        ("/algorithms?method=mean.clipped", "Methods", "method=mean.clipped"),
-        ("/explore?n=2000&trials=5&grid=500,1000", "DP-SCO Explorer", "n=2000"),
-    ],
-)
-def test_an_old_address_leads_to_the_new_one(
-    page: Page, dashboard: str, ready: Ready, old: str, heading: str, kept: str
-) -> None:
-    page.goto(dashboard + old)
-    expect(page.get_by_role("heading", level=1)).to_contain_text(heading, timeout=20_000)
-    ready(page, seconds=60)
-    assert kept in page.url
-    assert page.get_by_text("In the address:").count() == 0
