@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsco_app.shell import visit
-from dpsco_core.catalogue import default_methods
+from dpsco_core.catalogue import default_methods, methods_for
 from dpsco_core.scenario import Scenario
 
 # Old path -> present path; the front page has none.
@@ -46,4 +46,9 @@ def at_present(slug: str, query: Mapping[str, str]) -> tuple[str, dict[str, str]
     if page == "methods":
         for question in ("tails", "budget"):
             now |= ANSWERS.get((question, now.pop(question, "")), {})
-    return page, visit.query(BASES[slug]) | now if slug in BASES else now
+    if slug not in BASES:
+        return page, now
+    shown = visit.query(BASES[slug])
+    if not {*BASES[slug].methods} & {*methods_for(now.get("problem", shown["problem"]))}:
+        del shown["methods"]  # the problem has none of them
+    return page, shown | now

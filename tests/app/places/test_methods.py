@@ -23,7 +23,7 @@ from dpsco_app.pages.methods.words import (
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import at_present
-from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, method_card
+from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, default_methods, method_card
 from dpsco_core.explain.anatomy import risk_path
 from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting
 from dpsco_core.explain.methods.stories import example, example_point, story
@@ -237,3 +237,5 @@ def test_an_old_address_with_answers_leads_to_the_scenario_that_they_meant() -> 
     assert not wrong and (scenario.p, scenario.delta, scenario.problem) == (4.0, 0.0, "mean")
     zcdp, wrong = visit.read(at_present("algorithms", {"budget": "zcdp"})[1])
     assert not wrong and zcdp.rho == 0.05 and zcdp.epsilon is None
+    mean, wrong = visit.read(at_present("theory", {"problem": "mean", "n": "500"})[1])
+    assert not wrong and mean.n == 500 and mean.methods == default_methods("mean")
