@@ -264,12 +264,12 @@ INTRODUCTION = (
     "privacy **noise** looks, and how many directions can go wrong: the **width**."
 )
 LOOK_AT_SET = (
-    "Look for: the residual x − P(x) stands at a right angle on a line, or plane, that supports "
-    "the set. From 0 the same direction leads to the **dual point** y, on the boundary of the "
-    "polar set: a corner of one set belongs to a side of the other. Move x near a corner of the "
-    "set: P(x) stays put while y runs along a side of the polar set. Green is how far the set "
-    "reaches in the direction of x, and the **farthest point**, where ⟨x, w⟩ is largest. Only on "
-    "the round ball are P(x), y and the farthest point the same for every x outside."
+    "Look for: the residual x − P(x) is at a right angle to a line (in space, a plane) that "
+    "supports the set. From 0, the same direction leads to the **dual point** y on the boundary of "
+    "the polar set: a corner of one set belongs to a side of the other. Move x near a corner of "
+    "the set: P(x) stays put while y runs along a side of the polar set. Green marks the "
+    "**farthest point** in the direction of x, where ⟨x, w⟩ is largest. Only on the round ball are "
+    "P(x), y and the farthest point the same for every x outside."
 )
 UNBOUNDED = " Here 0 is not inside the set, so that the polar goes on for ever: it is cut off."
 ABOUT_WIDTH = (
@@ -324,8 +324,8 @@ HOW_TO_READ = """
 - The **polar set** holds every y with ⟨w, y⟩ ≤ 1 for all w in C. If C is its own mirror image, C is
   the unit ball of a norm, and the polar set that of its *dual norm*: the largest inner product
   with a point of C.
-- **y** is the *dual point* of P(x), for x outside: in the direction of the residual, the point of
-  the polar set with ⟨P(x), y⟩ = 1, which no point of it exceeds.
+- **y** is the *dual point* of P(x), for x outside the set. It lies in the direction of the
+  residual, where ⟨P(x), y⟩ = 1; no point of the polar set has a larger inner product with P(x).
 - The *farthest point* in the direction of x is the w of C with the largest ⟨x, w⟩. That largest
   value is h(x), the support function; where C has a norm, it is the dual norm of x.
 - **‖w‖_q** is the ℓ_q norm: the q-th root of the sum of the q-th powers of the coordinates' sizes.
