@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from dpsco_core.base.cards import BoundCard
 from dpsco_core.catalogue import METHODS, method_card, method_class
 
 Pair = tuple[str, str]
+Ends = tuple[float, float]
 # The colours that a method may name, one everywhere: (light theme, dark theme). A family has one
 # colour: an estimator and the optimisers that use it, and the two levels, which no figure shows
 # together.
@@ -169,25 +170,16 @@ def lay_out(figure: go.Figure, look: Look) -> None:
     """Set what all figures share: title, margins, fonts, legend, the mark of a stale figure."""
     # To merge with what is there takes Plotly seven times as long.
     figure.update_layout(**shared_layout(look), overwrite=True)
-    set_x(figure, **quiet_axis(look))
-    set_y(figure, **quiet_axis(look))
+    set_axes(figure, quiet_axis(look), quiet_axis(look))
     for mark in stale_marks(look):
         figure.add_annotation(**mark)
 
 
-def set_x(figure: go.Figure, **part: Any) -> None:
-    """Add to what every horizontal axis of a figure has: a tenth of the time of Plotly's update."""
-    _set(figure, figure.select_xaxes(), part)
-
-
-def set_y(figure: go.Figure, **part: Any) -> None:
-    """Add to what every vertical axis of a figure has."""
-    _set(figure, figure.select_yaxes(), part)
-
-
-def _set(figure: go.Figure, axes: Iterable[Any], part: Part) -> None:
-    for axis in list(axes):
-        figure.layout[axis.plotly_name] = _merged(axis.to_plotly_json(), part)
+def set_axes(figure: go.Figure, x: Part, y: Part) -> None:
+    """Add to what every axis of a figure has: an eighth of the time of Plotly's own updates."""
+    for axes, part in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):
+        for axis in list(axes):
+            figure.layout[axis.plotly_name] = _merged(axis.to_plotly_json(), part)
 
 
 def _merged(held: Part, part: Part) -> Part:
@@ -310,32 +302,43 @@ def log_ticks(low: float, high: float) -> list[float]:
     return [t for t in ticks if low <= t <= high]
 
 
-def log_axes(
-    figure: go.Figure,
-    look: Look,
-    x: tuple[float, float],
-    y: tuple[float, float],
-    x_title: str,
-    y_title: str,
-) -> None:
+def log_axes(figure: go.Figure, look: Look, x: Ends, y: Ends, x_title: str, y_title: str) -> None:
     """Make both axes logarithmic between their ends, with as many ticks as there is room for."""
-    for put, ends, title, most in (
-        (set_x, x, x_title, 4 if look.compact else 9),
-        (set_y, y, y_title, 9),
-    ):
-        ticks = log_ticks(*ends)
-        if len(ticks) > most:
-            ticks = ticks[:: math.ceil(len(ticks) / most)]
-        put(
-            figure,
-            type="log",
-            range=[math.log10(e) for e in ends],
-            title={"text": title},
-            tickvals=ticks,
-            ticktext=[number_text(t) for t in ticks],
-            gridcolor=look.grid,
-            zeroline=False,
-        )
+    set_axes(
+        figure,
+        _log_axis(look, x, x_title, 4 if look.compact else 9),
+        _log_axis(look, y, y_title, 9),
+    )
+
+
+def log_rows(
+    figure: go.Figure, look: Look, x: Ends, title: str, names: Sequence[str], above: float = 0.6
+) -> None:
+    """Make the horizontal axis logarithmic, and the vertical one rows with these names."""
+    rows = {
+        "type": "category",
+        "categoryorder": "array",
+        "categoryarray": names[::-1],
+        "range": [-0.6, len(names) - 1 + above],
+        "gridcolor": look.grid,
+        "zeroline": False,
+    }
+    set_axes(figure, _log_axis(look, x, title, 4 if look.compact else 9), rows)
+
+
+def _log_axis(look: Look, ends: Ends, title: str, most: int) -> Part:
+    ticks = log_ticks(*ends)
+    if len(ticks) > most:
+        ticks = ticks[:: math.ceil(len(ticks) / most)]
+    return {
+        "type": "log",
+        "range": [math.log10(e) for e in ends],
+        "title": {"text": title},
+        "tickvals": ticks,
+        "ticktext": [number_text(t) for t in ticks],
+        "gridcolor": look.grid,
+        "zeroline": False,
+    }
 
 
 def translucent(colour: str, alpha: float) -> str:

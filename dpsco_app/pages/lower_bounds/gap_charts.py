@@ -25,6 +25,7 @@ from dpsco_app.parts.look import (
     Look,
     lay_out,
     log_axes,
+    log_rows,
     place_labels,
     translucent,
     wrapped,
@@ -117,17 +118,7 @@ def ranks_figure(here: Standing, look: Look) -> go.Figure:
         )
     values = [r.value for r in rows]
     ends = min(values) / 1.6, max(values) * 2.5
-    log_axes(figure, look, ends, (1.0, 2.0), "Worst-case error (log)", "")
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=names[::-1],
-        range=[-0.6, len(names) - 0.4],
-        title_text=None,
-        tickvals=None,
-        ticktext=None,
-        gridcolor=look.grid,
-    )
+    log_rows(figure, look, ends, "Worst-case error (log)", names)
     lay_out(figure, look)
     figure.update_layout(
         height=(40 if look.compact else 28) * len(names) + 130,

@@ -17,7 +17,7 @@ from dpsco_app.parts.look import (
     Look,
     colour_of,
     lay_out,
-    log_axes,
+    log_rows,
     symbol_of,
     translucent,
     wrapped,
@@ -97,17 +97,7 @@ def ladder_figure(rungs: Sequence[Rung], look: Look) -> go.Figure:
                 cliponaxis=False,
             )
         )
-    log_axes(figure, look, (low / 1.15, high), (1.0, 2.0), "Least error (log)", "")
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=names[::-1],
-        range=[-0.6, len(names) - 0.4],
-        title_text=None,
-        tickvals=None,
-        ticktext=None,
-        gridcolor=look.grid,
-    )
+    log_rows(figure, look, (low / 1.15, high), "Least error (log)", names)
     _rows_layout(figure, len(names), look, left=290)
     return figure
 
@@ -196,17 +186,7 @@ def run_figure(
     for row in rows:
         if row.errors and row.floor > VOID and row.floor != value:
             _own_floor(figure, row.floor, names[row.method], look)
-    log_axes(figure, look, (low, high), (1.0, 2.0), "Error of the mean (log)", "")
-    figure.update_yaxes(
-        type="category",
-        categoryorder="array",
-        categoryarray=every[::-1],
-        range=[-0.6, len(every) - 0.1],
-        title_text=None,
-        tickvals=None,
-        ticktext=None,
-        gridcolor=look.grid,
-    )
+    log_rows(figure, look, (low, high), "Error of the mean (log)", every, above=0.9)
     _rows_layout(figure, len(every), look, left=230)
     return figure
 
