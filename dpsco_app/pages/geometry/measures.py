@@ -8,19 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
 from dpsco_app.parts.look import (
-    BLUE,
-    BROWN,
     CYAN,
-    GOLD,
     GREEN,
     GREY,
-    LIME,
-    MAGENTA,
-    ORANGE,
     PURPLE,
-    SLATE,
+    ROLES,
     Label,
     Look,
     lay_out,
@@ -30,24 +25,19 @@ from dpsco_app.parts.look import (
     translucent,
 )
 from dpsco_app.parts.options import number_text
-from dpsco_core.explain.geometry import GUIDES, DualSquare, RunningMean, WidthRow
+from dpsco_core.explain.geometry import COMPARED, GUIDES, DualSquare, RunningMean, WidthRow
 from dpsco_core.geometry import Width
 
 Pair = tuple[str, str]
+Values = Sequence[float] | NDArray[np.float64] | NDArray[np.intp]
 
 NOISE_COLOURS: dict[str, Pair] = {"generalized gaussian": PURPLE, "gaussian": CYAN}
-SET_COLOURS: dict[str, Pair] = {
-    "l2": BLUE,
-    "l1": ORANGE,
-    "lq": PURPLE,
-    "linf": GREEN,
-    "simplex": GOLD,
-    "solid-simplex": BROWN,
-    "group-l1": MAGENTA,
-    "sparse": CYAN,
-    "capped": LIME,
-    "ellipsoid": SLATE,
-}
+# Of `COMPARED`, in order.
+COLOURS = (
+    *("blue", "orange", "purple", "green", "gold"),
+    *("brown", "magenta", "cyan", "lime", "slate"),
+)
+SET_COLOURS = {kind: ROLES[colour] for kind, colour in zip(COMPARED, COLOURS, strict=True)}
 TALL_LINES = 22  # of text that fit beside a tall figure
 
 
@@ -56,21 +46,7 @@ def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
     figure = go.Figure()
     colour = look.colour(GREEN)
     x = running.draws
-    for y, fill in ((running.high, None), (running.low, "tonexty")):
-        figure.add_trace(
-            go.Scatter(
-                x=x,
-                y=y,
-                mode="lines",
-                line={"width": 0.5, "color": colour},
-                fill=fill,
-                fillcolor=translucent(colour, 0.16),
-                name="95 % interval",
-                legendgroup="interval",
-                showlegend=fill is not None,
-                hoverinfo="skip",
-            )
-        )
+    _band(figure, x, running.low, running.high, colour, "95 % interval")
     figure.add_trace(
         go.Scatter(
             x=x,
@@ -86,18 +62,9 @@ def running_figure(running: RunningMean, width: Width, look: Look) -> go.Figure:
     ends = [float(x[0]), float(x[-1])]
     levels = (width.value,) if width.exact else (width.lower, width.upper)
     for k, level in enumerate(levels):
-        figure.add_trace(
-            go.Scatter(
-                x=ends,
-                y=[level, level],
-                mode="lines",
-                line={"color": look.ink, "width": 1.8, "dash": "dash"},
-                name="the width, exact" if width.exact else "proven bounds of the width",
-                legendgroup="width",
-                showlegend=k == 0,
-                hovertemplate="%{y:.4g}<extra></extra>",
-            )
-        )
+        name = "the width, exact" if width.exact else "proven bounds of the width"
+        _curve(figure, ends, [level, level], name, look.ink, width=1.8, dash="dash")
+        figure.data[-1].update(showlegend=k == 0, hovertemplate="%{y:.4g}<extra></extra>")
     shown = running.draws >= min(5, x[-1])
     values = [*running.low[shown], *running.high[shown], *running.means, *levels]
     low, high = max(0.0, min(values)), max(values)
@@ -170,18 +137,19 @@ def growth_figure(
 
 
 def _band(
-    figure: go.Figure, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str
+    figure: go.Figure, x: Values, low: Values, high: Values, colour: str, name: str = ""
 ) -> None:
     figure.add_trace(
         go.Scatter(
             x=[*x, *reversed(x)],
             y=[*high, *reversed(low)],
+            name=name,
             mode="lines",
             line={"width": 0},
             fill="toself",
             fillcolor=translucent(colour, 0.18),
             hoverinfo="skip",
-            showlegend=False,
+            showlegend=bool(name),
         )
     )
 
