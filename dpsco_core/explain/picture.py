@@ -37,53 +37,31 @@ USUAL_DELTA = 1e-6
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """Records of one law with every tail, and what simple clipping does with them.
+    """Records of one law with every tail, and what simple clipping does with them."""
 
-    Parameters
-    ----------
-    law : str
-        The slug of the distribution.
-    delta : float
-        Of every budget.
-    sizes, epsilons, orders : tuple
-        The positions of the three controls: n, epsilon and the moment order p.
-    start : tuple of int
-        Where they stand at first: the positions nearest to the scenario.
-    records : array of shape (len(orders), sizes[-1], 2)
-        The first n records of an order are its data set.
-    means : array of shape (len(orders), 2)
-        The true means.
-    rhos : array of shape (len(epsilons),)
-        What each budget leaves for the one release; its noise in each coordinate has standard
-        deviation :math:`(2R/n)/\\sqrt{2\\rho}`.
-    radii : array of shape (len(orders), len(sizes), len(epsilons))
-        The clip radius that `SimpleClipping` chooses without looking at data.
-    noise : array of shape (RELEASES, 2)
-        Standard normal: each row is the noise of one run.
-    ladders : tuple of arrays
-        For each n the radii among which `AdaptiveClipping` chooses, over the largest.
-    choices : array of shape (len(orders), len(sizes), len(epsilons), 4)
-        The largest radius of the ladder, k (about so many records are to be longer), the epsilon
-        of the choice (0 where the records are too few for one: the largest radius is taken), and
-        the rho that it leaves to the noise.
-    uniforms : array of shape (CHOICES,)
-        Uniform in [0, 1): each is the luck of one choice.
-    """
-
-    law: str
-    delta: float
+    law: str  # the slug of the distribution
+    delta: float  # of every budget
+    # the positions of the three controls: n, epsilon and the moment order p
     sizes: tuple[int, ...]
     epsilons: tuple[float, ...]
     orders: tuple[float, ...]
-    start: tuple[int, int, int]
+    start: tuple[int, int, int]  # where they stand at first: nearest to the scenario
+    # shape (len(orders), sizes[-1], 2): the first n records of an order are its data set
     records: Vector
-    means: Vector
+    means: Vector  # the true means, shape (len(orders), 2)
+    # shape (len(epsilons),): what each budget leaves for the one release, whose noise in each
+    # coordinate has standard deviation (2R/n)/sqrt(2 rho)
     rhos: Vector
+    # shape (len(orders), len(sizes), len(epsilons)): what `SimpleClipping` chooses without looking
     radii: Vector
-    noise: Vector
+    noise: Vector  # standard normal, shape (RELEASES, 2): each row is the noise of one run
+    # for each n the radii among which `AdaptiveClipping` chooses, over the largest
     ladders: tuple[Vector, ...]
+    # shape (*radii.shape, 4): the largest radius of the ladder, k (about so many records are to be
+    # longer), the epsilon of the choice (0: too few records for one, the largest radius is taken),
+    # and the rho that it leaves to the noise
     choices: Vector
-    uniforms: Vector
+    uniforms: Vector  # in [0, 1), shape (CHOICES,): each is the luck of one choice
 
 
 def picture(scenario: Scenario) -> Picture:

@@ -35,39 +35,22 @@ LARGEST_JACOBIAN = 30.0  # epsilon of the change of variables: the ridge is 1e-1
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectivePlan(Plan):
-    r"""The parameters of one run; none of them depends on the data.
-
-    Parameters
-    ----------
-    hessian : float or None
-        1 or 0 where every loss has that multiple of the identity as its Hessian, and the
-        objective a closed form; None where it must be solved.
-    ridge : float
-        :math:`\lambda`; the objective has the term :math:`\lambda\|\theta\|^2`.
-    epsilon, jacobian_epsilon, delta : float
-        What G and the change of variables cost.
-    rho : float
-        In place of them, where G is one Gaussian release with the exact curve; else 0.
-    l2_sensitivity : float
-        Of n times the gradient of the empirical risk.
-    linear_std : float
-        :math:`\sigma_1`, of G.
-    accuracy : float
-        :math:`\alpha`; 0 for a closed form.
-    output_sensitivity, output_rho, output_std : float
-        Of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`.
-    """
+    """The parameters of one run; none of them depends on the data."""
 
     losses: Losses
+    # 1 or 0 where every loss has that multiple of the identity as its Hessian, and the objective a
+    # closed form; None where it must be solved
     hessian: float | None
-    ridge: float
+    ridge: float  # λ; the objective has the term λ‖θ‖²
+    # what G and the change of variables cost
     epsilon: float
     jacobian_epsilon: float
     delta: float
-    rho: float = 0.0
-    l2_sensitivity: float
-    linear_std: float
-    accuracy: float = 0.0
+    rho: float = 0.0  # in place of them, where G is one Gaussian release with the exact curve
+    l2_sensitivity: float  # of n times the gradient of the empirical risk
+    linear_std: float  # σ₁, of G
+    accuracy: float = 0.0  # α; 0 for a closed form
+    # of H; 0 for a closed form. The sensitivity includes what doubles round: `open_distance`
     output_sensitivity: float = 0.0
     output_rho: float = 0.0
     output_std: float = 0.0

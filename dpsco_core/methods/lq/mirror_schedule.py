@@ -28,41 +28,19 @@ Terms4 = tuple[float, float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class MirrorInputs:
-    r"""What B4 depends on besides the steps and the threshold.
+    """What B4 depends on besides the steps and the threshold."""
 
-    Parameters
-    ----------
-    n : int
-        Records.
-    space : RegularSpace
-        The parameters' space; :math:`\ell_2` in the reduction from q >= 2.
-    divergence : float
-        Bound on :math:`D_\Phi(w^*,w_0)`: :math:`\frac\kappa2\max_C\|w\|_q^2` if :math:`w_0`
-        minimises Phi over the set.
-    diameter : float
-        M, of the set in :math:`\|\cdot\|_q`.
-    smoothness : float
-        beta of the population risk, with respect to :math:`\|\cdot\|_q`.
-    gradient_bound : float
-        Bound G on :math:`\|\nabla F\|_{q'}` over the set: at most :math:`\beta M` where it is 0
-        somewhere in it.
-    variance : float
-        :math:`\sigma^2\ge E\|\nabla\ell-\nabla F\|_{q'}^2`.
-    lipschitz : float
-        Bound on every record's :math:`\|g\|_{q'}`; infinite if there is none.
-    batch_energy, record_energy : float
-        Bounds on :math:`E\|z\|_r^2` for the noise of a batch, and for that of a record times what
-        a sum costs (`sum_factor`), at dual sensitivity 1. Infinite: not available.
-    """
-
-    n: int
-    space: RegularSpace
+    n: int  # records
+    space: RegularSpace  # the parameters' space; l2 in the reduction from q >= 2
+    # bound on D(w*, w0): κ/2 times the largest squared norm of the set if w0 minimises Φ over it
     divergence: float
-    diameter: float
-    smoothness: float
-    gradient_bound: float
-    variance: float
-    lipschitz: float = math.inf
+    diameter: float  # M, of the set in the q-norm
+    smoothness: float  # β of the population risk, with respect to the q-norm
+    gradient_bound: float  # G, on the dual norm of ∇F over the set: βM where it is 0 in it
+    variance: float  # σ², bound on the mean squared dual norm of a gradient's deviation
+    lipschitz: float = math.inf  # bound on the dual norm of every record's gradient
+    # bounds on E‖z‖² for the noise of a batch, and for that of a record times what a sum costs
+    # (`sum_factor`), at dual sensitivity 1; infinite: not available
     batch_energy: float = math.inf
     record_energy: float = math.inf
 
