@@ -62,35 +62,18 @@ class Overlay:
 
 
 def error_figure(
-    scenario: Scenario,
-    measured: pd.DataFrame | Curves,
-    bounds: Sequence[Evaluation],
+    scenario: Scenario,  # with an axis; its own value on the axis is marked
+    measured: pd.DataFrame | Curves,  # a frame is the table of curves without a suffix
+    bounds: Sequence[Evaluation],  # what to draw besides, at the points of the grid
     look: Look,
+    # (x, risk) of the point at which optimisers start, if it is to be drawn
     start: Sequence[tuple[float, float]] = (),
-    beside: Curves | None = None,
+    beside: Curves | None = None,  # of another scenario with the same axis and quantity
+    # the vertical range, if not that of what is drawn: see `error_range`
     ends: tuple[float, float] | None = None,
-    overlays: Sequence[Overlay] = (),
+    overlays: Sequence[Overlay] = (),  # further lines, in the figure whatever their size
 ) -> go.Figure:
-    """Return the figure of a study: measured errors between their bounds.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        With an axis; its own value on the axis is marked.
-    measured : Curves or DataFrame
-        What has been measured; a frame is the table of curves without a suffix.
-    bounds : sequence of Evaluation
-        What to draw besides, at the points of the grid.
-    look : Look
-    start : sequence of (x, risk)
-        The excess risk of the point at which optimisers start, if it is to be drawn.
-    beside : Curves, optional
-        Those of another scenario with the same axis and quantity.
-    ends : (float, float), optional
-        The vertical range, if not that of what is drawn: see `error_range`.
-    overlays : sequence of Overlay
-        Further lines, which are in the figure whatever their size.
-    """
+    """Return the figure of a study: measured errors between their bounds."""
     assert scenario.axis is not None
     own = measured if isinstance(measured, Curves) else Curves(table=measured)
     curves = curves_of(bounds)

@@ -200,24 +200,16 @@ class Pace:
 
     A browser that is always drawing never gets to what it may put off, and that includes the
     controls whose code arrives late.
-
-    Parameters
-    ----------
-    first, every : float
-        Seconds before the first time, and at least between two.
-    work : float
-        What comes between two drawings is at least so many times as long as the first of them: on
-        a busy server a figure takes long, and many would hold up the cells that they show.
-    past : float
-        The pause is at least this share of the time that has passed.
     """
 
     def __init__(
         self,
-        first: float,
-        every: float = WRITE_EVERY_SECONDS,
+        first: float,  # seconds before the first time
+        every: float = WRITE_EVERY_SECONDS,  # seconds at least between two
+        # What comes between two drawings is at least so many times as long as the first of them: on
+        # a busy server a figure takes long, and many would hold up the cells that they show.
         work: float = 0.0,
-        past: float = 0.0,
+        past: float = 0.0,  # the pause is at least this share of the time that has passed
     ) -> None:
         self._every = every
         self._work = work

@@ -46,20 +46,8 @@ def _library(point: Scenario) -> str:
 def anatomy_script(
     point: Scenario, method: str, runs: Collection[str], trials: int, *, parts: bool
 ) -> str:
-    """Return the script of One run.
-
-    Parameters
-    ----------
-    point : Scenario
-        The single point that is taken apart.
-    method : str
-        Its method.
-    runs : collection of str
-        Which runs are drawn: ``"private"``, and ``"clipped"`` and ``"exact"`` beside it.
-    trials : int
-        Of the parts of the error.
-    parts : bool
-        Whether they are shown.
+    """Return the script of One run: with "clipped" or "exact" in `runs` beside the private one,
+    and with `trials` of the parts of the error.
     """
     names = ["risk_path"]
     others = {

@@ -9,7 +9,14 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import number, print_json, table
-from dpsco_core.explain.budgets import Point, composed, conversions, shuffling, subsampled
+from dpsco_core.explain.budgets import (
+    Point,
+    batched,
+    composed,
+    conversions,
+    shuffling,
+    subsampled,
+)
 
 FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",
@@ -17,7 +24,7 @@ FLAGS = {
     "rho": "zCDP budget, instead of epsilon; epsilon is then read at delta",
     "releases": "compose so many equal releases of the budget: Gaussian ones, or any of pure DP",
     "records": "shuffle so many records, or take a batch of them",
-    "batch": "subsample so many of the records",
+    "batch": "subsample so many of the records; with releases, Gaussian ones on a new batch each",
 }
 
 
@@ -94,6 +101,10 @@ def budget_json(given: dict[str, float | None]) -> dict[str, Any]:
             batch = _whole("batch", given["batch"])
             made = subsampled(point.epsilon, point.delta, batch, count)
             found["subsampling"] = {"epsilon": made.epsilon, "delta": made.delta}
+            if given["releases"] is not None:
+                k = _whole("releases", given["releases"])
+                many = batched(point.epsilon, point.delta, batch, count, k)
+                found["batches"] = {"releases": k, "epsilon": many, "delta": point.delta}
     return found
 
 

@@ -27,7 +27,7 @@ from dpsco_core.privacy.budget import (
     zcdp_rho,
 )
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
-from dpsco_core.privacy.subsampling import subsample
+from dpsco_core.privacy.subsampling import batched_gaussian_epsilon, subsample
 
 Kind = Literal["approx", "zcdp", "pure"]
 
@@ -319,16 +319,33 @@ def shuffling(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
 
 def subsampled(epsilon: float, delta: float, drawn: int, count: int) -> ApproxDP:
     """Return what an (epsilon, delta)-DP mechanism gives on a secret batch; see `subsample`."""
-    whole("records", count, 1, MOST_RECORDS)
-    whole("batch", drawn, 1, MOST_RECORDS)
-    require(drawn <= count, "batch", f"at most the {count:,} records", drawn)
+    _check_batch(drawn, count)
     return subsample(ApproxDP(epsilon=epsilon, delta=delta), drawn=drawn, count=count)
 
 
-def subsampling_curve(epsilon: float, delta: float, count: int) -> tuple[Vector, Vector, Vector]:
-    r"""Return batch sizes, epsilon on a batch, and its linear bound :math:`q(e^\varepsilon-1)`."""
+def batched(epsilon: float, delta: float, drawn: int, count: int, releases: int) -> float:
+    """Return epsilon at delta of Gaussian releases, each of the budget on a fresh secret batch."""
+    _check_batch(drawn, count)
+    whole("releases", releases, 1, MOST_RELEASES)
+    rho = gaussian_rho(epsilon, delta)
+    return batched_gaussian_epsilon(rho, delta, drawn=drawn, count=count, releases=releases)
+
+
+def _check_batch(drawn: int, count: int) -> None:
+    whole("records", count, 1, MOST_RECORDS)
+    whole("batch", drawn, 1, MOST_RECORDS)
+    require(drawn <= count, "batch", f"at most the {count:,} records", drawn)
+
+
+def subsampling_curve(
+    epsilon: float, delta: float, count: int, releases: int
+) -> tuple[Vector, Vector, Vector, Vector]:
+    r"""Return batch sizes, epsilon on a batch, its linear bound :math:`q(e^\varepsilon-1)`, and
+    epsilon of Gaussian releases on a batch each.
+    """
     sizes = np.unique(np.geomspace(1, count, 40).round().astype(np.int64))
     exact = [subsampled(epsilon, delta, int(size), count).epsilon for size in sizes]
+    many = [batched(epsilon, delta, int(size), count, releases) for size in sizes]
     with np.errstate(over="ignore"):
         linear = sizes / count * np.expm1(epsilon)
-    return sizes.astype(float), np.array(exact), linear
+    return sizes.astype(float), np.array(exact), linear, np.array(many)

@@ -47,29 +47,19 @@ SPANS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Between which two proven values the least worst-case error is.
-
-    Parameters
-    ----------
-    notion : {"pure", "zcdp", "approx"}
-    upper, lower : Bound or None
-        The best of either kind; None where none is proven.
-    ceiling, floor : float
-        Their values: infinite and 0 where they are missing.
-    uppers, lowers : mapping of str to float
-        Every bound that holds, best first: its value over the best lower one, and over the best
-        upper one.
-    shares : mapping of str to float
-        By what share the best upper bound would fall without each of its terms.
-    """
+    """Between which two proven values the least worst-case error is."""
 
     notion: Notion
+    # the best of either kind; None where none is proven
     upper: Bound | None
     lower: Bound | None
+    # their values: infinite and 0 where they are missing
     ceiling: float
     floor: float
+    # every bound that holds, best first: its value over the best lower, and the best upper one
     uppers: Mapping[str, float]
     lowers: Mapping[str, float]
+    # by what share the best upper bound would fall without each of its terms
     shares: Mapping[str, float]
 
     @property

@@ -20,32 +20,17 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class DualConstants:
-    r"""What Su, Zhao and Wang (2023), Assumptions 3 and 4, ask of a problem, certified.
+    r"""What Su, Zhao and Wang (2023), Assumptions 3 and 4, ask of a problem, certified."""
 
-    Parameters
-    ----------
-    exponent, dual : float
-        q, of the parameters' norm, and q', of the gradients'.
-    diameter : float
-        M, of the constraint set in :math:`\|\cdot\|_q`.
-    radius : float
-        The largest :math:`\|w\|_q` of a point of the set.
-    smoothness, sample_smoothness : float
-        Of the population risk and of every record's loss, with respect to :math:`\|\cdot\|_q`.
-    mean_gradient_bound : float
-        Bound on :math:`\|\nabla F(w)\|_{q'}` over the set.
-    variance : float
-        :math:`\sigma^2 \ge E\|\nabla\ell(w, Z) - \nabla F(w)\|_{q'}^2` for every w of the set.
-    lipschitz : float
-        Bound on :math:`\|\nabla\ell(w, z)\|_{q'}` for every record.
-    """
-
-    exponent: float
-    dual: float
-    diameter: float
-    radius: float
+    exponent: float  # q, of the parameters' norm
+    dual: float  # q', of the gradients'
+    diameter: float  # M, of the constraint set in the q-norm
+    radius: float  # the largest q-norm of a point of the set
+    # of the population risk and of every record's loss, with respect to the q-norm
     smoothness: float
     sample_smoothness: float
+    # bounds over the set, in the dual norm: on ∇F, on the mean square of a gradient's deviation
+    # from it, on every record's gradient
     mean_gradient_bound: float
     variance: float
     lipschitz: float

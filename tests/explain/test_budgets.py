@@ -18,6 +18,7 @@ from dpsco_core.cli.main import main
 from dpsco_core.explain.budgets import (
     Point,
     advanced_range,
+    batched,
     composed,
     conversions,
     epsilon_curves,
@@ -178,9 +179,11 @@ def test_shuffling_helps_many_records_and_the_exact_sum_most() -> None:
 
 def test_a_batch_of_everything_is_no_batch() -> None:
     assert subsampled(1.0, 1e-6, 100, 100) == ApproxDP(epsilon=1.0, delta=1e-6)
-    _, exact, linear = subsampling_curve(2.0, 1e-6, 1000)
+    _, exact, linear, many = subsampling_curve(2.0, 1e-6, 1000, 20)
     assert (exact <= linear).all() and (np.diff(exact) > 0).all()
     assert exact[-1] == pytest.approx(2.0)
+    assert (np.diff(many) > 0).all()
+    assert many[-1] == composed(Point(kind="approx", epsilon=2.0, delta=1e-6), 20).exact
     assert exact[0] == pytest.approx(linear[0], rel=0.01)
     with pytest.raises(InvalidInput, match="batch must be at most the 10 records"):
         subsampled(1.0, 1e-6, 11, 10)
@@ -259,7 +262,9 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object
 
 def test_the_command_says_what_the_calculator_does(capsys: pytest.CaptureFixture[str]) -> None:
     found = printed(capsys, "--releases", "10", "--records", "1000", "--batch", "10")
-    assert list(found) == ["budget", "conversions", "composition", "shuffling", "subsampling"]
+    titles = ["budget", "conversions", "composition", "shuffling", "subsampling", "batches"]
+    assert list(found) == titles
+    assert found["batches"]["epsilon"] == batched(1.0, 1e-6, 10, 1000, 10)  # type: ignore[index]
     rows = conversions(Point(kind="approx"))
     assert [c["rho"] for c in found["conversions"]] == [c.rho for c in rows]  # type: ignore[attr-defined]
     exact = {"accounting": "exact", "epsilon": composed(Point(kind="approx"), 10).exact}

@@ -61,13 +61,7 @@ class Shelf:
         return self.contents()[0]
 
     def contents(self) -> tuple[tuple[Scenario, ...], int]:
-        """Return the studies, and how many more there are that another version has begun.
-
-        Raises
-        ------
-        InvalidInput
-            As `studies`.
-        """
+        """Return `studies`, and how many more there are that another version has begun."""
         with self._opened() as store:
             found = tuple(as_controls(scenario) for scenario in store.scenarios())
             unreadable = len(store.unknown())

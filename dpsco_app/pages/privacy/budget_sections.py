@@ -31,6 +31,7 @@ from dpsco_app.pages.privacy.words import (
     said_conversions,
     said_odds,
     said_shuffled,
+    said_subsampled,
     title_composed,
     title_conversions,
     title_shuffled,
@@ -45,6 +46,7 @@ from dpsco_core.explain.budgets import (
     Point,
     Shuffled,
     advanced_range,
+    batched,
     composed,
     conversions,
     epsilon_curves,
@@ -166,23 +168,30 @@ def _shuffled(records: int, epsilon: float, delta: float) -> tuple[Shuffled, ...
 def _subsample(view: View) -> None:
     _choose_delta(view)
     point = _approximate(view)
-    left, right = st.columns(2)
+    left, middle, right = st.columns(3)
     with left:
         slider(STATE, "Records", "records", RECORD_OPTIONS)
-    with right:
+    with middle:
         slider(STATE, "Records in the batch", "batch", BATCH_OPTIONS)
+    with right:
+        slider(STATE, "Releases k", "releases", RELEASE_OPTIONS, help="Each on a new secret batch.")
+    budget = (point.epsilon, point.delta)
     try:
-        made = subsampled(point.epsilon, point.delta, view.batch, view.records)
+        made = subsampled(*budget, view.batch, view.records)
     except InvalidInput as problem:
         st.info(str(problem), icon=":material/info:")
         return
-    _said(
-        f"On a secret batch of {view.batch:,} of {view.records:,} records the whole is **{made}**."
-    )
-    curve = subsampling_curve(point.epsilon, point.delta, view.records)
+    many = batched(*budget, view.batch, view.records, view.releases)
+    bare = composed(Point(kind="approx", epsilon=budget[0], delta=budget[1]), view.releases).exact
+    _said(said_subsampled(view, made, many, bare))
+    marks = (float(view.batch), made.epsilon, many)
+    curve = _batches(*budget, view.records, view.releases)
     responsive(
         "privacy_subsample",
-        title_subsampled(view, point.epsilon, made),
-        lambda look: subsampled_figure(curve, (float(view.batch), made.epsilon), look),
+        title_subsampled(view, point.epsilon, made, many),
+        lambda look: subsampled_figure(curve, marks, view.releases, look),
         table=lambda: tables.subsampled_table(curve),
     )
+
+
+_batches = st.cache_data(max_entries=200, show_spinner=False)(subsampling_curve)

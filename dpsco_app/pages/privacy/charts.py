@@ -98,15 +98,20 @@ def shuffled_figure(
 
 
 def subsampled_figure(
-    curve: tuple[Vector, Vector, Vector], at: tuple[float, float], look: Look
+    curve: tuple[Vector, Vector, Vector, Vector],
+    at: tuple[float, float, float],
+    releases: int,
+    look: Look,
 ) -> go.Figure:
-    """Return epsilon over the size of the batch; `at` is (batch, epsilon)."""
-    sizes, exact, linear = curve
+    """Return epsilon over the size of the batch; `at` is (batch, epsilon, that of all releases)."""
+    sizes, exact, linear, many = curve
+    what = "records in the batch"
     lines: list[Line] = [
-        ("gaussian", "on a secret batch", sizes, exact, BLUE, "records in the batch"),
-        ("paper", "linear bound q(e^ε − 1)", sizes, linear, ORANGE, "records in the batch"),
+        ("gaussian", "one release on a secret batch", sizes, exact, BLUE, what),
+        ("paper", "linear bound q(e^ε − 1)", sizes, linear, ORANGE, what),
+        ("steps", f"{releases:,} Gaussian releases, a new batch each", sizes, many, GREEN, what),
     ]
-    marks = [(at[0], at[1], BLUE)]
+    marks = [(at[0], at[1], BLUE), (at[0], at[2], GREEN)]
     return _figure(lines, marks, look, "Records in the batch (log)", "ε (log)")
 
 

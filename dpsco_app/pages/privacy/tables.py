@@ -129,7 +129,7 @@ def histogram_table(edges: np.ndarray, one: np.ndarray, two: np.ndarray) -> pd.D
     )
 
 
-def subsampled_table(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> pd.DataFrame:
-    """Return epsilon over the size of a batch, and its linear bound."""
-    sizes, exact, linear = curve
-    return pd.DataFrame({"Batch": sizes.astype(int), "ε": exact, "Linear bound": linear})
+def subsampled_table(curve: tuple[np.ndarray, ...]) -> pd.DataFrame:
+    """Return epsilon over the size of a batch, its linear bound, and epsilon of all releases."""
+    names = ("Batch", "ε", "Linear bound", "ε of all Gaussian releases")
+    return pd.DataFrame(dict(zip(names, (curve[0].astype(int), *curve[1:]), strict=True)))

@@ -92,7 +92,9 @@ ABOUT_TOOL = {
     "on each other.",
     "subsample": "The mechanism sees a secret random batch of the records only. A record that is "
     "not in the batch is hidden perfectly, so that the whole is more private than the mechanism "
-    "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017).",
+    "on its batch. Replace-one neighbours, sampling without replacement (Ullman 2017). Releases "
+    "with Gaussian noise, each on a **new** secret batch, are composed by their moments, bounded "
+    "from the curve of one release: what private SGD spends.",
 }
 LOOK_AT_TOOL = {
     "convert": "**Look for:** the gap between the lines. At a fixed budget it is noise that can be "
@@ -102,7 +104,8 @@ LOOK_AT_TOOL = {
     "shuffle": "**Look for:** where the printed formula starts, and how far above the others it "
     "is; and that few records gain nothing from shuffling.",
     "subsample": "**Look for:** the straight line is the bound that is often quoted, q(e^ε − 1) "
-    "with q the share of the records; the exact one bends below it.",
+    "with q the share of the records; the exact one bends below it. And how many releases a small "
+    "batch pays for: with batches of 1 % ten thousand cost hardly more than one on all records.",
 }
 ABOUT_LEDGER = (
     "In this library no noise is drawn without an entry in a **ledger**. It knows how far one "
@@ -281,11 +284,22 @@ def said_shuffled(view: View, point: Point, found: Sequence[Shuffled]) -> str:
     )
 
 
-def title_subsampled(view: View, epsilon: float, made: ApproxDP) -> str:
+def said_subsampled(view: View, made: ApproxDP, many: float, bare: float) -> str:
+    """Return what a secret batch makes of one release, and of many Gaussian ones."""
+    k = f"{view.releases:,} Gaussian releases" if view.releases > 1 else "A Gaussian release"
+    return (
+        f"On a secret batch of {view.batch:,} of {view.records:,} records one release is "
+        f"**({made.epsilon:.4g}, {number_text(made.delta)})-DP**. "
+        f"{k} of this budget, each on a new batch, as in private SGD: together ε = "
+        f"**{many:.4g}** at δ = {number_text(view.delta)}; on all records ε = {bare:.4g}."
+    )
+
+
+def title_subsampled(view: View, epsilon: float, made: ApproxDP, many: float) -> str:
     """Return the takeaway of the figure of subsampling."""
     return (
-        f"A secret batch of {view.batch:,} of {view.records:,} turns ε = "
-        f"{epsilon:.4g} into {made.epsilon:.3g}"
+        f"A batch of {view.batch:,} of {view.records:,} turns ε = "
+        f"{epsilon:.4g} into {made.epsilon:.3g}; {view.releases:,} batches cost {many:.3g}"
     )
 
 

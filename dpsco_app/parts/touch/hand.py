@@ -10,23 +10,14 @@ from dpsco_app.parts.touch.modules import component
 
 @dataclass(frozen=True, kw_only=True)
 class Handle:
-    """What is chosen on an axis.
+    """What is chosen on an axis."""
 
-    Parameters
-    ----------
-    symbol, field : str
-        What the axis is called, and which field it sets.
-    values, texts : sequences
-        Where the handle can be put, and the same in words.
-    at : int
-        Which of them is chosen now.
-    """
-
-    symbol: str
-    field: str
+    symbol: str  # what the axis is called
+    field: str  # which field it sets
+    # where the handle can be put, and the same in words
     values: Sequence[float]
     texts: Sequence[str]
-    at: int
+    at: int  # which of them is chosen now
 
 
 def draw_handle(

@@ -23,27 +23,16 @@ from dpsco_core.bounds.euclidean.framework import convex_risk
 
 @dataclass(frozen=True, kw_only=True)
 class UniformOracle:
-    r"""A clipped mean oracle that is near the population gradient on the whole set.
+    r"""A clipped mean oracle that is near the population gradient on the whole set."""
 
-    Parameters
-    ----------
-    sampling, bias, covering : float
-        Their sum S bounds the deviation without noise at all points, except with probability
-        `failure`: finite data, clipping, and the steps between points of the net.
-    failure : float
-        Probability that S fails.
-    reach : float
-        What the deviation is always at most.
-    noise_energy : float
-        :math:`E\|N\|^2` of a single step with the whole budget; T steps have T times that each.
-    """
-
+    # Their sum S bounds the deviation without noise at all points, except with probability
+    # `failure`: finite data, clipping, and the steps between points of the net.
     sampling: float
     bias: float
     covering: float
     failure: float
-    reach: float
-    noise_energy: float
+    reach: float  # what the deviation is always at most
+    noise_energy: float  # E‖N‖² of a single step with the whole budget; T steps have T times that
 
     @property
     def deviation(self) -> float:

@@ -35,30 +35,14 @@ PIECE = 32_768  # entries whose intermediate results fit the cache
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedPlan(Plan):
-    """The parameters of one run; none of them depends on the data.
+    """The parameters of one run; none of them depends on the data."""
 
-    Parameters
-    ----------
-    tau : float
-        Truncation level.
-    smoothing_variance : float
-        The variance c of the multiplicative smoothing.
-    rho : float
-        The share of the budget.
-    l2_sensitivity : float
-        What the noise is calibrated to.
-    proven_l2_sensitivity : float
-        What is proven, :math:`2\\tau S_c\\sqrt d/n`.
-    noise_std : float
-        Per coordinate.
-    """
-
-    tau: float
-    smoothing_variance: float
-    rho: float
-    l2_sensitivity: float
-    proven_l2_sensitivity: float
-    noise_std: float
+    tau: float  # truncation level
+    smoothing_variance: float  # c, of the multiplicative smoothing
+    rho: float  # the share of the budget
+    l2_sensitivity: float  # what the noise is calibrated to
+    proven_l2_sensitivity: float  # what is proven, 2 tau S_c sqrt(d)/n
+    noise_std: float  # per coordinate
 
 
 def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:

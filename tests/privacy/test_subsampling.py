@@ -1,0 +1,84 @@
+"""Gaussian releases on fresh secret batches, between what is true of one pair and another proof."""
+
+from __future__ import annotations
+
+import math
+
+import dp_accounting
+import numpy as np
+import pytest
+from dp_accounting import rdp
+from dp_accounting.pld import privacy_loss_distribution as pld
+from scipy.stats import norm
+
+from dpsco_core.base.errors import InvalidInput
+from dpsco_core.privacy.budget import gaussian_delta, gaussian_epsilon, zcdp_epsilon
+from dpsco_core.privacy.subsampling import batched_gaussian_epsilon
+
+DELTA = 1e-6
+CASES = [(0.01, 100, 10), (0.5, 10, 1000), (0.5, 900, 2), (2.0, 100, 10)]
+
+
+def renyi(rho: float, drawn: int, count: int, releases: int) -> float:
+    """Wang, Balle and Kasiviswanathan (2019), as dp-accounting has it."""
+    orders = [2, 3, 5, 8, 16, 48]
+    neighbours = dp_accounting.NeighboringRelation.REPLACE_ONE
+    accountant = rdp.RdpAccountant(orders=orders, neighboring_relation=neighbours)
+    noise = dp_accounting.GaussianDpEvent(1 / math.sqrt(2 * rho))
+    batch = dp_accounting.SampledWithoutReplacementDpEvent(count, drawn, noise)
+    return float(accountant.compose(batch, releases).get_epsilon(DELTA))
+
+
+def of_one_pair(rho: float, share: float, releases: int) -> float:
+    """Epsilon, rounded down, of the sum of a batch of zeros that one record of 1 may be among."""
+    std = 1 / math.sqrt(2 * rho)
+    points = np.linspace(-8 * std, 8 * std, 2001)
+
+    def counts(shift: float) -> dict[int, float]:
+        masses = (1 - share) * norm.pdf(points, 0, std) + share * norm.pdf(points, shift, std)
+        return dict(enumerate(masses / masses.sum()))
+
+    found = pld.from_two_probability_mass_functions(
+        {k: math.log(v) for k, v in counts(0.0).items()},
+        {k: math.log(v) for k, v in counts(1.0).items()},
+        pessimistic_estimate=False,
+        value_discretization_interval=1e-4,
+    )
+    return float(found.self_compose(releases).get_epsilon_for_delta(DELTA))
+
+
+@pytest.mark.parametrize(("rho", "drawn", "releases"), CASES)
+def test_it_is_below_another_proof_and_below_no_batch_at_all(
+    rho: float, drawn: int, releases: int
+) -> None:
+    found = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
+    assert found <= renyi(rho, drawn, 1000, releases)
+    assert found <= gaussian_epsilon(releases * rho, DELTA)
+
+
+@pytest.mark.parametrize(("rho", "drawn", "releases"), [(0.5, 100, 10), (0.05, 10, 100)])
+def test_it_is_above_what_one_pair_of_neighbours_shows(
+    rho: float, drawn: int, releases: int
+) -> None:
+    found = batched_gaussian_epsilon(rho, DELTA, drawn=drawn, count=1000, releases=releases)
+    shown = of_one_pair(rho, drawn / 1000, releases)
+    assert shown <= found <= 1.4 * shown
+
+
+def test_one_release_is_exact_and_nearly_all_records_are_nearly_no_batch() -> None:
+    rho, share = 0.5, 0.1
+    one = batched_gaussian_epsilon(rho, DELTA, drawn=100, count=1000, releases=1)
+    inner = math.log1p(math.expm1(one) / share)
+    assert share * gaussian_delta(rho, inner) == pytest.approx(DELTA, rel=1e-6)
+    all_but_one = batched_gaussian_epsilon(rho, DELTA, drawn=999_999, count=10**6, releases=3)
+    assert all_but_one == gaussian_epsilon(3 * rho, DELTA) < zcdp_epsilon(3 * rho, DELTA)
+
+
+def test_it_grows_with_the_batch_and_with_the_releases() -> None:
+    def at(drawn: int, releases: int) -> float:
+        return batched_gaussian_epsilon(0.1, DELTA, drawn=drawn, count=1000, releases=releases)
+
+    for values in ([at(m, 50) for m in (1, 10, 100, 999)], [at(50, k) for k in (1, 2, 9, 99)]):
+        assert (np.diff(values) > 0).all()
+    with pytest.raises(InvalidInput, match="drawn must be at most 1000"):
+        at(1001, 2)
