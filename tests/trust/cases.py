@@ -212,6 +212,7 @@ def _shuffled_in_steps() -> Iterator[None]:
 VARIANTS = {
     "mean.adaptive, guarded": Variant(slug="mean.adaptive", fields={"mode": "guarded"}),
     "mean.adaptive, pure": Variant(slug="mean.adaptive", scenario={"delta": 0.0}),
+    "sco.adaptive, steps of its own": Variant(slug="sco.adaptive", fields={"descent": None}),
     "mean.iterative, shuffled": Variant(
         slug="mean.iterative",
         scenario={"n": 3000, "epsilon": 0.5, "delta": 1e-4},
