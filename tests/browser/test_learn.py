@@ -37,6 +37,25 @@ def predict_and_run_by_key(page: Page, slug: str, ready: Ready) -> None:
     page.keyboard.press("Control+Enter")  # from the slider, or from the choice
 
 
+def choose_in_the_figure(page: Page, slug: str) -> None:
+    """Click the line of the second answer, which checks its button."""
+    x, y = (
+        page.locator(".prediction .hit")
+        .nth(1)
+        .evaluate(
+            """line => {
+          const { x, y } = line.points[Math.floor(line.points.length * 0.96)]
+          const { a, d, e, f } = line.getScreenCTM()
+          return [x * a + e, y * d + f]
+        }"""
+        )
+    )
+    page.mouse.click(x, y)
+    expect(prediction(page, slug).get_by_role("radio").nth(1)).to_be_checked(timeout=SLOW)
+    said = page.locator("svg.prediction text")
+    expect(said).to_have_text(f"you: {list(BY_SLUG[slug].choices.values())[1]}")
+
+
 def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: Ready) -> None:
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(dashboard + "/learn?lesson=heavy-tails")
@@ -47,6 +66,8 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
         expect(drawn).to_be_visible(timeout=SLOW)
         before = drawn.bounding_box()
         assert before and before["y"] + before["height"] <= 900
+        if BY_SLUG[slug].stand is not None:
+            choose_in_the_figure(page, slug)
         if slug in SLUGS[:2]:  # both kinds of predictions; the rest is read
             predict_and_run_by_key(page, slug, ready)
             expect(page.locator(".st-key-learn_said")).to_contain_text(
@@ -56,6 +77,10 @@ def test_the_path_can_be_walked_by_keyboard(page: Page, dashboard: str, ready: R
             ready(page, seconds=60)
             after = drawn.bounding_box()
             assert after and after["y"] == pytest.approx(before["y"], abs=2)
+            if BY_SLUG[slug].stand is not None:  # every trial, and only the answer that was given
+                expect(page.locator("svg.prediction circle")).to_have_count(200, timeout=SLOW)
+                expect(page.locator("svg.prediction .answer")).to_have_count(1)
+                expect(page.locator("svg.prediction .hit")).to_have_count(0)
             follow = page.locator(".st-key-learn_next button")
             follow.focus()
             follow.press("Enter")

@@ -53,6 +53,13 @@ CHOICE_NAMES = {
     ADAPTIVE: method_card("mean.adaptive").name,
 }
 CHOICE_COLOURS = {BLIND: colour_of("mean.clipped"), ADAPTIVE: colour_of("mean.adaptive")}
+
+
+def trial_colour(of: str) -> Pair:
+    """Return the colour of a trial of a method, or of a line of an experiment."""
+    return RADIUS_COLOURS.get(of) or colour_of(of)
+
+
 NO, YES = "You answer no", "You answer yes"
 
 
@@ -106,8 +113,11 @@ def records_figure(samples: Mapping[str, Vector], look: Look) -> go.Figure:
     return figure
 
 
-def exceedance_figure(errors: pd.DataFrame, look: Look) -> go.Figure:
-    """Return, for every method, the share of the samples whose error is larger than x."""
+def exceedance_figure(errors: pd.DataFrame, look: Look, room: Sequence[float] = ()) -> go.Figure:
+    """Return, for every method, the share of the samples whose error is larger than x.
+
+    `room` are errors that the figure holds besides.
+    """
     curves: list[Curve] = []
     for method in dict.fromkeys(errors["method"]):
         values = np.sort(errors.loc[errors["method"] == method, "error"].to_numpy())
@@ -130,7 +140,7 @@ def exceedance_figure(errors: pd.DataFrame, look: Look) -> go.Figure:
         look,
         "Error of the estimate, x",
         "Samples with a larger error, in percent (log)",
-        (0, 1.03 * max(every)),
+        (0, 1.03 * max([*every, *room])),
         (math.log10(low), 2.02),
         log_y=True,
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dpsco_app.pages.learn.findings import LessonEvidence
-from dpsco_core.explain.lessons import PRIVATE, RIGHT, running_share
+import numpy as np
+import pandas as pd
+
+from dpsco_app.pages.learn.findings import LessonEvidence, cut_answer
+from dpsco_core.explain.lessons import CUT, PRIVATE, RIGHT, running_share
 
 Point = tuple[float, float]
 Read = Callable[[LessonEvidence], float]
@@ -51,6 +55,89 @@ class Answering:
             columns = (rows[name] for name in ("trial", "x", "error"))
             found = [(t, float(x), float(e)) for t, x, e in zip(*columns, strict=True)]
         return [(x, y) for _, x, y in sorted(found) if self.everywhere or x == last]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choosing:
+    """How the answers to choose from stand in a figure: see `StandingAnswer`."""
+
+    # Takes what is known before the run, and returns the points of each answer.
+    places: Callable[[LessonEvidence], dict[str, list[Point]]]
+    # Takes what was measured, and returns the trials that land: (x, y, method or line).
+    trials: Callable[[LessonEvidence], list[tuple[float, float, str]]]
+    band: bool = False
+
+
+# By which factor the median of means is off where it is predicted to be off by less, and by more.
+LESS, MORE = 0.65, 1.25
+BELOW = 0.4  # times the height of the mark above
+
+
+def luck(evidence: LessonEvidence) -> dict[str, list[Point]]:
+    """Lesson 2: the line of the median of means, from the sample mean's own line."""
+    own = _exceeded(evidence, "mean.sample")
+    low = math.log(own[-1][1] / 100)
+    ends = {"mean": (MORE, MORE), "split": (1.0, LESS), "sturdy": (LESS, LESS)}
+    return {
+        answer: [(x * (a + (b - a) * math.log(y / 100) / low), y) for x, y in own]
+        for answer, (a, b) in ends.items()
+    }
+
+
+def luck_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:
+    """Lesson 2: every sample's error of the median of means, at its place on the line."""
+    method = "mean.median-of-means"
+    return [(x, y, method) for x, y in _exceeded(evidence, method, in_order=False)]
+
+
+def _exceeded(evidence: LessonEvidence, method: str, *, in_order: bool = True) -> list[Point]:
+    """Return every trial's error with the percentage of trials whose error is not smaller."""
+    assert evidence.errors is not None
+    errors = evidence.errors.loc[evidence.errors["method"] == method, "error"]
+    above = 100 * errors.rank(method="first", ascending=False) / len(errors)
+    found = [(float(x), float(y)) for x, y in zip(errors, above, strict=True)]
+    return sorted(found) if in_order else found
+
+
+def cut(evidence: LessonEvidence) -> dict[str, list[Point]]:
+    """Lesson 4: the radii that clip so many records."""
+    shares = pd.DataFrame([(r.x, r.value) for r in evidence.rows if r.series == CUT])
+    by_radius = shares.groupby(0)[1].mean()
+    answers = pd.Series({float(x): cut_answer(float(share)) for x, share in by_radius.items()})
+    radii = answers.index.to_numpy()
+    edges = np.sqrt(radii[1:] * radii[:-1])
+    edges = np.array([radii[0], *edges, radii[-1]])
+    return {
+        str(answer): [(float(edges[at.min()]), 1.0), (float(edges[at.max() + 1]), 1.0)]
+        for answer in dict.fromkeys(answers)
+        for at in [np.flatnonzero(answers == answer)]
+    }
+
+
+def cut_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:
+    """Lesson 4: the radius of least private error in every repetition, with that error."""
+    best: dict[int, tuple[float, float]] = {}
+    for r in evidence.rows:
+        if r.series == PRIVATE and r.value < best.get(r.trial, (0.0, math.inf))[1]:
+            best[r.trial] = (r.x, r.value)
+    return [(*best[trial], PRIVATE) for trial in sorted(best)]
+
+
+def least(evidence: LessonEvidence) -> dict[str, list[Point]]:
+    """Lesson 9: a mark an answer at the smallest n, one below the other."""
+    assert evidence.start is not None
+    n, start = min(evidence.start.items())
+    answers = ("start", "sco.clipped", "sco.cwme")
+    return {answer: [(n, start * BELOW**i)] for i, answer in enumerate(answers)}
+
+
+def least_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:
+    """Lesson 9: the risk that every private run leaves at the smallest n."""
+    assert evidence.errors is not None
+    first = evidence.errors[evidence.errors["x"] == evidence.errors["x"].min()]
+    columns = (first[name] for name in ("trial", "method", "x", "error"))
+    found = sorted(zip(*columns, strict=True))
+    return [(float(x), float(e), m) for _, m, x, e in found if m != "sco.erm"]
 
 
 def plain(evidence: LessonEvidence) -> float:

@@ -110,11 +110,12 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
     scenario = lesson.scenario
     if scenario.axis is None:
         errors = found.errors
-        assert errors is not None
+        assert errors is not None and lesson.stand is not None
+        room = [x for points in lesson.stand.places(found).values() for x, _ in points]
         responsive(
             "learn",
             title,
-            lambda look: charts.exceedance_figure(errors, look),
+            lambda look: charts.exceedance_figure(errors, look, room),
             bar=False,
             table=lambda: study_table(lesson, found),
             setting=setting_line(scenario),

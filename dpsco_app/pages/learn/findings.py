@@ -140,16 +140,20 @@ def share_cut(evidence: LessonEvidence) -> LessonFinding:
     best = float(private.idxmin())
     share = float(_series(evidence.table, CUT, "mean")[best])
     bias = float(_series(evidence.table, CLIPPED, "mean")[best])
-    key = "none" if share < NONE_CUT else "most" if share > MOST_CUT else "some"
     ends = f"{short(private.iloc[0])} at the smallest radius, {short(private.iloc[-1])} at the"
     return LessonFinding(
-        answer=key,
+        answer=cut_answer(share),
         headline=f"The best radius, {number_text(best)}, clips {100 * share:.0f} % of the records: "
         "a smaller one adds bias, a larger one noise",
         said=f"The private average has its least error, **{short(private[best])}**, at the radius "
         f"**{number_text(best)}**, which clips **{100 * share:.0f} %** of the records. Clipping "
         f"alone has an error of {short(bias)} there. The private error is {ends} largest.",
     )
+
+
+def cut_answer(share: float) -> str:
+    """Return the answer to lesson 4 that a share of the records is."""
+    return "none" if share < NONE_CUT else "most" if share > MOST_CUT else "some"
 
 
 def private_look(evidence: LessonEvidence) -> LessonFinding:

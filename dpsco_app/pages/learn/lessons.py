@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dpsco_app.pages.explore.presets import DEFAULT, GRID_EPSILON
 from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
-from dpsco_app.pages.learn.drawing import Answering, at_end
+from dpsco_app.pages.learn.drawing import Answering, Choosing, at_end
 from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import NO_SET, number_text
 from dpsco_core.catalogue import bound
@@ -48,6 +48,7 @@ class Lesson:
     unit: str = ""  # of the number, with its space, as it follows it
     near: float = NEAR  # by which factor a number may be off to be close
     draw: Answering | None = None  # where a number stands in the figure
+    stand: Choosing | None = None  # and where the choices do
     # one of `dpsco_core.explain.lessons.EXPERIMENTS`, run in place of the scenario
     experiment: Experiment | None = None
     # the methods that are drawn before the run; those on the second set, where they differ
@@ -161,6 +162,7 @@ LESSONS: tuple[Lesson, ...] = (
             "split": "They are level typically; the median of means in the worst",
             "sturdy": "The median of means in both",
         },
+        stand=Choosing(places=drawing.luck, trials=drawing.luck_trials),
         given=("mean.sample",),
     ),
     Lesson(
@@ -199,6 +201,7 @@ LESSONS: tuple[Lesson, ...] = (
             "some": "Some: more than one in a hundred, less than half",
             "most": "Most of them",
         },
+        stand=Choosing(places=drawing.cut, trials=drawing.cut_trials, band=True),
     ),
     Lesson(
         slug="look",
@@ -291,6 +294,7 @@ LESSONS: tuple[Lesson, ...] = (
             "sco.clipped": "Clipped gradients",
             "sco.cwme": "Coordinate-wise gradients",
         },
+        stand=Choosing(places=drawing.least, trials=drawing.least_trials),
         given=("sco.erm",),
         elsewhere=(("methods", "The methods, one by one"),),
     ),

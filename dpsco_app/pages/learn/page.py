@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpsco_app.pages.learn import state
+from dpsco_app.pages.learn.charts import trial_colour
 from dpsco_app.pages.learn.figures import after, before, below
 from dpsco_app.pages.learn.findings import LessonEvidence
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, number
@@ -15,8 +16,10 @@ from dpsco_app.pages.learn.state import START, STATE, View
 from dpsco_app.pages.learn.teachers import for_teachers
 from dpsco_app.pages.learn.words import INTRODUCTION, PICTURE
 from dpsco_app.parts.figures import SHARED_STYLE
+from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
+from dpsco_app.parts.touch.choice import StandingAnswer, StandingChoice, draw_choice
 from dpsco_app.parts.touch.picture import draw_picture
 from dpsco_app.parts.touch.prediction import Prediction, draw_prediction
 from dpsco_app.parts.touch.top import to_the_top
@@ -160,8 +163,10 @@ def _run_row(lesson: Lesson) -> DeltaGenerator:
 
 
 def _draw_prediction(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvidence) -> None:
-    """Draw the slider of a number, its handle in the figure, and what has been measured."""
+    """Draw what answers in the figure: a handle for a number, or the choices; and the trials."""
     if lesson.draw is None:
+        with place:
+            _draw_choices(lesson, evidence)
         return
     run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
     trials, measured, fresh = [], None, 0
@@ -188,6 +193,32 @@ def _draw_prediction(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvid
         draw_prediction(
             asked, state.prediction_key(lesson.slug), lambda: state.predict(lesson.slug)
         )
+
+
+def _draw_choices(lesson: Lesson, evidence: LessonEvidence) -> None:
+    """Draw the choices as shapes of the figure, and what has been measured."""
+    assert lesson.stand is not None
+    run, held = state.runs().get(lesson.slug), state.predictions().get(lesson.slug)
+    done = run is not None and run.done
+    places = lesson.stand.places(evidence)
+    trials, fresh = [], 0
+    if run is not None and done:
+        look = Look(dark=st.context.theme.type == "dark")
+        found = lesson.stand.trials(evidence)
+        trials = [(x, y, look.colour(trial_colour(of))) for x, y, of in found]
+        fresh, run.landing = run.landing, 0
+    asked = StandingChoice(
+        answers=[
+            StandingAnswer(text=text, points=places[choice], band=lesson.stand.band)
+            for choice, text in lesson.choices.items()
+        ],
+        figure="learn_figure",
+        chosen=None if held is None else list(lesson.choices).index(held),
+        done=done,
+        trials=trials,
+        fresh=fresh,
+    )
+    draw_choice(asked, state.choice_key(lesson.slug), lambda: state.choose(lesson.slug))
 
 
 def _answer(

@@ -240,6 +240,12 @@ def predict(slug: str) -> None:
     predictions()[slug] = BY_SLUG[slug].numbers[int(at)]
 
 
+def choose(slug: str) -> None:
+    """Take over the choice that was clicked in the figure; a callback."""
+    at = st.session_state[choice_key(slug)]["answer"]
+    st.session_state[prediction_key(slug)] = list(BY_SLUG[slug].choices)[int(at)]
+
+
 def press_cancel() -> None:
     """Stop; a callback."""
     st.session_state[RUNNING] = None
@@ -252,6 +258,11 @@ def forget() -> None:
     for lesson in LESSONS:
         st.session_state.pop(prediction_key(lesson.slug), None)
     STATE.change({"answers": ""})
+
+
+def choice_key(slug: str) -> str:
+    """Return the key of what is clicked in a lesson's figure."""
+    return f"learn_choice_{slug}"
 
 
 def prediction_key(slug: str) -> str:

@@ -23,7 +23,7 @@ const figureOf = (place) => {
 
 // Put the layer over the figure, also where Plotly has drawn it anew or the window has changed; with
 // `shows`, where that has changed, too.
-const follow = (over, draw) => {
+export const follow = (over, draw) => {
   const gd = figureOf(over.data.figure)
   if (!gd) return
   const { xaxis, yaxis } = gd._fullLayout

@@ -1,16 +1,9 @@
 // A prediction that is drawn into a figure: by its handle there, or by the slider and its keys.
 
+import { drawTrials, land } from "./landing.js"
 import { dragged, follow, nameBeside, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
 
 const GRIP = 11
-const LAND_MS = 1800 // for all trials together
-
-const drawTrials = (layer, gd, { trials, colours }, count) => {
-  for (const trial of trials.slice(0, count)) {
-    const [cx, cy] = toPixels(gd, trial)
-    layer.append(tag("circle", { cx, cy, r: 4, fill: colours.measured, opacity: 0.6 }))
-  }
-}
 
 // The line of the prediction: from a given point, along the axis it is read on, or up to its top.
 const drawLine = (layer, gd, data, [x, y], colour) => {
@@ -76,20 +69,6 @@ const send = (asked) => {
   asked.sending = setTimeout(() => asked.tell(asked.at), 200)
 }
 
-// Trials land one after the other, but for who asks for stillness.
-const land = (asked) => {
-  const all = asked.data.trials.length
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
-  const begin = performance.now()
-  const step = (time) => {
-    asked.count = still ? all : Math.min(all, Math.ceil((all * (time - begin)) / LAND_MS))
-    draw(asked)
-    if (asked.count < all && asked.layer.isConnected) requestAnimationFrame(step)
-    else asked.count = all
-  }
-  requestAnimationFrame(step)
-}
-
 export default function ({ data, parentElement: root, setStateValue }) {
   root.stop?.() // what was drawn from older data
   const middle = Math.floor(data.texts.length / 2)
@@ -114,10 +93,7 @@ export default function ({ data, parentElement: root, setStateValue }) {
   say(asked)
   const watch = setInterval(() => follow(asked, draw), 150)
   follow(asked, draw)
-  if (data.fresh && root.landed !== data.fresh) {
-    root.landed = data.fresh
-    land(asked)
-  }
+  land(asked, draw)
   root.stop = () => {
     clearInterval(watch)
     layer.remove()

@@ -8,15 +8,18 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
+from dpsco_app.pages.learn import drawing
 from dpsco_app.pages.learn import findings as find
 from dpsco_app.pages.learn.findings import LessonEvidence, LessonFinding
 from dpsco_app.pages.learn.lessons import BY_SLUG, LESSONS, SLUGS, Lesson, answer_text, judge
+from dpsco_app.pages.learn.state import LessonRun, evidence_before, given
 from dpsco_app.pages.learn.words import WORDS
 from dpsco_app.parts.page import explore_query
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import PLACES
 from dpsco_core.base.limits import DASHBOARD
-from dpsco_core.explain.lessons import CLIPPED, CUT, GAUSSIAN, PRIVATE, RIGHT, STUDENT
+from dpsco_core.explain.lessons import CLIPPED, CUT, GAUSSIAN, PRIVATE, RIGHT, STUDENT, LessonRow
+from dpsco_core.runs.study import Outcome
 from dpsco_core.scenario import Scenario
 
 Curves = dict[str, dict[float, float]]
@@ -253,6 +256,95 @@ def test_a_lesson_is_whole(lesson: Lesson) -> None:
     )
     for answer in (*lesson.choices, *lesson.numbers):
         assert answer_text(lesson, answer)
+
+
+# -- where the answers to choose from stand in the figure ---------------------------------------
+
+
+def test_every_choice_stands_in_the_figure_and_no_other() -> None:
+    choices = [lesson for lesson in LESSONS if lesson.choices]
+    assert [lesson.stand is not None for lesson in LESSONS] == [
+        bool(one.choices) for one in LESSONS
+    ]
+    for lesson in choices:
+        assert lesson.stand is not None
+        for known in (False, True):
+            run = LessonRun(lesson=lesson, prediction="")
+            if known:
+                assert list(run.steps())
+                places = lesson.stand.places(run.evidence)
+            else:
+                outcomes: list[Outcome] = []
+                if lesson.experiment is None:
+                    *_, (outcomes, _) = given(lesson)
+                places = lesson.stand.places(evidence_before(lesson, outcomes, None))
+            assert set(places) == set(lesson.choices)
+
+
+def luck_of(errors: dict[str, list[float]]) -> LessonEvidence:
+    rows = [
+        {"method": method, "trial": trial, "x": 1.0, "error": error}
+        for method, own in errors.items()
+        for trial, error in enumerate(own)
+    ]
+    return LessonEvidence(table=pd.DataFrame(), errors=pd.DataFrame(rows))
+
+
+def test_the_median_of_means_is_predicted_beside_the_sample_mean() -> None:
+    own = [float(e) for e in range(1, 101)]
+    shuffled = own[50:] + own[:50]
+    places = drawing.luck(luck_of({"mean.sample": shuffled}))
+    at = {answer: {round(y, 9): x for x, y in line} for answer, line in places.items()}
+    # The error that 1 % of the samples reach is 100; the one that all reach is 1.
+    assert at["mean"][1.0] == pytest.approx(100 * drawing.MORE)
+    assert at["split"][1.0] == at["sturdy"][1.0] == pytest.approx(100 * drawing.LESS)
+    assert at["split"][100.0] == pytest.approx(1.0)
+    assert at["sturdy"][100.0] == pytest.approx(drawing.LESS)
+    # Trials land in their order, each where its rank is.
+    found = drawing.luck_trials(luck_of({"mean.median-of-means": [3.0, 1.0, 2.0, 4.0]}))
+    assert [(x, y) for x, y, _ in found] == [(3.0, 50.0), (1.0, 100.0), (2.0, 75.0), (4.0, 25.0)]
+
+
+def test_the_bands_hold_the_radii_that_cut_so_many() -> None:
+    shares = {1.0: 0.9, 2.0: 0.6, 4.0: 0.3, 8.0: 0.02, 16.0: 0.001}
+    rows = [
+        LessonRow(series=CUT, x=radius, trial=0, value=share) for radius, share in shares.items()
+    ]
+    rows += [
+        LessonRow(series=PRIVATE, x=x, trial=trial, value=abs(x - 2.0 ** (trial + 1)) + 1)
+        for trial in (0, 1)
+        for x in shares
+    ]
+    evidence = LessonEvidence(table=pd.DataFrame(), rows=tuple(rows))
+    bands = {answer: (a[0], b[0]) for answer, (a, b) in drawing.cut(evidence).items()}
+    assert bands == {
+        "most": (1.0, pytest.approx(8**0.5)),
+        "some": (pytest.approx(8**0.5), pytest.approx(128**0.5)),
+        "none": (pytest.approx(128**0.5), 16.0),
+    }
+    assert drawing.cut_trials(evidence) == [(2.0, 1.0, PRIVATE), (4.0, 1.0, PRIVATE)]
+
+
+def test_the_marks_of_the_least_risk_begin_at_the_answer_without_data() -> None:
+    errors = pd.DataFrame(
+        [
+            {"method": method, "trial": trial, "x": x, "error": trial + x}
+            for method in ("sco.erm", "sco.cwme", "sco.clipped")
+            for trial in (1, 0)
+            for x in (500.0, 1000.0)
+        ]
+    )
+    evidence = LessonEvidence(table=errors, errors=errors, start={500.0: 0.2, 1000.0: 0.2})
+    places = drawing.least(evidence)
+    assert places["start"] == [(500.0, 0.2)]
+    heights = [y for [(_, y)] in places.values()]
+    assert heights == sorted(heights, reverse=True) and len(set(heights)) == 3
+    assert drawing.least_trials(evidence) == [
+        (500.0, 500.0, "sco.clipped"),
+        (500.0, 500.0, "sco.cwme"),
+        (500.0, 501.0, "sco.clipped"),
+        (500.0, 501.0, "sco.cwme"),
+    ]
 
 
 def test_every_word_belongs_to_a_lesson() -> None:

@@ -1,0 +1,29 @@
+// What has been measured lands in a figure, trial by trial.
+
+import { tag, toPixels } from "./layer.js"
+
+const LAND_MS = 1800 // for all trials together
+
+export const drawTrials = (layer, gd, { trials, colours }, count) => {
+  for (const [x, y, colour] of trials.slice(0, count)) {
+    const [cx, cy] = toPixels(gd, [x, y])
+    layer.append(tag("circle", { cx, cy, r: 4, fill: colour ?? colours.measured, opacity: 0.6 }))
+  }
+}
+
+// After a run, once: the trials land one after the other, but for who asks for stillness.
+export const land = (asked, draw) => {
+  const { data, root } = asked
+  if (!data.fresh || root.landed === data.fresh) return
+  root.landed = data.fresh
+  const all = data.trials.length
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches
+  const begin = performance.now()
+  const step = (time) => {
+    asked.count = still ? all : Math.min(all, Math.ceil((all * (time - begin)) / LAND_MS))
+    draw(asked)
+    if (asked.count < all && asked.layer.isConnected) requestAnimationFrame(step)
+    else asked.count = all
+  }
+  requestAnimationFrame(step)
+}
