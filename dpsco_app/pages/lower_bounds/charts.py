@@ -10,13 +10,23 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from dpsco_app.pages.lower_bounds.words import CURVE_NAMES, VOID, brief
-from dpsco_app.parts.look import CLAY, GREY, TEAL, Label, Look, lay_out, log_axes, place_labels
+from dpsco_app.pages.lower_bounds.words import VOID, brief
+from dpsco_app.parts.look import (
+    CLAY,
+    GREY,
+    PURPLE,
+    TEAL,
+    Label,
+    Look,
+    lay_out,
+    log_axes,
+    place_labels,
+)
 from dpsco_core.explain.fano.builder import Builder
 from dpsco_core.explain.fano.instance import FanoCurve
 
 Floats = NDArray[np.float64]
-CLASS_COLOURS = {"zcdp": TEAL, "pure": CLAY}
+CLASS_COLOURS = {"zcdp": TEAL, "pure": CLAY, "approx": PURPLE}
 DASHES = {
     "hypercube-cdp": "solid",
     "rate-distortion-cdp": "dashdot",
@@ -25,6 +35,7 @@ DASHES = {
     "fano-cdp": "dot",
     "hypercube-pure": "solid",
     "fano-pure": "dot",
+    "approx-tracing": "longdash",
 }
 FREE_POINTS = 121
 FREE_SPAN = (1.0, 1e7)
@@ -46,7 +57,7 @@ def curve_figure(
     for rank, curve in enumerate(drawn):
         if curve.best <= VOID:
             continue
-        colour, name = look.colour(CLASS_COLOURS[curve.binds]), CURVE_NAMES[curve.slug]
+        colour, name = look.colour(CLASS_COLOURS[curve.binds]), curve.name
         y = np.where(curve.values > low / 3, curve.values, np.nan)
         dash = DASHES[curve.slug]
         _line(figure, curve.q, y, name, colour, dash=dash, about="at q")

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dpsco_app.pages.lower_bounds.gap_words import BOUND_LINE, LINE_NAMES, NO_DATA, ranked
-from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, CURVE_NAMES, RUNG_NAMES, SOURCE_NAMES
+from dpsco_app.pages.lower_bounds.words import CLASS_NAMES, RUNG_NAMES, SOURCE_NAMES
 from dpsco_core.base.arrays import Vector
 from dpsco_core.catalogue import method_card
 from dpsco_core.explain.fano.builder import Builder
@@ -88,7 +88,7 @@ def curve_table(drawn: Sequence[FanoCurve]) -> pd.DataFrame:
     parts = [
         pd.DataFrame(
             {
-                "Bound": CURVE_NAMES[c.slug],
+                "Bound": c.name,
                 "Row of the catalogue": f"lower.mean.{c.slug}",
                 "q": np.append(c.q, c.best_q),
                 "Least error": np.append(c.values, c.best),

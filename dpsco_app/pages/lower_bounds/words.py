@@ -23,28 +23,19 @@ HARD_NAMES = {
     "tracing": "Tracing",
 }
 CLASS_NAMES = {"zcdp": "zCDP", "pure": "pure DP"}
-CURVE_NAMES = {
-    "hypercube-cdp": "Hypercube, zCDP",
-    "rate-distortion-cdp": "Rate distortion, zCDP",
-    "tracing-cdp": "Tracing, zCDP",
-    "fano-cdp-gilbert": "Larger packing, zCDP",
-    "fano-cdp": "Paper's packing, zCDP",
-    "hypercube-pure": "Hypercube, pure",
-    "fano-pure": "Paper's packing, pure",
-}
 RUNG_NAMES = {
-    "literal-cdp": "Paper's q, constant 1",
-    "closed-cdp": "Paper's packing, half of Fano's factor",
-    "fano-cdp": "Paper's packing, best q",
-    "given-cdp": "… and the number of spikes known",
-    "gilbert-cdp": "Largest known packing, best q",
-    "closed-hypercube-cdp": "Hypercube, in closed form",
-    "hypercube-cdp": "Hypercube, entropy form",
-    "rate-distortion-cdp": "Hypercube, rate distortion",
-    "literal-pure": "Paper's q, constant 1 (pure)",
-    "markov-pure": "Paper's packing, Markov form (pure)",
-    "fano-pure": "Paper's packing, number of spikes known (pure)",
-    "hypercube-pure": "Hypercube (pure)",
+    "literal-cdp": "CDP Fano at the paper's q, constant 1",
+    "closed-cdp": "CDP Fano, half of its factor",
+    "fano-cdp": "CDP Fano",
+    "given-cdp": "CDP Fano, number of spikes known",
+    "gilbert-cdp": "CDP Fano, exact code sizes",
+    "closed-hypercube-cdp": "CDP hypercube, closed form",
+    "hypercube-cdp": "CDP hypercube",
+    "rate-distortion-cdp": "CDP rate distortion",
+    "literal-pure": "Pure-DP Fano, Markov form, the paper's q",
+    "markov-pure": "Pure-DP Fano, Markov form",
+    "fano-pure": "Pure-DP Fano",
+    "hypercube-pure": "Pure-DP hypercube",
 }
 SOURCE_NAMES = {
     "paper": "the paper's constants",
@@ -75,10 +66,10 @@ LOOK_AT_LADDER = (
     "only."
 )
 LOOK_AT_CURVE = (
-    "A diamond marks the best q of a bound. Solid lines: all sign patterns; dots and dashes: the "
-    "same with rate distortion; long dashes: tracing; dotted: the paper's packing; short dashes: "
-    "the largest packing known to exist. Pure DP is a smaller class of algorithms, so "
-    "more is proven about it. A bound ends where its mean would leave R."
+    "A diamond marks the best q of a bound. Hypercube and rate distortion hide any pattern of "
+    "signs, tracing draws the signs with a bias, Fano takes the paper's packing, or (exact code "
+    "sizes) the largest one known to exist. Pure DP is a smaller class of algorithms, so more is "
+    "proven about it. A bound ends where its mean would leave R."
 )
 ABOUT_PROOF = (
     "Every line is one step of the proof, with its number at the present settings. Move the spike "

@@ -375,13 +375,13 @@ def hardest_tracing(
     return at.best(form, largest, np.array([shape]))[0], shape
 
 
-def tracing_cdp(q: float, n: int, d: int, moment_order: float, rho: float) -> float:
-    """Return T1 for rho-zCDP algorithms at q, with the best shape."""
-    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=concentrated_leakage(rho))
+def tracing_l2(q: float, n: int, d: int, moment_order: float, leakage: Leakage) -> float:
+    """Return T1 at q, with the best shape."""
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
     return float(np.max(bounds.l2_at(np.full(len(SHAPES), q), SHAPES)))
 
 
-def best_cdp(n: int, d: int, moment_order: float, rho: float, largest: float) -> float:
-    """Return the q in (0, largest] that maximises `tracing_cdp`."""
-    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=concentrated_leakage(rho))
+def best_tracing(n: int, d: int, moment_order: float, leakage: Leakage, largest: float) -> float:
+    """Return the q in (0, largest] that maximises `tracing_l2`."""
+    bounds = TracingBounds(n=n, d=d, moment_order=moment_order, leakage=leakage)
     return bounds.best("l2", largest)[0]

@@ -22,6 +22,7 @@ from dpsco_core.bounds.instances import hypercube, spikes, tracing
 from dpsco_core.bounds.instances import rate_distortion as distortion
 from dpsco_core.bounds.instances.binomial import maximise
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
+from dpsco_core.bounds.instances.prior import approximate_level
 from dpsco_core.catalogue import bound
 from dpsco_core.explain.fano.builder import PackingProof, SignProof
 from dpsco_core.explain.tracing import tracing_law
@@ -31,7 +32,7 @@ from dpsco_core.scenario import Scenario
 
 Hard = Literal["hypercube", "spike"]  # of Fano's proofs
 Proof = Literal["hypercube", "spike", "tracing"]
-Class = Literal["zcdp", "pure"]
+Class = Literal["zcdp", "pure", "approx"]
 Source = Literal["paper", "optimised", "hypercube"]
 HARDS: tuple[Hard, ...] = ("hypercube", "spike")
 PROOFS = (*HARDS, "tracing")
@@ -75,11 +76,20 @@ class MeanInstance:
         """R."""
         return self.setting.constants.mean_gradient_bound
 
-    def largest(self, hard: Proof) -> float:
+    def level(self, binds: Class, hard: Proof) -> tracing.Leakage | float | None:
+        """Return what a bound takes of the budget; None if the budget says nothing of its class."""
+        if binds == "approx":
+            approximate = approximate_level(self.setting) if self.scenario.delta else None
+            return None if approximate is None else tracing.approximate_leakage(*approximate)
+        if hard == "tracing":
+            return tracing.concentrated_leakage(self.rho)
+        return self.rho if binds == "zcdp" else self.epsilon
+
+    def largest(self, hard: Proof, binds: Class = "zcdp") -> float:
         """Return the largest spike probability that keeps the means within R."""
         d, order = self.scenario.d, self.scenario.p
         if hard == "tracing":
-            spread = tracing.CONCENTRATED
+            spread = tracing.FULL if binds == "approx" else tracing.CONCENTRATED
             return tracing.largest_tracing_probability(d, order, self.mean_bound, spread)
         return largest_spike_probability(hard, d, order, self.mean_bound)
 
@@ -159,45 +169,51 @@ class FanoCurve:
     best_q: float
     best: float
 
+    @property
+    def name(self) -> str:
+        """That of its row."""
+        return bound(f"lower.mean.{self.slug}").card.name
 
-_FORMS: tuple[tuple[str, Class, Proof, At, Callable[..., float]], ...] = (
+
+_FORMS: tuple[tuple[str, Class, Proof, Callable[..., float], Callable[..., float]], ...] = (
     ("hypercube-cdp", "zcdp", "hypercube", hypercube.hypercube_cdp, hypercube.best_cdp),
     ("rate-distortion-cdp", "zcdp", "hypercube", distortion.rate_distortion_l2, distortion.best_l2),
-    ("tracing-cdp", "zcdp", "tracing", tracing.tracing_cdp, tracing.best_cdp),
+    ("tracing-cdp", "zcdp", "tracing", tracing.tracing_l2, tracing.best_tracing),
     ("fano-cdp-gilbert", "zcdp", "spike", spikes.spike_fano_cdp_gilbert, spikes.best_cdp_gilbert),
     ("fano-cdp", "zcdp", "spike", spikes.spike_fano_cdp, spikes.best_cdp),
     ("hypercube-pure", "pure", "hypercube", hypercube.hypercube_pure, hypercube.best_pure),
     ("fano-pure", "pure", "spike", spikes.spike_pure, spikes.best_pure),
+    ("approx-tracing", "approx", "tracing", tracing.tracing_l2, tracing.best_tracing),
 )
 
 
 def curves(at: MeanInstance) -> tuple[FanoCurve, ...]:
-    """Return the bounds over the spike probability, each with its best one."""
+    """Return the bounds over the spike probability, each with its best one.
+
+    Those that bind every (epsilon, delta) algorithm are there at a budget that says so.
+    """
     s = at.scenario
     n, d, order = s.n, s.d, s.p
-    bests = {}
+    forms = []
     for slug, binds, hard, form, best in _FORMS:
-        level = at.rho if binds == "zcdp" else at.epsilon
-        q = best(n, d, order, level, at.largest(hard))
-        bests[slug] = (q, form(q, n, d, order, level))
-    found = [q for q, value in bests.values() if value > 0]
-    low = max(1e-12, CURVE_SPAN[0] * min(found, default=1 / n))
-    high = min(1.0, CURVE_SPAN[1] * max(found, default=1 / n))
+        level = at.level(binds, hard)
+        if level is not None:
+            most = at.largest(hard, binds)
+            q = best(n, d, order, level, most)
+            forms.append((slug, binds, hard, level, most, q, form))
+    found = [(q, form(q, n, d, order, level)) for _, _, _, level, _, q, form in forms]
+    likely = [q for q, value in found if value > 0]
+    low = max(1e-12, CURVE_SPAN[0] * min(likely, default=1 / n))
+    high = min(1.0, CURVE_SPAN[1] * max(likely, default=1 / n))
     grid = np.geomspace(low, high, CURVE_POINTS)
     grid[-1] = high
     out = []
-    for slug, binds, hard, form, _ in _FORMS:
-        level = at.rho if binds == "zcdp" else at.epsilon
-        within = grid[grid <= at.largest(hard) * (1 + 1e-12)]
+    for (slug, binds, hard, level, most, q, form), (_, top) in zip(forms, found, strict=True):
+        within = grid[grid <= most * (1 + 1e-12)]
+        values = np.array([form(float(x), n, d, order, level) for x in within])
         out.append(
             FanoCurve(
-                slug=slug,
-                binds=binds,
-                hard=hard,
-                q=within,
-                values=np.array([form(float(x), n, d, order, level) for x in within]),
-                best_q=bests[slug][0],
-                best=bests[slug][1],
+                slug=slug, binds=binds, hard=hard, q=within, values=values, best_q=q, best=top
             )
         )
     return tuple(out)

@@ -19,7 +19,6 @@ from dpsco_app.pages.lower_bounds.row_charts import information_figure, ladder_f
 from dpsco_app.pages.lower_bounds.run import RESULT
 from dpsco_app.pages.lower_bounds.state import DEFAULT, SCENES, STATE, View, fill
 from dpsco_app.pages.lower_bounds.words import (
-    CURVE_NAMES,
     RUNG_NAMES,
     brief,
     curve_title,
@@ -77,10 +76,11 @@ def test_the_curves_are_drawn_with_their_best_marked() -> None:
     for look in (Look(), Look(dark=True, compact=True)):
         made = json.loads(curve_figure(drawn, 0.05, chosen, 0.0141, look).to_json())
         for curve in drawn:
-            mark = named(made, f"best q, {CURVE_NAMES[curve.slug]}")
+            mark = named(made, f"best q, {curve.name}")
             assert (mark["x"], mark["y"]) == ([curve.best_q], [curve.best])
         notes = [a["text"] for a in made["layout"]["annotations"]]
         assert "the printed q" in notes and "the proof's q" in notes
+    assert [c.name for c in drawn][:3] == ["CDP hypercube", "CDP rate distortion", "CDP tracing"]
     table = tables.curve_table(drawn)
     assert sorted(table[table["Best q"]]["Least error"]) == sorted(c.best for c in drawn)
 
