@@ -145,7 +145,10 @@ def test_an_empty_address_later_on_is_the_page_at_its_defaults(
     page.query_params.clear()  # the back button
     page = checked(page.run())
     assert held(page) != whole
-    assert page.query_params == checked(AppTest.from_string(SCRIPT.format(name)).run()).query_params
+    assert (
+        page.query_params
+        == checked(AppTest.from_string(SCRIPT.format(name), default_timeout=60).run()).query_params
+    )
 
 
 def leave(page: AppTest) -> None:

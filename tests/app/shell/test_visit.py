@@ -23,7 +23,7 @@ importlib.import_module(f"dpsco_app.pages.{name}.page").page()
 PAGES = ("one_run", "who_wins", "bounds", "privacy", "lower_bounds", "users")
 MINE = {"problem": "quadratic", "methods": "sco.clipped,sco.cwme", "n": "2000", "d": "3", "p": "4"}
 MEAN = MINE | {"problem": "mean", "methods": "mean.sample,mean.clipped"}
-SMALL = {"axis": "n", "grid": "500,1000", "trials": "5"}
+SMALL = {"axis": "n", "grid": "500,1000", "trials": "2"}
 
 
 def wanted(name: str) -> dict[str, str]:
