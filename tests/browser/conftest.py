@@ -19,7 +19,16 @@ from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Request, Response, WebSocket
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    Request,
+    Response,
+    WebSocket,
+    expect,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 FLAGS = [
@@ -32,6 +41,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+expect.set_options(timeout=20_000)  # a busy machine draws a figure late
 LOCAL = {"127.0.0.1", "localhost"}
 WINDOW = {"width": 1280, "height": 900}  # a laptop's
 # The script has rested for a tenth of a second: one run may call for the next.

@@ -379,10 +379,10 @@ def test_a_hand_or_a_key_moves_the_chosen_n_in_the_figure(
     grip = page.get_by_role("slider", name="Chosen n")
     expect(grip).to_have_attribute("aria-valuetext", "n = 10,000", timeout=30_000)
     ready(page)
+    grip.hover()  # once it stands still
     box = grip.bounding_box()
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x + 90, y, steps=6)
     held = grip.get_attribute("aria-valuetext")
