@@ -198,13 +198,16 @@ def quiet_axis(look: Look) -> Part:
     return {"tickfont": quiet | {"size": 12}, "title": {"font": quiet | {"size": 14}}}
 
 
+def above_title(title: str) -> int:
+    """Return the pixels above: Plotly sets the first of several lines on the top's own line."""
+    return 22 if "<br>" in title else 10
+
+
 def shared_layout(look: Look) -> Part:
     """Return what the layout of every figure has: title, margins, fonts, legend."""
     width = 40 if look.compact else 52 if look.narrow else 95
     height = (420 if look.short else 560) if look.compact else (400 if look.short else 540)
     title = wrapped(look.title, width)
-    # Plotly sets the first of several lines on the top's line, and a single one below it.
-    above = 22 if "<br>" in title else 10
     beyond = 20 * max(title.count("<br>") - 2, 0)  # of a title of more than three lines
     return {
         "title": {
@@ -213,7 +216,7 @@ def shared_layout(look: Look) -> Part:
             "xanchor": "left",
             "y": 1,
             "yanchor": "top",
-            "pad": {"t": above},
+            "pad": {"t": above_title(title)},
             "font": {"size": 15 if look.compact or look.narrow else 17},
         },
         "showlegend": look.compact,

@@ -14,7 +14,7 @@ import streamlit as st
 
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_app.parts.look import wrapped
+from dpsco_app.parts.look import above_title, wrapped
 from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
@@ -154,7 +154,8 @@ def enlarged(figure: go.Figure) -> go.Figure:
     plain = figure.to_plotly_json()
     layout = _larger(plain["layout"])
     if title := (layout.get("title") or {}).get("text"):
-        layout["title"]["text"] = wrapped(title.replace("<br>", ""), 62)
+        text = wrapped(title.replace("<br>", ""), 62)
+        layout["title"] |= {"text": text, "pad": {"t": SCALE * above_title(text)}}
     for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
         layout.setdefault(name, usual)
     layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
