@@ -41,11 +41,15 @@ const newGrip = (hand, cursor, does) => {
 }
 
 // Put the grip at [x, y] of the figure, and say what it holds, with the attributes of ARIA's slider.
-export const placeGrip = ({ grip, data, keyed }, [x, y], says) => {
+export const placeGrip = ({ grip, data }, [x, y], says) => {
   grip.setAttribute("transform", `translate(${x} ${y})`)
   for (const [name, value] of Object.entries(says)) grip.setAttribute(`aria-${name}`, value)
   grip.lastChild.setAttribute("fill", data.colours.ink)
   grip.lastChild.setAttribute("stroke", data.colours.page)
+}
+
+// A figure that is not yet shown refuses the focus: so it is offered again.
+const refocus = ({ grip, keyed }) => {
   const lost = document.activeElement === document.body
   if (lost && Date.now() - keyed < STAY_MS) grip.focus({ preventScroll: true })
 }
@@ -56,6 +60,12 @@ export const newHand = (root, draw, cursor, does) => {
   const hand = { root, held: false, drawn: tag("g", {}), layer: newLayer({ class: "hand" }) }
   hand.grip = newGrip(hand, cursor, does(hand))
   hand.layer.append(hand.drawn, hand.grip)
-  keep(hand, draw, () => delete root.hand)
+  hand.each = () => refocus(hand)
+  const elsewhere = () => (hand.keyed = 0) // who points at something is done with the keys
+  window.addEventListener("pointerdown", elsewhere, true)
+  keep(hand, draw, () => {
+    window.removeEventListener("pointerdown", elsewhere, true)
+    delete root.hand
+  })
   return hand
 }

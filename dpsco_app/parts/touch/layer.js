@@ -37,14 +37,16 @@ export const follow = (over, draw) => {
   draw(over)
 }
 
-// Keep a layer over its figure while `over.root`, its place, is in the page. It outlives a change of
-// its numbers, so that what is in it keeps the focus; `gone` comes once, when the place has gone.
+// Keep a layer over its figure while `over.root`, its place, is in the page, and do `over.each` again
+// and again. It outlives a change of its numbers, so that what is in it keeps the focus; `gone` comes
+// once, when the place has gone.
 export const keep = (over, draw, gone) => {
   let seen = Date.now()
   const watch = setInterval(() => {
     if (over.root.isConnected) {
       seen = Date.now()
-      return follow(over, draw)
+      follow(over, draw)
+      return over.each?.()
     }
     if (Date.now() - seen < GONE_MS) return
     clearInterval(watch)
