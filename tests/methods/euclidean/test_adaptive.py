@@ -258,19 +258,21 @@ def test_a_certified_norm_that_is_four_times_too_large_hardly_matters() -> None:
 class StepsAlike(Ledger):
     """Looks and tests draw elsewhere, so that the steps of all methods have the same noise."""
 
+    aside: np.random.Generator
+
     def select(self, *parts: Any, rng: Any, **more: Any) -> Any:
-        return super().select(*parts, rng=np.random.default_rng(len(self.entries)), **more)
+        return super().select(*parts, rng=self.aside, **more)
 
     def gaussian(self, *parts: Any, rng: Any, label: str = "", **more: Any) -> Any:
-        if label != "mean of clipped gradients":
-            rng = np.random.default_rng(len(self.entries))
+        rng = rng if label.startswith("mean of clipped") else self.aside
         return super().gaussian(*parts, rng=rng, label=label, **more)
 
 
 def _error(method: Any, setting: Any, problem: Any, trial: int) -> float:
     sample = problem.sample(setting.n, np.random.default_rng([trial, 2]))
-    rng = np.random.default_rng([trial, 3])
-    result = method.release(sample, method.plan(setting), StepsAlike(setting.budget), rng)
+    rng, ledger = np.random.default_rng([trial, 3]), StepsAlike(setting.budget)
+    ledger.aside = np.random.default_rng([trial, 4])
+    result = method.release(sample, method.plan(setting), ledger, rng)
     return float(problem.excess_risk(result.value).value)
 
 
@@ -305,15 +307,15 @@ def test_the_radius_from_the_setting_is_near_the_best_fixed_one_on_a_quadratic(r
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("rows", "median"), [(TUNED, 0.97), (FRESH, 0.99), (LATER, 0.97), (LAST, 0.99)]
+    ("rows", "median"), [(TUNED, 0.97), (FRESH, 1.0), (LATER, 1.0), (LAST, 1.0)]
 )
 def test_it_errs_less_than_the_data_blind_radius_and_nowhere_much_more(
     rows: tuple[Row, ...], median: float
 ) -> None:
-    """Medians of 40 data sets a row, whose ratio is known to 5 % or so.
+    """Medians of 40 data sets a row, with the same noise in the steps of both.
 
-    Of 200 data sets, median and worst of the rows are 0.93 and 1.06, 0.96 and 1.02, 0.94 and 1.06,
-    0.96 and 1.03.
+    Of up to 200, median and worst of the rows are 0.93 and 1.05, 0.97 and 1.04, 0.94 and 1.06, 0.95
+    and 1.03.
     """
     found = [ratio(row, 40) for row in rows]
     assert np.median(found) <= median
