@@ -14,6 +14,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
+from dpsco_core.base.cards import KAMATH_2022, ZHAO_2024
 from dpsco_core.cli.main import main
 from dpsco_core.explain.errata import (
     ERRATA,
@@ -22,13 +23,11 @@ from dpsco_core.explain.errata import (
     Finding,
     erratum,
     finding_dict,
-    kamath,
     kamath_runs,
-    zhao,
     zhao_runs,
 )
 
-RUNS = [e for e in (*kamath.ENTRIES, *zhao.ENTRIES) if e.experiment is not None]
+RUNS = [e for e in ERRATA if e.paper in (KAMATH_2022, ZHAO_2024) and e.experiment is not None]
 DELTA = 1e-6
 
 

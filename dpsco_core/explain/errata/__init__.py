@@ -1,13 +1,17 @@
-"""What was found wrong or missing in the five papers, each with what is done instead."""
+"""What was found wrong or missing in the five papers, each with what is done instead.
+
+The texts of a paper's errata are in the TOML file of its name, their experiments in the module.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dpsco_core.base.cards import ARORA_2020, KAMATH_2022, LOWY_2024, SU_2023, ZHAO_2024
 from dpsco_core.base.errors import require
 from dpsco_core.base.parsing import shorten
 from dpsco_core.catalogue import METHODS
-from dpsco_core.explain.errata import arora, kamath, lowy, su, zhao
+from dpsco_core.explain.errata import arora_runs, kamath_runs, lowy_runs, su_runs, zhao_runs
 from dpsco_core.explain.errata.base import (
     SEVERITIES,
     Erratum,
@@ -15,6 +19,7 @@ from dpsco_core.explain.errata.base import (
     Finding,
     Severity,
     finding_dict,
+    read_errata,
 )
 
 __all__ = [
@@ -33,11 +38,11 @@ __all__ = [
 ]
 
 ERRATA: tuple[Erratum, ...] = (
-    *kamath.ENTRIES,
-    *zhao.ENTRIES,
-    *su.ENTRIES,
-    *arora.ENTRIES,
-    *lowy.ENTRIES,
+    *read_errata("kamath.toml", KAMATH_2022, kamath_runs),
+    *read_errata("zhao.toml", ZHAO_2024, zhao_runs),
+    *read_errata("su.toml", SU_2023, su_runs),
+    *read_errata("arora.toml", ARORA_2020, arora_runs),
+    *read_errata("lowy.toml", LOWY_2024, lowy_runs),
 )
 SLUGS: tuple[str, ...] = tuple(e.slug for e in ERRATA)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, get_args
 
 from dpsco_core.base.cards import Paper
@@ -116,6 +119,22 @@ class Erratum:
             "modules": list(self.modules),
             "experiment": None if self.experiment is None else self.experiment.name,
         }
+
+
+def read_errata(file: str, paper: Paper, runs: ModuleType) -> tuple[Erratum, ...]:
+    """Return the errata of a file beside this one; `run` names a function of the module `runs`.
+
+    A line that is broken in a text of the file is a space.
+    """
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
+    entries = []
+    for table in tomllib.loads(text)["erratum"]:
+        modules, run = tuple(table.pop("modules")), table.pop("run", None)
+        said = {key: value.strip().replace("\n", " ") for key, value in table.items()}
+        name = said.pop("experiment", None)
+        shown = None if run is None else Experiment(name=name, run=getattr(runs, run))
+        entries.append(Erratum(**said, paper=paper, modules=modules, experiment=shown))
+    return tuple(entries)
 
 
 def unit_setting(
