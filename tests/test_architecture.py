@@ -108,7 +108,7 @@ BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer
 # Data that ask the reader to choose among methods, and say each choice in words.
 CHOICES = ("dpsco_app.pages.learn.lessons",)
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
-MOST_LINES = {"dpsco_core": 55_560, "dpsco_app": 22_850}  # of code; lower them as it gets smaller
+MOST_LINES = {"dpsco_core": 55_545, "dpsco_app": 22_850}  # of code; lower them as it gets smaller
 # Names that two classes still have. The list only becomes shorter.
 SHARED_NAMES = ("View",)
 

@@ -155,14 +155,6 @@ class DenseRows:
         norms.flags.writeable = False
         return norms
 
-    def weighted_mean(self, weights: Vector) -> Vector:
-        """Return ``sum_i weights[i] x_i / n``, shape (d,); `weights` has shape (n,)."""
-        weights, total, low = real_array("weights", weights), np.zeros(self.d), 0
-        for block in self.blocks():
-            total += weights[low : low + len(block)] @ block
-            low += len(block)
-        return total / self.n
-
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:

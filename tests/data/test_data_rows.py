@@ -70,13 +70,6 @@ def test_norms_of_ordinary_rows_equal_numpy() -> None:
     np.testing.assert_allclose(DenseRows(x).norms(), np.linalg.norm(x, axis=1), rtol=1e-14)
 
 
-def test_weighted_mean_equals_numpy() -> None:
-    rng = np.random.default_rng(1)
-    x, weights = rng.standard_normal((50_000, 3)), rng.random(50_000)
-    expected = (weights[:, None] * x).mean(axis=0)
-    np.testing.assert_allclose(DenseRows(x).weighted_mean(weights), expected, rtol=1e-11)
-
-
 @pytest.mark.parametrize("shape", [(3,), (0, 2), (2, 0), (2, 2, 2)])
 def test_an_array_that_is_not_rows_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput, match=r"^x must be an array"):

@@ -127,7 +127,6 @@ DOORS: dict[str, Door] = {
 FLAT: dict[str, Door] = {
     "targets": lambda y: linear(np.eye(N, D), y).gradients(W).take(PICK),
     "shrink": lambda y: replace(linear(np.eye(N, D)), shrink=y).gradients(W).take(PICK),
-    "weights": lambda y: DenseRows(np.eye(N, D)).weighted_mean(y),
     "filter, weights": lambda y: KEEP.mean(np.eye(N, D), y),
     "factors, coefficients": lambda y: Factors(np.eye(N, D), y).coefficients,
     "factors, norms": lambda y: Factors(np.eye(N, D), None, y).norms,

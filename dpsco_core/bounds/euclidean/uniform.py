@@ -39,11 +39,6 @@ class UniformOracle:
         """S, the sum of the three parts."""
         return math.fsum((self.sampling, self.bias, self.covering))
 
-    @property
-    def total_bias(self) -> float:
-        """B: S, and what the event of failure adds to its expectation."""
-        return self.deviation + self.failure * self.reach
-
     def second_moment(self, steps: float) -> float:
         """Return G squared for a run of `steps` steps that share the budget."""
         return self.deviation**2 + self.failure * self.reach**2 + steps * self.noise_energy

@@ -75,7 +75,8 @@ def clipped(setting: Setting) -> float:
     oracle = clipped_oracle(setting, plan.diagnostics["clip_radius"])
     second = oracle.second_moment(plan.descent.steps)
     gradient, step = min(c.directional_moment, c.mean_gradient_bound), plan.descent.step_size
-    risk = (c.diameter, gradient, oracle.total_bias, second, plan.descent.steps)
+    bias = oracle.deviation + oracle.failure * oracle.reach
+    risk = (c.diameter, gradient, bias, second, plan.descent.steps)
     return sum(convex_risk(*risk, step=step))
 
 
