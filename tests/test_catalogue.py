@@ -39,6 +39,7 @@ from dpsco_core.data.base import ScaledLaw
 from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 ROWS = (*METHODS, *PROBLEMS, *DISTRIBUTIONS, *BOUNDS)
 CARDS: tuple[Card, ...] = tuple(row.card for row in ROWS)
@@ -202,7 +203,7 @@ def test_every_slug_is_there_once() -> None:
     assert len(set(slugs)) == len(slugs)
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.slug)
+@each("card", CARDS, ids=lambda card: card.slug)
 def test_every_row_says_what_it_is(card: Card) -> None:
     for text in (card.slug, card.name, card.statement, card.summary, card.paper.key):
         assert text.strip() == text
@@ -212,7 +213,7 @@ def test_every_row_says_what_it_is(card: Card) -> None:
     assert " " not in card.slug
 
 
-@pytest.mark.parametrize("which", BOUNDS, ids=lambda b: b.card.slug)
+@each("which", BOUNDS, ids=lambda b: b.card.slug)
 def test_every_bound_has_a_formula_and_says_what_it_bounds(which: Bound) -> None:
     card = which.card
     assert card.latex

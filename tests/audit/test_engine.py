@@ -18,6 +18,7 @@ from dpsco_core.privacy import ApproxDP, Ledger, amplify, shuffle_steps
 from dpsco_core.privacy.budget import gaussian_rho
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 CONFIDENCE = 1 - 1e-6
 PRIVATE = {m.card.slug: m.stage for m in METHODS if m.card.privacy != "none"}
@@ -168,7 +169,7 @@ def _passed(opened: object) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("method", AUDITED)
+@each("method", AUDITED)
 def test_the_neighbours_differ_in_one_record_and_the_claim_is_the_budget(method: str) -> None:
     point = stage(method)
     pair = neighbours(point.validate())

@@ -10,6 +10,7 @@ import pytest
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.formula import FUNCTIONS, LETTERS, LONGEST, parse_formula
+from tests.folded import each
 
 AT = {"n": 1000.0, "d": 16.0, "m": 1.0, "p": 3.0, "epsilon": 0.5, "delta": 1e-6, "rho": 0.02}
 
@@ -38,7 +39,7 @@ def test_a_formula_has_the_value_that_arithmetic_gives_it(text: str, value: floa
     assert parse_formula(text).value(AT) == pytest.approx(value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

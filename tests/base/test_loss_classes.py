@@ -15,6 +15,7 @@ from dpsco_core.catalogue import BOUND_SLUGS, BOUNDS, bound, bounds_for, problem
 from dpsco_core.cli.main import main
 from dpsco_core.results.report import evaluate
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 EVERY = tuple(
     value for value in vars(classes).values() if isinstance(value, LossClass)
@@ -29,7 +30,7 @@ def own_class(problem: str) -> LossClass:
     return problem_card(problem).loss_class
 
 
-@pytest.mark.parametrize("slug", BOUND_SLUGS)
+@each("slug", BOUND_SLUGS)
 def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> None:
     card, asked = bound(slug).card, {h.text for h in bound(slug).hypotheses}
     own = card.loss_class
@@ -43,7 +44,7 @@ def test_every_bound_has_the_class_that_its_hypotheses_ask_for(slug: str) -> Non
     assert own.lipschitz == ("every record's loss is Lipschitz" in asked)
 
 
-@pytest.mark.parametrize("slug", BOUND_SLUGS)
+@each("slug", BOUND_SLUGS)
 def test_the_class_of_a_bound_agrees_with_the_problems_on_its_card(slug: str) -> None:
     which = bound(slug)
     card = which.card
@@ -130,8 +131,8 @@ def test_a_lower_bound_of_another_class_may_be_above_a_proven_upper_bound(
     assert proven.value < other.value
 
 
-@pytest.mark.parametrize("problem", ["mean", *SCO_PROBLEMS])
-@pytest.mark.parametrize("level", get_args(Level))
+@each("problem", ["mean", *SCO_PROBLEMS])
+@each("level", get_args(Level))
 def test_the_bounds_of_the_smallest_class_come_first(problem: str, level: Level) -> None:
     own = own_class(problem)
     cards = [b.card for b in bounds_for(problem, level)]

@@ -22,6 +22,7 @@ from dpsco_core.bounds.instances.hardest import (
     largest_spike_probability,
 )
 from tests.bounds.helpers import hypercube_cdp_pinsker
+from tests.folded import each
 
 AT = {kind: at for kind, (at, _) in FORMS.items()}
 
@@ -37,7 +38,7 @@ def random_settings(count, seed):
         )
 
 
-@pytest.mark.parametrize("point", list(random_settings(40, 2)))
+@each("point", list(random_settings(40, 2)))
 def test_the_forms_are_ordered(point):
     n, d, k, rho = point
 
@@ -66,8 +67,8 @@ def test_on_the_example_pure_dp_costs_more_than_concentrated_dp():
     assert pure > best_spike_probability("hypercube-cdp", 10_000, 200, 4, 0.5)[1]
 
 
-@pytest.mark.parametrize("point", list(random_settings(30, 3)))
-@pytest.mark.parametrize("kind", SPIKE_BOUNDS)
+@each("point", list(random_settings(30, 3)))
+@each("kind", SPIKE_BOUNDS)
 def test_more_records_or_budget_never_raise_a_bound(kind, point):
     n, d, k, level = point
     value = best_spike_probability(kind, n, d, k, level)[1]
@@ -200,10 +201,10 @@ def test_a_wide_normal_prior_tends_to_the_minimax_risk_from_below():
     assert bayes(1e4) == pytest.approx(minimax, rel=1e-8)
 
 
-@pytest.mark.parametrize("n", [1, 1000, 10**9])
-@pytest.mark.parametrize("d", [1, 8, 1000, 10**5])
-@pytest.mark.parametrize("k", [2, 100])
-@pytest.mark.parametrize("level", [1e-8, 1.0, 1e4])
+@each("n", [1, 1000, 10**9])
+@each("d", [1, 8, 1000, 10**5])
+@each("k", [2, 100])
+@each("level", [1e-8, 1.0, 1e4])
 def test_the_whole_range_of_settings_gives_finite_values_without_warnings(n, d, k, level):
     for kind in SPIKE_BOUNDS:
         p, value = best_spike_probability(kind, n, d, k, level)

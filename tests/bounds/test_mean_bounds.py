@@ -12,6 +12,7 @@ from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.helpers import setting
+from tests.folded import each
 
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
 FIXED_LOWER = (
@@ -158,8 +159,8 @@ def scaled(at, factor):
     )
 
 
-@pytest.mark.parametrize("at", list(random_settings(12, 14, ("zcdp", "approx"))))
-@pytest.mark.parametrize("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
+@each("at", list(random_settings(12, 14, ("zcdp", "approx"))))
+@each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_every_term_scales_with_the_data(bound, at):
     factor = 1.7
     power = 2 if bound.card.quantity == "squared l2 error" else 1
@@ -204,7 +205,7 @@ def test_the_corners_of_the_range_give_numbers_without_warnings(bound, budget):
                     assert all(isinstance(s, str) for s in bound.failures(at))
 
 
-@pytest.mark.parametrize("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
+@each("bound", MEAN_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_missing_constant_fails_a_hypothesis_and_never_gives_a_false_bound(bound):
     at = setting(coordinate_moment=math.inf, directional_moment=math.inf, mean_bound=math.inf)
     value = bound.value(at)

@@ -19,6 +19,7 @@ from dpsco_core.bounds.mean.coordinatewise import even_blocks
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.privacy.budget import ZCDP
 from tests.bounds import helpers
+from tests.folded import each
 
 BY_SLUG = {bound.card.slug: bound for bound in MEAN_BOUNDS}
 
@@ -56,9 +57,9 @@ def least_error(n, patterns, outputs, p, k, epsilon):
     return float(found.fun)
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2)])
-@pytest.mark.parametrize("p", [0.05, 0.4, 1.0])
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.2), (4, 1.5)])
+@each(("d", "n"), [(1, 1), (1, 2), (1, 5), (2, 1), (2, 2)])
+@each("p", [0.05, 0.4, 1.0])
+@each(("k", "epsilon"), [(2, 0.2), (4, 1.5)])
 def test_no_pure_mechanism_beats_the_hypercube_bounds(d, n, p, k, epsilon):
     signs = list(itertools.product((-1, 1), repeat=d))
     size = p ** (1 - 1 / k)
@@ -89,9 +90,9 @@ def test_no_pure_mechanism_beats_fano_on_a_small_packing(n, p):
 # --- a posterior mean after a Gaussian release, with the number of spikes told ---
 
 
-@pytest.mark.parametrize(("d", "n"), [(1, 50), (3, 2000), (40, 300)])
-@pytest.mark.parametrize("rho", [1e-3, 0.3, 4.0])
-@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+@each(("d", "n"), [(1, 50), (3, 2000), (40, 300)])
+@each("rho", [1e-3, 0.3, 4.0])
+@each("factor", [0.4, 1.0, 2.5])
 def test_the_posterior_mean_of_a_gaussian_release_errs_more(d, n, rho, factor):
     k, trials = 3, 4000
     p = min(1.0, factor * hypercube.best_cdp(n, d, k, rho, 1.0))
@@ -293,8 +294,8 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("at", SETTINGS, ids=("second", "one", "sixth"))
-@pytest.mark.parametrize("slug", PLAIN)
+@each("at", SETTINGS, ids=("second", "one", "sixth"))
+@each("slug", PLAIN)
 def test_an_explicit_upper_bound_is_the_least_of_its_formula_on_a_plain_grid(slug, at):
     plain = PLAIN[slug](at)
     # A kink costs the grid up to 1e-4; the bound tries 40 numbers of groups, the loop every one.

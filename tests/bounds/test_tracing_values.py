@@ -25,6 +25,7 @@ from dpsco_core.bounds.instances.tracing import (
     largest_tracing_probability,
     tracing_shape,
 )
+from tests.folded import each
 
 # n, d, k, epsilon, delta, q, u; T1, T2, T3 at q/4; Assouad and its square at 1/(n epsilon).
 APPROX = (
@@ -488,11 +489,11 @@ def test_the_cap_keeps_every_mean_within_the_bound():
     assert largest_tracing_probability(25, 3, 0.0) == 0
 
 
-@pytest.mark.parametrize("n", [1, 1000, 10**9])
-@pytest.mark.parametrize("d", [1, 2, 10**6])
-@pytest.mark.parametrize("k", [2, 50])
-@pytest.mark.parametrize("level", [1e-9, 1.0, 700.0])
-@pytest.mark.parametrize("delta", [0.0, 1e-6, 0.999])
+@each("n", [1, 1000, 10**9])
+@each("d", [1, 2, 10**6])
+@each("k", [2, 50])
+@each("level", [1e-9, 1.0, 700.0])
+@each("delta", [0.0, 1e-6, 0.999])
 def test_the_edges_of_the_range_give_finite_values_without_warnings(n, d, k, level, delta):
     longest = math.sqrt(d)
     for leakage in (approximate_leakage(level, delta), concentrated_leakage(level)):

@@ -17,6 +17,7 @@ from dpsco_core.data import DISTRIBUTIONS, Spike, StudentT
 from dpsco_core.data.blocks import BlockStreams, draw_key, draw_rows, stream_rows
 from dpsco_core.data.hard import HardInstance
 from dpsco_core.data.ziggurat import LAYERS, PLACE_BITS, NormalShape, StudentShape, ziggurat
+from tests.folded import each
 
 FALSE_ALARM = 1e-6
 SHAPES = [StudentShape(2.01), StudentShape(3.5), StudentShape(100.0), NormalShape()]
@@ -28,8 +29,8 @@ def law_of(kind: Any, d: int) -> Any:
     return kind(d=d, offset=1.0, peak=0.5)
 
 
-@pytest.mark.parametrize("kind", DISTRIBUTIONS)
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (70_000, 3), (3, 70_000)])
+@each("kind", DISTRIBUTIONS)
+@each(("n", "d"), [(1, 2), (70_000, 3), (3, 70_000)])
 def test_every_block_is_the_same_drawn_alone_or_by_threads(kind: Any, n: int, d: int) -> None:
     law, rng = law_of(kind, d), np.random.default_rng(1)
     whole = law.sample(n, rng).x

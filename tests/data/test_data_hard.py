@@ -15,6 +15,7 @@ from scipy import stats
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import Hypercube, Spike
+from tests.folded import each
 
 HARD = (Spike, Hypercube)
 FALSE_ALARM = 1e-6
@@ -33,8 +34,8 @@ def atoms(law: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return np.vstack([np.zeros(law.d), spike]), np.array([1 - q, q])
 
 
-@pytest.mark.parametrize("kind", HARD)
-@pytest.mark.parametrize(("d", "p", "q"), CASES)
+@each("kind", HARD)
+@each(("d", "p", "q"), CASES)
 def test_moments_are_those_of_the_two_atoms(kind: Any, d: int, p: float, q: float) -> None:
     law = drawn(kind, d, p, q)
     points, mass = atoms(law)
@@ -50,8 +51,8 @@ def test_moments_are_those_of_the_two_atoms(kind: Any, d: int, p: float, q: floa
     assert law.variance_trace == pytest.approx(float((mass @ central**2).sum()), rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", HARD)
-@pytest.mark.parametrize(("d", "p", "q"), CASES)
+@each("kind", HARD)
+@each(("d", "p", "q"), CASES)
 def test_the_stated_moment_is_the_closed_form_and_at_most_one(
     kind: Any, d: int, p: float, q: float
 ) -> None:
@@ -60,8 +61,8 @@ def test_the_stated_moment_is_the_closed_form_and_at_most_one(
     assert moment <= (1 - q) * (1 + 1e-15)
 
 
-@pytest.mark.parametrize("kind", HARD)
-@pytest.mark.parametrize(("d", "p", "q"), CASES)
+@each("kind", HARD)
+@each(("d", "p", "q"), CASES)
 def test_the_directional_moment_is_attained_and_never_exceeded(
     kind: Any, d: int, p: float, q: float
 ) -> None:

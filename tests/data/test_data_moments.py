@@ -30,6 +30,7 @@ from dpsco_core.data.base import (
 )
 from dpsco_core.data.student_t import log_student_moment
 from dpsco_core.data.ziggurat import NormalShape, StudentShape, ziggurat
+from tests.folded import each
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
 POLYNOMIAL = (StudentT, Pareto, SkewedPareto, EllipticalT)
@@ -85,8 +86,8 @@ def raw_moment(law: Any, k: float) -> float:
     )
 
 
-@pytest.mark.parametrize("p", ORDERS)
-@pytest.mark.parametrize("kind", ORDINARY)
+@each("p", ORDERS)
+@each("kind", ORDINARY)
 def test_moments_agree_with_quadrature_of_the_density(kind: Any, p: float) -> None:
     law = kind(moment_order=p, margin=0.5)
     raw_p = raw_moment(law, p)
@@ -95,9 +96,9 @@ def test_moments_agree_with_quadrature_of_the_density(kind: Any, p: float) -> No
         assert law.moment(k) == pytest.approx(expected, rel=1e-9), k
 
 
-@pytest.mark.parametrize("p", [*ORDERS, 2.0001, 100.0])
-@pytest.mark.parametrize("margin", [0.01, 0.5, 30.0])
-@pytest.mark.parametrize("kind", ORDINARY)
+@each("p", [*ORDERS, 2.0001, 100.0])
+@each("margin", [0.01, 0.5, 30.0])
+@each("kind", ORDINARY)
 def test_the_moment_of_the_stated_order_is_one(kind: Any, p: float, margin: float) -> None:
     assert kind(moment_order=p, margin=margin).moment(p) == pytest.approx(1.0, abs=1e-12)
 
@@ -154,8 +155,8 @@ def test_all_moments_of_light_tails_exist(kind: Any) -> None:
     assert law.moment(2) == kind(moment_order=3.0, margin=7.0).moment(2)
 
 
-@pytest.mark.parametrize("kind", ORDINARY)
-@pytest.mark.parametrize("p", [2.0, 3.5, 100.0])
+@each("kind", ORDINARY)
+@each("p", [2.0, 3.5, 100.0])
 def test_roots_of_moments_increase_with_their_order(kind: Any, p: float) -> None:
     law = kind(moment_order=p)
     roots = [law.moment(k) ** (1 / k) for k in np.linspace(0.2, p + 0.4, 25)]
@@ -163,8 +164,8 @@ def test_roots_of_moments_increase_with_their_order(kind: Any, p: float) -> None
     assert law.moment(0) == pytest.approx(1.0, abs=1e-11)
 
 
-@pytest.mark.parametrize("kind", ORDINARY)
-@pytest.mark.parametrize("margin", [1e-9, 1e3, 1e6])
+@each("kind", ORDINARY)
+@each("margin", [1e-9, 1e3, 1e6])
 def test_extreme_margins_give_finite_scales(kind: Any, margin: float) -> None:
     law = kind(moment_order=2.0, margin=margin)
     assert 0 < law.scale < math.inf

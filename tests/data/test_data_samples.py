@@ -16,6 +16,7 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.data import EllipticalT, Gaussian, LogNormal, Pareto, SkewedPareto, StudentT
 from dpsco_core.data.ziggurat import PART
+from tests.folded import each
 
 ORDINARY = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian, EllipticalT)
 INDEPENDENT = (StudentT, Pareto, SkewedPareto, LogNormal, Gaussian)
@@ -141,8 +142,8 @@ def test_rows_of_the_elliptical_law_are_independent() -> None:
     assert abs(z) < Z_LIMIT
 
 
-@pytest.mark.parametrize("kind", ORDINARY)
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (3, 7), (1, 2 * PART + 3), (PART, 3), (70_001, 2)])
+@each("kind", ORDINARY)
+@each(("n", "d"), [(1, 1), (3, 7), (1, 2 * PART + 3), (PART, 3), (70_001, 2)])
 def test_every_entry_is_drawn_once(kind: Any, n: int, d: int) -> None:
     rows = kind(d=d).sample(n, np.random.default_rng(19))
     assert rows.x.shape == (n, d)
@@ -184,8 +185,8 @@ def test_a_law_without_a_prior_draws_itself(kind: Any) -> None:
     assert hash(law) == hash(kind(d=3))
 
 
-@pytest.mark.parametrize("kind", ORDINARY)
-@pytest.mark.parametrize("n", [0, -1, 2.0])
+@each("kind", ORDINARY)
+@each("n", [0, -1, 2.0])
 def test_a_sample_size_out_of_range_is_named(kind: Any, n: int) -> None:
     with pytest.raises(InvalidInput) as caught:
         kind().sample(n, np.random.default_rng(0))

@@ -40,6 +40,7 @@ from dpsco_core.problems.point_losses import Distance, HalfSquaredDistance, Nega
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample
+from tests.folded import each
 from tests.kinds import DTYPES, LAYOUTS, REFUSED, extremes
 from tests.trust.cases import PRIVATE, case
 
@@ -224,7 +225,7 @@ def test_doubles_are_not_copied_and_single_precision_stays_in_rows_alone() -> No
         assert DenseRows(x.astype(dtype)).x.dtype == np.dtype(np.float64)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_the_ends_of_a_dtype_are_rounded_to_the_nearest_double(dtype: str) -> None:
     ends = extremes(dtype)
     with np.errstate(over="ignore"):
@@ -269,9 +270,9 @@ BOUNDS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("bound", BOUNDS)
-@pytest.mark.parametrize("made", SAMPLES)
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("bound", BOUNDS)
+@each("made", SAMPLES)
+@each("dtype", DTYPES)
 def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str) -> None:
     """Thirds in floating point, and integers up to 100: nothing is rounded twice."""
     draws = np.random.default_rng(2)
@@ -288,7 +289,7 @@ def test_every_reader_of_a_sample_sees_doubles(dtype: str, made: str, bound: str
         np.testing.assert_array_equal(one, two, err_msg=name)
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@each("dtype", DTYPES)
 def test_users_means_are_read_as_doubles(dtype: str) -> None:
     x = numbers((N, D)).astype(dtype)
     for loss in (HalfSquaredDistance(), NegativeProduct()):
@@ -308,7 +309,7 @@ def test_a_record_of_1_has_the_gradient_minus_1_under_the_linear_loss() -> None:
 # -- whoever is given records -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("slug", PRIVATE)
+@each("slug", PRIVATE)
 def test_a_bare_array_in_the_place_of_records_is_refused_in_a_sentence(slug: str) -> None:
     made = case(slug)
     where = made.point.setting

@@ -21,6 +21,7 @@ from dpsco_core.explain.errata import arora_runs as arora
 from dpsco_core.explain.errata import kamath_runs as kamath
 from dpsco_core.explain.errata import lowy_runs as lowy
 from dpsco_core.explain.errata import su_runs as su
+from tests.folded import each
 
 RUNS = [e for e in ERRATA if e.experiment is not None]
 
@@ -49,7 +50,7 @@ def test_every_entry_is_whole() -> None:
         assert entry.instead.rstrip().endswith("."), entry.slug
 
 
-@pytest.mark.parametrize("entry", RUNS, ids=[e.slug for e in RUNS])
+@each("entry", RUNS, ids=[e.slug for e in RUNS])
 def test_an_experiment_shows_its_error(entry: Erratum) -> None:
     assert entry.experiment is not None
     found = entry.experiment.run()

@@ -26,6 +26,7 @@ from dpsco_core.explain.errata import (
     kamath_runs,
     zhao_runs,
 )
+from tests.folded import each
 
 RUNS = [e for e in ERRATA if e.paper in (KAMATH_2022, ZHAO_2024) and e.experiment is not None]
 DELTA = 1e-6
@@ -35,7 +36,7 @@ def column(found: Finding, name: str) -> list[float]:
     return [float(row[found.columns.index(name)]) for row in found.rows]
 
 
-@pytest.mark.parametrize("entry", RUNS, ids=[e.slug for e in RUNS])
+@each("entry", RUNS, ids=[e.slug for e in RUNS])
 def test_a_demonstration_is_inside_the_range_of_its_statement(entry: Erratum) -> None:
     assert entry.experiment is not None
     found = entry.experiment.run()

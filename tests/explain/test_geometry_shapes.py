@@ -48,6 +48,7 @@ from dpsco_core.explain.geometry.shapes import TwoGroups, gauge_values
 from dpsco_core.geometry import GroupBall, dual_exponent, row_norms
 from dpsco_core.geometry.width import largest_absolute_mean
 from dpsco_core.privacy.generalized_gaussian import Noise
+from tests.folded import each
 
 Z = 4.9  # two-sided, 1e-6
 EXPONENTS = (1.0, 1.2, 2.0, 3.0, math.inf)
@@ -73,7 +74,7 @@ def polar_boundary(shape: Shape) -> NDArray[np.float64]:
     return polar_curve(shape) if shape.d == 2 else polar_mesh(shape).points
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@each("shape", SHAPES, ids=name)
 def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(shape: Shape) -> None:
     points = boundary(shape)
     assert all(shape.constraint.contains(p) for p in points)
@@ -85,7 +86,7 @@ def test_a_boundary_is_in_the_set_and_reaches_as_far_as_its_support_function(sha
     assert ((heights - reached) / sizes).max() < (1e-9 if shape.vertices is not None else 0.02)
 
 
-@pytest.mark.parametrize("shape", SYMMETRIC, ids=name)
+@each("shape", SYMMETRIC, ids=name)
 def test_the_boundary_has_norm_1_and_the_polars_boundary_dual_norm_1(shape: Shape) -> None:
     assert gauge_values(shape.constraint, boundary(shape)) == pytest.approx(1)
     assert support_values(shape.constraint, polar_boundary(shape)) == pytest.approx(1)
@@ -183,7 +184,7 @@ def test_two_groups_are_the_shadow_of_the_group_ball() -> None:
         assert whole.project(flat)[3] == 0
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@each("shape", SHAPES, ids=name)
 def test_the_residual_supports_the_set_at_the_projection(shape: Shape) -> None:
     for x in (1.7 * DIRECTIONS[shape.d][:20]).tolist():
         found = nearest(shape, tuple(x))
@@ -235,7 +236,7 @@ def test_a_line_across_is_orthogonal_to_its_normal() -> None:
 # -- widths -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=name)
+@each("shape", SHAPES, ids=name)
 def test_the_running_mean_comes_to_the_width(shape: Shape) -> None:
     width, running = plane_or_space_width(shape), running_mean(shape, 4000, 11)
     error = 5 * running.sample.standard_error
@@ -299,9 +300,9 @@ def test_both_kinds_of_noise_are_drawn() -> None:
     assert set(NOISES) == set(get_args(Noise))
 
 
-@pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("q", [1.1, 1.25, 1.5, 2.0])
-@pytest.mark.parametrize("noise", NOISES)
+@each("d", [2, 3])
+@each("q", [1.1, 1.25, 1.5, 2.0])
+@each("noise", NOISES)
 def test_the_exact_dual_square_is_the_measured_one_and_below_the_bound(
     noise: Noise, q: float, d: int
 ) -> None:

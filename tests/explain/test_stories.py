@@ -23,6 +23,7 @@ from dpsco_core.methods.story import Story
 from dpsco_core.runs.cost import release_seconds, too_large
 from dpsco_core.runs.study import Outcome, cells, own_setting, run_cell
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 QUICK = 0.1  # seconds of a run on the reference machine
 CHEAP = tuple(s for s in METHOD_SLUGS if release_seconds(example_point(s), s) <= QUICK)
@@ -67,7 +68,7 @@ def test_every_method_has_a_story_that_agrees_with_its_card() -> None:
         story("sco.unknown")
 
 
-@pytest.mark.parametrize("slug", METHOD_SLUGS)
+@each("slug", METHOD_SLUGS)
 def test_a_story_is_whole(slug: str) -> None:
     found = story(slug)
     assert [unbalanced(text) for text in texts(found) if unbalanced(text)] == []
@@ -125,7 +126,7 @@ def test_a_step_on_blocks_of_its_own_takes_every_gradient_once() -> None:
     assert plan.gradients <= point.n < replace(plan, disjoint=False).gradients
 
 
-@pytest.mark.parametrize("slug", METHOD_SLUGS)
+@each("slug", METHOD_SLUGS)
 def test_the_code_that_is_shown_draws_noise_through_the_ledger(slug: str) -> None:
     parts = release_source(slug)
     text = "\n".join(part.text for part in parts)

@@ -17,6 +17,7 @@ from dpsco_core.catalogue import make_method
 from dpsco_core.explain.methods.stories import example_point
 from dpsco_core.privacy import Ledger
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 Formula = Callable[[Mapping[str, float], Scenario], float]
 
@@ -94,7 +95,7 @@ CASES = [(slug, example_point(slug).tuning, 2000) for slug in SENSITIVITY] + [
 ]
 
 
-@pytest.mark.parametrize(("slug", "tuning", "n"), CASES)
+@each(("slug", "tuning", "n"), CASES)
 def test_the_ledger_has_the_sensitivity_of_the_proof(slug: str, tuning: Any, n: int) -> None:
     at = replace(example_point(slug), n=n, tuning=tuning)
     run, ledger = run_through_a_ledger(at, slug)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import EntropyMirror, PowerMirror, RegularSpace, Simplex, lq_norm
+from tests.folded import each
 
 S = (1.01, 1.05, 1.25, 1.5, 1.9, 2.0, 3.0, 8.0)
 VECTORS = {
@@ -32,8 +33,8 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-12) -> bool:
     return bool(np.abs(a - b).max() <= tolerance * np.abs(b).max())
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("name", VECTORS)
+@each("s", S)
+@each("name", VECTORS)
 def test_the_gradients_are_inverse_to_each_other(s: float, name: str) -> None:
     mirror, x = PowerMirror(exponent=s, kappa=1.7), VECTORS[name]
     u = mirror.gradient(x)
@@ -115,8 +116,8 @@ def exact_divergence(s: float, y: np.ndarray, x: np.ndarray) -> float:
         return float((norms[1] ** 2 - norms[0] ** 2) / 2 - slope)
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("distance", [1e-12, 1e-8, 1e-4, 1e-2, 0.3, 1.0, 100.0])
+@each("s", S)
+@each("distance", [1e-12, 1e-8, 1e-4, 1e-2, 0.3, 1.0, 100.0])
 def test_the_divergence_does_not_cancel(s: float, distance: float) -> None:
     rng = np.random.default_rng(6)
     x = rng.standard_normal(7)
@@ -125,8 +126,8 @@ def test_the_divergence_does_not_cancel(s: float, distance: float) -> None:
     assert PowerMirror(exponent=s).divergence(y, x) == pytest.approx(exact, rel=1e-10)
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("scale", [1e-150, 1e-100, 1e100, 1e150])
+@each("s", S)
+@each("scale", [1e-150, 1e-100, 1e100, 1e150])
 def test_the_divergence_at_extreme_scales(s: float, scale: float) -> None:
     mirror = PowerMirror(exponent=s)
     x, y = VECTORS["plain"], np.array([0.0, 1.0, 0.3, 2.0, -1.0])

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.geometry import RegularSpace, dual_exponent, lq_norm, norm_ratio, row_norms
+from tests.folded import each
 
 EXPONENTS = (1.0, 1.1, 1.5, 2.0, 3.0, 40.0, 1e4, math.inf)
 X = np.array([3.0, -1.0, 0.0, 0.5, -2.0])
 
 
-@pytest.mark.parametrize("q", EXPONENTS)
-@pytest.mark.parametrize("scale", [5e-324, 1e-300, 1e-160, 1.0, 1e160, 1e307])
+@each("q", EXPONENTS)
+@each("scale", [5e-324, 1e-300, 1e-160, 1.0, 1e160, 1e307])
 def test_a_norm_scales_without_overflow_or_underflow(q: float, scale: float) -> None:
     x = X * scale
     unit = x / np.abs(x).max()
@@ -51,8 +52,8 @@ def test_hoelder_holds_and_is_attained(q: float) -> None:
     assert x @ y == pytest.approx(lq_norm(x, q) * lq_norm(y, dual), rel=1e-12)
 
 
-@pytest.mark.parametrize("a", EXPONENTS)
-@pytest.mark.parametrize("b", EXPONENTS)
+@each("a", EXPONENTS)
+@each("b", EXPONENTS)
 def test_the_ratio_of_two_norms_is_attained_and_never_exceeded(a: float, b: float) -> None:
     d = 7
     ratio = norm_ratio(d, a, b)

@@ -34,6 +34,7 @@ from dpsco_core.geometry import (
     lq_norm,
     row_norms,
 )
+from tests.folded import each
 from tests.geometry.sets import ASYMMETRIC, NAMES, SYMMETRIC, D, all_sets
 
 Vector = NDArray[np.float64]
@@ -121,8 +122,8 @@ def test_a_projection_is_that_of_cvxpy(name: str) -> None:
     assert value == pytest.approx(problem.value, rel=1e-8)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e-140, 1e-9, 1e9, 1e140])
+@each("name", NAMES)
+@each("scale", [1e-140, 1e-9, 1e9, 1e140])
 def test_a_projection_scales_with_the_set(name: str, scale: float) -> None:
     constraint = all_sets(scale=scale)[name]
     v = np.random.default_rng(9).standard_normal(D) * 1.5
@@ -133,7 +134,7 @@ def test_a_projection_scales_with_the_set(name: str, scale: float) -> None:
     assert constraint.support(v * scale) / scale / scale == pytest.approx(SETS[name].support(v))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_a_far_point_projects_onto_a_face(name: str) -> None:
     """At a distance of 1e12 the projection is a maximiser of <v, .>, to the last digits."""
     constraint = SETS[name]
@@ -143,8 +144,8 @@ def test_a_far_point_projects_onto_a_face(name: str) -> None:
     assert float(v @ p) == pytest.approx(constraint.support(v), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if "hull" not in n and n != "ellipsoid"])
-@pytest.mark.parametrize("size", [1e17, 1e300])
+@each("name", [n for n in NAMES if "hull" not in n and n != "ellipsoid"])
+@each("size", [1e17, 1e300])
 def test_huge_entries_cost_no_accuracy(name: str, size: float) -> None:
     constraint = SETS[name]
     v = np.zeros(D)
@@ -154,7 +155,7 @@ def test_huge_entries_cost_no_accuracy(name: str, size: float) -> None:
     assert float(v @ p) == pytest.approx(constraint.support(v), rel=1e-12)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_points_inside_stay_and_zero_is_allowed(name: str) -> None:
     constraint = SETS[name]
     centre = constraint.centre
@@ -262,8 +263,8 @@ def test_a_hull_says_what_it_cannot_do() -> None:
         Hull(points=np.array([[1.0, 1.0], [-1.0, -1.0]])).minkowski_norm(np.array([1.0, 0.0]))
 
 
-@pytest.mark.parametrize("exponent", [1.01, 1.2, 1.7, 2.0, 2.5, 6.0, 100.0])
-@pytest.mark.parametrize("target", [1e-8, 0.01, 0.5, 0.99, 1 - 1e-9])
+@each("exponent", [1.01, 1.2, 1.7, 2.0, 2.5, 6.0, 100.0])
+@each("target", [1e-8, 0.01, 0.5, 0.99, 1 - 1e-9])
 def test_the_lq_projection_over_all_depths(exponent: float, target: float) -> None:
     v = np.random.default_rng(15).standard_cauchy(40)
     v[3] = 0

@@ -29,6 +29,7 @@ from dpsco_core.geometry import (
     lq_norm,
     mirror_step,
 )
+from tests.folded import each
 
 D = 6
 S = (1.05, 1.2, 1.5, 1.9, 2.0, 3.0)
@@ -58,9 +59,9 @@ def residual(mirror: PowerMirror, c: ConstraintSet, u: np.ndarray, w: np.ndarray
     return abs(c.support(slope) - float(slope @ w)) / scale
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e-140, 1.0, 1e140])
+@each("s", S)
+@each("name", NAMES)
+@each("scale", [1e-140, 1.0, 1e140])
 def test_a_step_is_feasible_and_optimal(s: float, name: str, scale: float) -> None:
     mirror, constraint = PowerMirror(exponent=s, kappa=1.7), sets(s, scale)[name]
     rng = np.random.default_rng(2)
@@ -72,8 +73,8 @@ def test_a_step_is_feasible_and_optimal(s: float, name: str, scale: float) -> No
         assert residual(mirror, constraint, u, w) <= 1e-12
 
 
-@pytest.mark.parametrize("s", [1.2, 1.5, 1.9, 3.0])
-@pytest.mark.parametrize("name", NAMES)
+@each("s", [1.2, 1.5, 1.9, 3.0])
+@each("name", NAMES)
 def test_a_step_is_that_of_a_generic_solver(s: float, name: str) -> None:
     mirror, constraint = PowerMirror(exponent=s, kappa=1.7), sets(s)[name]
     rng = np.random.default_rng(3)
@@ -124,8 +125,8 @@ def test_a_step_on_the_simplex_is_that_of_slsqp(s: float) -> None:
     assert value <= float(other.fun) + 1e-12
 
 
-@pytest.mark.parametrize("s", S)
-@pytest.mark.parametrize("name", [n for n in NAMES if n != "simplex"])
+@each("s", S)
+@each("name", [n for n in NAMES if n != "simplex"])
 def test_an_interior_minimiser_is_returned_as_it_is(s: float, name: str) -> None:
     mirror, constraint = PowerMirror(exponent=s, kappa=2.0), sets(s)[name]
     inner = np.linspace(0.001, 0.01, D)

@@ -23,6 +23,7 @@ from dpsco_core.geometry import (
     lq_norm,
     row_norms,
 )
+from tests.folded import each
 from tests.geometry.sets import NAMES, SYMMETRIC, D, all_sets
 
 SETS = all_sets()
@@ -50,15 +51,15 @@ def test_the_support_function_is_attained_at_the_support_point(name: str) -> Non
     claims()
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e150, 1e300])
+@each("name", NAMES)
+@each("scale", [1e-300, 1e-150, 1e150, 1e300])
 def test_a_support_point_depends_on_the_direction_alone(name: str, scale: float) -> None:
     g = np.random.default_rng(30).standard_normal(D)
     w = SETS[name].support_point(g)
     np.testing.assert_allclose(SETS[name].support_point(scale * g), w, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_no_direction_is_a_direction_too(name: str) -> None:
     w = SETS[name].support_point(np.zeros(D))
     assert SETS[name].contains(w, 1e-12)
@@ -82,8 +83,8 @@ def test_an_lq_support_point_is_where_hoelder_is_an_equality(q: float) -> None:
     assert float(g @ w) == pytest.approx(ball.support(g), rel=1e-13)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("q", [1.0, 1.3, 2.0, 5.0, math.inf])
+@each("name", NAMES)
+@each("q", [1.0, 1.3, 2.0, 5.0, math.inf])
 def test_the_radius_in_a_norm_is_not_exceeded_and_reached(name: str, q: float) -> None:
     """Within 1 %, at support points of axes, sparse signs and random directions."""
     constraint = SETS[name]

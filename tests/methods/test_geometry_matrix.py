@@ -17,6 +17,7 @@ from dpsco_core.results.report import evaluate
 from dpsco_core.results.tables import frame
 from dpsco_core.runs.study import Outcome, cells, run_cell, study
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 EXPONENTS = (1.1, 1.5, 2.0, 4.0, math.inf)
 SMALL, LARGE = {1.1, 1.5, 2.0}, {2.0, 4.0, math.inf}
@@ -50,8 +51,8 @@ def outcome(point: Scenario) -> Outcome:
     return run_cell(next(cells(point)))
 
 
-@pytest.mark.parametrize("q", EXPONENTS)
-@pytest.mark.parametrize("method", APPLIES)
+@each("q", EXPONENTS)
+@each("method", APPLIES)
 def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     method: str, q: float
 ) -> None:
@@ -67,8 +68,8 @@ def test_a_method_runs_where_it_applies_and_refuses_elsewhere_with_a_way_out(
     assert changed.not_applicable is None
 
 
-@pytest.mark.parametrize("method", APPLIES)
-@pytest.mark.parametrize("budget", [{"rho": 0.5, "epsilon": None, "delta": None}, {"delta": 0.0}])
+@each("method", APPLIES)
+@each("budget", [{"rho": 0.5, "epsilon": None, "delta": None}, {"delta": 0.0}])
 def test_other_budgets_are_spent_to_the_last_bit_or_refused(
     method: str, budget: dict[str, float | None]
 ) -> None:
@@ -82,8 +83,8 @@ def test_other_budgets_are_spent_to_the_last_bit_or_refused(
         assert found.not_applicable is None and found.spent == point.budget
 
 
-@pytest.mark.parametrize("kind", [k for k in GEOMETRIES if k != "lq"])
-@pytest.mark.parametrize("method", APPLIES)
+@each("kind", [k for k in GEOMETRIES if k != "lq"])
+@each("method", APPLIES)
 def test_every_set_is_taken_or_refused_with_a_way_out(method: str, kind: str) -> None:
     point = scenario(method, 2.0, geometry=kind, q=None)
     found = outcome(point)

@@ -20,6 +20,7 @@ from dpsco_core.privacy import (
     gaussian_allowance,
     gaussian_delta,
 )
+from tests.folded import each
 
 SMALL = list(itertools.product((1, 2, 3, 5, 8, 13), (0.05, 0.3, 1.0, 2.0, 4.0, 8.0)))
 EPSILONS = (0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 7.9)
@@ -60,14 +61,14 @@ def clones(groups: int, local: float, epsilon: float) -> float:
     return divergence(p, q, epsilon)
 
 
-@pytest.mark.parametrize(("groups", "local"), SMALL)
+@each(("groups", "local"), SMALL)
 def test_the_divergence_is_that_of_the_clones(groups: int, local: float) -> None:
     for epsilon in EPSILONS:
         exact = clones(groups, local, epsilon)
         assert clones_delta(local, groups, epsilon) == pytest.approx(exact, rel=1e-9, abs=1e-13)
 
 
-@pytest.mark.parametrize(("groups", "local"), SMALL)
+@each(("groups", "local"), SMALL)
 def test_the_divergence_is_never_below_shuffled_randomised_response(
     groups: int, local: float
 ) -> None:

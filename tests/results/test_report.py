@@ -33,6 +33,7 @@ from dpsco_core.results.tables import frame, summary
 from dpsco_core.runs.cost import cost, machine_speed, too_large
 from dpsco_core.runs.study import study
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 
 SMALL = Scenario(
     n=200, d=4, trials=5, seed=3, methods=("mean.sample", "mean.clipped", "mean.cwme-cdp")
@@ -162,7 +163,7 @@ def test_a_bound_that_is_void_is_null() -> None:
     assert (plain(math.inf), plain(math.nan), plain(0.5)) == (None, None, 0.5)
 
 
-@pytest.mark.parametrize("slug", BOUND_SLUGS)
+@each("slug", BOUND_SLUGS)
 def test_an_evaluation_is_the_value_of_the_bound_and_of_its_terms(slug: str) -> None:
     which = bound(slug)
     scenario = replace(SMALL, problem=which.card.problems[0], methods=())

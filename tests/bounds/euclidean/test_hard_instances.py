@@ -23,6 +23,7 @@ from dpsco_core.privacy import ZCDP, PureDP
 from dpsco_core.privacy.budget import ApproxDP, Budget
 from dpsco_core.problems import GeometricMedian, Linear, Quadratic, Setting
 from tests.bounds.euclidean.helpers import BY_SLUG, setting
+from tests.folded import each
 
 FALSE_ALARM = 1e-6
 OWN = [b for b in LOWER_SCO_BOUNDS if b.card.instance]
@@ -48,8 +49,8 @@ def drawn_at(
     return made.problem.setting(n, budget, spike_probability=made.spike_probability)
 
 
-@pytest.mark.parametrize("bound", SPIKES, ids=lambda b: b.card.slug)
-@pytest.mark.parametrize(("n", "d"), [(1, 16), (2, 40), (40, 16), (3000, 64)])
+@each("bound", SPIKES, ids=lambda b: b.card.slug)
+@each(("n", "d"), [(1, 16), (2, 40), (40, 16), (3000, 64)])
 def test_a_bound_has_the_unit_of_the_instance_that_is_drawn(bound, n, d):
     card = bound.card
     strong = card.instance_problem == "quadratic"
@@ -191,7 +192,7 @@ def test_a_summary_names_the_class_that_its_bound_is_for():
             assert "proven with" not in card.summary
 
 
-@pytest.mark.parametrize("bound", SCO_BOUNDS, ids=lambda b: b.card.slug)
+@each("bound", SCO_BOUNDS, ids=lambda b: b.card.slug)
 def test_a_formula_defines_its_number_of_steps(bound):
     latex = bound.card.latex
     if "T" in latex.replace("TV", ""):

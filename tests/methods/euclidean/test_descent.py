@@ -24,6 +24,7 @@ from dpsco_core.methods.euclidean.base import KEPT_ITERATES
 from dpsco_core.methods.euclidean.descent import descend
 from dpsco_core.methods.euclidean.tuning import Descent
 from dpsco_core.methods.mean.base import clipped_mean
+from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     CONCENTRATED,
     Array,
@@ -64,9 +65,9 @@ def average(points: list[Array], rule: Descent) -> Array:
     return total / len(kept)
 
 
-@pytest.mark.parametrize("options", RULES, ids=str)
-@pytest.mark.parametrize("name", PROBLEMS)
-@pytest.mark.parametrize("step_size", [0.05, 0.9, 30.0])  # the last one leaves the ball
+@each("options", RULES, ids=str)
+@each("name", PROBLEMS)
+@each("step_size", [0.05, 0.9, 30.0])  # the last one leaves the ball
 def test_with_exact_gradients_it_is_the_plain_loop_bit_for_bit(
     name: str, step_size: float, options: Any
 ) -> None:

@@ -12,6 +12,7 @@ from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import METHODS, OPTIMISERS
 from dpsco_core.methods.euclidean import ClippedDescent
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 from tests.methods.euclidean.optimisation_helpers import RISKS, SLOW_METHOD, follow, is_private
 
 SLUGS = tuple(m.card.slug for m in OPTIMISERS)
@@ -70,13 +71,13 @@ def test_every_optimiser_is_measured_or_leads_to_a_measurement(
         assert refusals == ()
 
 
-@pytest.mark.parametrize("slug", [slug for slug in SLUGS if is_private(slug)])
+@each("slug", [slug for slug in SLUGS if is_private(slug)])
 def test_under_a_pure_budget_every_private_optimiser_says_what_to_change(slug: str) -> None:
     refusals = check(replace(SMALL, delta=0.0, methods=(slug,)))
     assert "pure DP" in refusals[0]
 
 
-@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
+@each("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
 def test_a_concentrated_budget_is_spent_or_refused_with_a_budget_that_is(slug: str) -> None:
     scenario = replace(SMALL, epsilon=None, delta=None, rho=0.3, methods=(slug,))
     refusals = check(scenario)
@@ -84,9 +85,9 @@ def test_a_concentrated_budget_is_spent_or_refused_with_a_budget_that_is(slug: s
         assert "this one is zCDP" in refusals[0]
 
 
-@pytest.mark.parametrize("calibration", ["tight", "paper"])
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
-@pytest.mark.parametrize("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
+@each("calibration", ["tight", "paper"])
+@each("tuning", ["practical", "theory"])
+@each("slug", [slug for slug in SLUGS if slug != SLOW_METHOD])
 def test_every_calibration_and_tuning_is_measured_within_its_budget(
     slug: str, calibration: Any, tuning: Any
 ) -> None:

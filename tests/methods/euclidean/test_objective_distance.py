@@ -24,6 +24,7 @@ from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturb
 from dpsco_core.methods.euclidean.objective_plan import ObjectivePlan
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.samples.linear import LinearSample
+from tests.folded import each
 from tests.geometry.sets import NAMES, D, all_sets
 from tests.methods.euclidean.losses import Array
 from tests.methods.euclidean.test_objective_sets import sample_on, where_on
@@ -185,8 +186,8 @@ def test_a_solver_that_is_farther_is_caught(
     assert farthest(name, request.getfixturevalue("run")) > 1
 
 
-@pytest.mark.parametrize("d", [12, 300])
-@pytest.mark.parametrize("name", NAMES)
+@each("d", [12, 300])
+@each("name", NAMES)
 def test_projections_of_far_points_are_in_the_set_to_the_rounding_of_a_certificate(
     name: str, d: int
 ) -> None:

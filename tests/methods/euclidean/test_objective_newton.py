@@ -26,6 +26,7 @@ from dpsco_core.methods.euclidean import objective_perturbation
 from dpsco_core.methods.euclidean.objective_perturbation import ObjectivePerturbation
 from dpsco_core.privacy import ApproxDP, Ledger
 from dpsco_core.problems.samples.linear import LinearSample
+from tests.folded import each
 from tests.methods.euclidean.losses import Array
 from tests.methods.euclidean.newton import Objective, distance, minimiser
 from tests.methods.euclidean.test_objective_sets import sample_on, where_on
@@ -152,8 +153,8 @@ def test_a_run_on_a_huge_set_ends_soon_whatever_the_data_are(
         assert runs.solved.gradient_calls < 20_000
 
 
-@pytest.mark.parametrize("name", SETS)
-@pytest.mark.parametrize("epsilon", [1.0, 40.0, 500.0])
+@each("name", SETS)
+@each("epsilon", [1.0, 40.0, 500.0])
 def test_what_the_solver_leaves_open_is_never_most_of_the_error(name: str, epsilon: float) -> None:
     """H, in units of the gradient, is below the ridge's bias and the noise of G together."""
     for d, size in itertools.product((2, 20), (1.0, 1e3, HUGE)):

@@ -38,6 +38,7 @@ from dpsco_core.problems.base import Setting
 from dpsco_core.problems.samples.linear import LinearSample, mean_gradient_rounding
 from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
+from tests.folded import each
 from tests.geometry.sets import ASYMMETRIC, NAMES, D, all_sets
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
@@ -201,8 +202,8 @@ def test_a_solver_that_stops_early_is_caught(
         )
 
 
-@pytest.mark.parametrize("epsilon", [0.05, 0.8, 30.0])
-@pytest.mark.parametrize("name", NAMES)
+@each("epsilon", [0.05, 0.8, 30.0])
+@each("name", NAMES)
 def test_every_run_ends_certified_with_noise(name: str, epsilon: float) -> None:
     """Separable, constant and wild data; condition numbers from 1 to 1e13."""
     n, constraint = 40, SETS[name]
@@ -239,7 +240,7 @@ def test_what_rounding_may_hide_is_part_of_the_sensitivity() -> None:
     assert certified_digits(LqBall(d=3, exponent=1000.0, radius=1.0)) == pytest.approx(4e-11)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_accuracy_of_the_theorem_takes_the_width_of_the_set(name: str) -> None:
     constraint = SETS[name]
     n, diameter = 1000, 2 * constraint.l2_radius

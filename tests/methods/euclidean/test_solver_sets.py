@@ -31,6 +31,7 @@ from dpsco_core.methods.euclidean.solver import (
 )
 from dpsco_core.problems.links import AbsoluteLink, HingeLink, LogisticLink, SquaredLink
 from dpsco_core.problems.samples.linear import LinearSample
+from tests.folded import each
 from tests.geometry.sets import NAMES, D, all_sets
 from tests.geometry.test_projections import constraints
 
@@ -86,7 +87,7 @@ def test_certificates_bound_the_suboptimality_and_the_distance(name: str) -> Non
                 assert distance <= math.sqrt(2 * bound / 0.05) * (1 + 1e-6) + 1e-10
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_residual_bound_is_second_order_where_the_gap_is_first(name: str) -> None:
     """Near the minimiser the gap shrinks like the distance, the residual like its square."""
     constraint = SETS[name]
@@ -180,8 +181,8 @@ def linear_sample(name: str, link: Any, constraint: ConstraintSet) -> LinearSamp
     return LinearSample(features=DenseRows(x), targets=y, link=link, constraint=constraint)
 
 
-@pytest.mark.parametrize("loss", LINKS)
-@pytest.mark.parametrize("name", NAMES)
+@each("loss", LINKS)
+@each("name", NAMES)
 def test_smooth_risks_are_minimised_to_a_small_certificate(name: str, loss: str) -> None:
     constraint = SETS[name]
     sample = linear_sample(loss, LINKS[loss], constraint)

@@ -25,6 +25,7 @@ from dpsco_core.methods.euclidean.tuning import (
 )
 from dpsco_core.privacy import ZCDP, ApproxDP
 from dpsco_core.scenario import Scenario
+from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     APPROXIMATE,
     CONCENTRATED,
@@ -51,9 +52,9 @@ def response(rule: Descent, curvature: float, start: float, impulse: int | None)
     return float(descend(FAR, rule, oracle).value[0] - start)
 
 
-@pytest.mark.parametrize("steps", [1, 2, 7, 24])
-@pytest.mark.parametrize("fraction", [0.05, 0.6, 1.0])
-@pytest.mark.parametrize("curvature", [0.3, 2.0])
+@each("steps", [1, 2, 7, 24])
+@each("fraction", [0.05, 0.6, 1.0])
+@each("curvature", [0.3, 2.0])
 def test_the_model_is_the_linear_recursion(steps: int, fraction: float, curvature: float) -> None:
     """Bias and the weight of every step's noise, by running the loop on one impulse at a time."""
     for averaged in {1, max(1, steps // 2), steps}:

@@ -24,6 +24,7 @@ from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.privacy.steps import Steps
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
+from tests.folded import each
 from tests.methods.euclidean.losses import neighbours, records
 from tests.methods.lq.mirror_helpers import (
     APPROXIMATE,
@@ -158,8 +159,8 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("method", METHODS, ids=str)
-@pytest.mark.parametrize("budget", [CONCENTRATED, APPROXIMATE, ZCDP(rho=1e-4)], ids=str)
+@each("method", METHODS, ids=str)
+@each("budget", [CONCENTRATED, APPROXIMATE, ZCDP(rho=1e-4)], ids=str)
 def test_the_ledger_holds_the_budget_in_one_entry(method: Any, budget: Any) -> None:
     q = 3.0 if isinstance(method, REDUCED) else 1.5
     check_ledger(method, setting(q, n=300, budget=budget))
@@ -277,8 +278,8 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "q", "family"), SHAPES)
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
+@each(("kind", "q", "family"), SHAPES)
+@each("tuning", ["practical", "theory"])
 def test_every_point_is_in_the_set(kind: str, q: Any, family: Any, tuning: Any) -> None:
     """With noise that is far larger than the set; `run` looks at the path."""
     where = setting(

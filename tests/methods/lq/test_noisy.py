@@ -24,6 +24,7 @@ from dpsco_core.methods.lq.noisy import (
     potential_of,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger, mechanisms, shuffle_steps
+from tests.folded import each
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
     BUDGETS,
@@ -53,9 +54,9 @@ def run(method: Any, where: Any, losses: Any, seed: int = 0, rng: Any = None) ->
     return result
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("tuning", TUNINGS)
-@pytest.mark.parametrize("budget", [CONCENTRATED, APPROXIMATE])
+@each("kind", KINDS)
+@each("tuning", TUNINGS)
+@each("budget", [CONCENTRATED, APPROXIMATE])
 def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
     where = geometric(kind, L2, 60, 3, budget)
     x, y = records(60, 3)
@@ -68,8 +69,8 @@ def test_at_q_2_it_is_private_sgd(kind: str, tuning: Any, budget: Any) -> None:
     assert one.diagnostics["step_size"] == pytest.approx(two.diagnostics["step_size"])
 
 
-@pytest.mark.parametrize("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
-@pytest.mark.parametrize("tuning", TUNINGS)
+@each("geometry", [*EVERYWHERE, lq(1.1), lq(4.0)], ids=str)
+@each("tuning", TUNINGS)
 def test_it_runs_in_every_set_and_stays_there(geometry: Geometry, tuning: Any) -> None:
     for kind, budget in (("hinge", APPROXIMATE), ("linear", ZCDP(rho=40.0))):
         where = geometric(kind, geometry, 60, D, budget)

@@ -38,6 +38,7 @@ from dpsco_core.methods.mean.ladder import (
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
 from dpsco_core.problems import MeanEstimation
 from dpsco_core.problems.base import Setting
+from tests.folded import each
 
 Array = NDArray[np.float64]
 NASTY = (math.nan, math.inf, 0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 1e308, -1e308, 1e-320, 1.7e308, 1e154)
@@ -380,9 +381,9 @@ def few_records(problem: MeanEstimation, where: Setting, methods: tuple[Any, ...
     return np.sqrt(squares / 20).tolist()  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize("budget", [BUDGETS[1], ZCDP(rho=0.02), PureDP(epsilon=1.0)])
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (60, 1), (300, 5), (500, 20), (1000, 20), (300, 100)])
-@pytest.mark.parametrize("bound", [3.0, 10.0, 100.0])
+@each("budget", [BUDGETS[1], ZCDP(rho=0.02), PureDP(epsilon=1.0)])
+@each(("n", "d"), [(1, 1), (60, 1), (300, 5), (500, 20), (1000, 20), (300, 100)])
+@each("bound", [3.0, 10.0, 100.0])
 def test_few_records_are_not_worse_than_not_looking(
     n: int, d: int, budget: Budget, bound: float
 ) -> None:

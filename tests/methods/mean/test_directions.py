@@ -18,6 +18,7 @@ from dpsco_core.methods.mean.directions import (
     quantile_of_projections,
     walk_to_centre,
 )
+from tests.folded import each
 
 ANGLES = np.linspace(0, 2 * math.pi, 20_001)
 CIRCLE = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
@@ -44,7 +45,7 @@ def search(offsets: np.ndarray, left_out: int, seed: int = 0) -> tuple[float, np
     return value, u
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each("seed", range(30))
 def test_one_dimension_is_solved_exactly(seed: int) -> None:
     points = 1 + seed
     for left_out in {0, points // 10, points // 3}:
@@ -54,8 +55,8 @@ def test_one_dimension_is_solved_exactly(seed: int) -> None:
         assert value == max(v[left_out], -v[points - 1 - left_out])
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("points", [1, 2, 7, 20, 64, 65, 150])
+@each("seed", range(15))
+@each("points", [1, 2, 7, 20, 64, 65, 150])
 def test_two_dimensions_are_solved_exactly(seed: int, points: int) -> None:
     offsets = cloud(seed, points, 2)
     left_out = (0, points // 10, int(0.4 * points))[seed % 3]
@@ -65,8 +66,8 @@ def test_two_dimensions_are_solved_exactly(seed: int, points: int) -> None:
     assert below - 1e-9 * longest <= value <= below + HALF_STEP * longest + 1e-12
 
 
-@pytest.mark.parametrize("seed", range(15))
-@pytest.mark.parametrize("points", [1, 2, 5, 16, 40, 90])
+@each("seed", range(15))
+@each("points", [1, 2, 5, 16, 40, 90])
 def test_the_two_planar_solvers_agree(seed: int, points: int) -> None:
     offsets = cloud(seed, points, 2)
     for left_out in {0, points // 10, points // 2}:
@@ -96,8 +97,8 @@ def test_equal_points_are_approached_by_a_quarter_at_every_step(d: int, points: 
         np.testing.assert_allclose(centre, (1 - 0.75**steps) * q, atol=1e-6)
 
 
-@pytest.mark.parametrize("points", [9, 20, 90])
-@pytest.mark.parametrize("seed", range(6))
+@each("points", [9, 20, 90])
+@each("seed", range(6))
 def test_the_search_follows_rotations_scales_and_orders(points: int, seed: int) -> None:
     offsets, left_out = cloud(seed, points, 2), points // 5
     value, u = search(offsets, left_out)

@@ -27,6 +27,7 @@ from dpsco_core.methods.mean.coordinatewise import theory_threshold
 from dpsco_core.methods.mean.iterative import group_radius, theory_groups, walk_length
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.base import Setting
+from tests.folded import each
 from tests.methods.mean.checks import PRIVATE, run, setting
 
 X = np.random.default_rng(0).standard_t(2.5, size=(60, 4))
@@ -175,9 +176,9 @@ def test_clipping_is_the_projection_on_the_ball() -> None:
     assert np.all(np.abs(clipped) <= np.abs(X))
 
 
-@pytest.mark.parametrize("method", PRIVATE)
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
-@pytest.mark.parametrize("order", [2.0, 3.0, 8.0])
+@each("method", PRIVATE)
+@each("tuning", ["practical", "theory"])
+@each("order", [2.0, 3.0, 8.0])
 def test_plans_follow_the_units_of_the_data(method: Any, tuning: Any, order: float) -> None:
     """A plan that is not homogeneous has lost a moment."""
     where = setting(n=5000, d=6, order=order)
@@ -273,8 +274,8 @@ def test_hinge_bias_is_the_sharp_clipping_bias(order: float) -> None:
     assert constant == pytest.approx((order - 1) ** (order - 1) / order**order, rel=1e-13)
 
 
-@pytest.mark.parametrize("order", [3.0, 50.0, 100.0, 1e4])
-@pytest.mark.parametrize("distance", [1e-300, 1e-8, 0.5, 2.0])
+@each("order", [3.0, 50.0, 100.0, 1e4])
+@each("distance", [1e-300, 1e-8, 0.5, 2.0])
 def test_hinge_bias_never_overflows_nor_does_its_square(distance: float, order: float) -> None:
     assert hinge_bias(distance, order) ** 2 >= 0
     log_bound = (order - 1) * np.log((1 - 1 / order) / distance) - np.log(order)

@@ -26,6 +26,7 @@ from dpsco_core.methods.mean import (
 from dpsco_core.methods.mean.base import LARGEST_LEVEL, SMALLEST_LEVEL, clip_to_ball
 from dpsco_core.methods.mean.coordinatewise import median_sensitivity, printed_sensitivity
 from dpsco_core.privacy import Ledger
+from tests.folded import each
 from tests.methods.mean.checks import (
     ADVERSARIAL,
     PRIVATE,
@@ -144,8 +145,8 @@ def test_one_group_mean_moves_by_2_radii_over_the_group_size_and_no_other_moves(
     assert method.plan(where).l2_sensitivity == pytest.approx(6 / 5, rel=1e-15)
 
 
-@pytest.mark.parametrize("blocks", range(1, 12))
-@pytest.mark.parametrize("spare", [0, 3])
+@each("blocks", range(1, 12))
+@each("spare", [0, 3])
 def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
     blocks: int, spare: int
 ) -> None:
@@ -159,7 +160,7 @@ def test_median_of_blocks_moves_by_half_a_step_if_even_and_a_whole_step_if_odd(
     assert median_sensitivity(1.0, blocks, size) == step
 
 
-@pytest.mark.parametrize("blocks", range(1, 26))
+@each("blocks", range(1, 26))
 def test_random_block_means_never_move_the_median_further(blocks: int) -> None:
     rng = np.random.default_rng(blocks)
     means = 3 * rng.uniform(-1, 1, size=(4000, blocks))

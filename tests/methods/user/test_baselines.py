@@ -28,6 +28,7 @@ from dpsco_core.methods.user.group_privacy import UserGroupPrivacy
 from dpsco_core.privacy import ZCDP, ApproxDP, Ledger
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import MeanSample, pooled
+from tests.folded import each
 from tests.methods.euclidean.losses import (
     APPROXIMATE,
     BUDGETS,
@@ -129,8 +130,8 @@ def test_every_phase_of_every_plan_may_be_released(method: UserGroupPrivacy, kin
             assert phase.noise_std == pytest.approx(pull / math.sqrt(2 * rho), rel=1e-9)
 
 
-@pytest.mark.parametrize("method", [*CHAINS, *MEANS])
-@pytest.mark.parametrize("budget", BUDGETS)
+@each("method", [*CHAINS, *MEANS])
+@each("budget", BUDGETS)
 def test_the_whole_budget_is_spent(method: Any, budget: Any) -> None:
     where = user_setting("logistic", 60, 3, 2, budget)
     result = run_users(method, where, users("logistic", honest(60, 3, 2), 3))

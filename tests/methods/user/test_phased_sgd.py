@@ -29,6 +29,7 @@ from dpsco_core.privacy.filter import plan as filter_plan
 from dpsco_core.privacy.filter.sensitivity import coins_sensitivity, sure_members
 from dpsco_core.problems.point_losses import HalfSquaredDistance
 from dpsco_core.problems.samples.users import ItemSample, MeanSample
+from tests.folded import each
 from tests.methods.euclidean.losses import FALSE_ALARM, PURE, SMOOTH, sample
 from tests.methods.user.optimiser_helpers import (
     TestedReleases,
@@ -70,9 +71,9 @@ def slow_chain(records: Any, start: int, stop: int, size: float, batch: int) -> 
     return total / (stop - start)
 
 
-@pytest.mark.parametrize("kind", SMOOTH)
-@pytest.mark.parametrize("batch", [1, 3, 5])
-@pytest.mark.parametrize("shrunk", [False, True])
+@each("kind", SMOOTH)
+@each("batch", [1, 3, 5])
+@each("shrunk", [False, True])
 def test_chains_are_so_many_separate_runs(kind: str, batch: int, shrunk: bool) -> None:
     """C chains at once are C one by one; and one chain is a phase of the item-level method."""
     losses, run = losses_of(kind), Pass(first=2, groups=4, length=9, step_size=0.1, batch=batch)

@@ -61,6 +61,7 @@ from dpsco_core.privacy.filter.plan import (
     single_test_plan,
 )
 from dpsco_core.privacy.filter.sensitivity import changed_members
+from tests.folded import each
 from tests.methods.user.requirements_oracle import (
     PRINTED_FILTER,
     erm_noise_room,
@@ -121,8 +122,8 @@ def test_the_golden_schedule_of_algorithm_3():
     assert (second.batch, second.noise_std) == (near(2.00484e7), near(22.7485))
 
 
-@pytest.mark.parametrize("q", [0.05, 0.1, 1.0, 2.0])
-@pytest.mark.parametrize("n", [2, 1000, 1024, 10**6])
+@each("q", [0.05, 0.1, 1.0, 2.0])
+@each("n", [2, 1000, 1024, 10**6])
 def test_the_users_of_all_phases_add_up_and_the_last_has_enough(n, q):
     phases = phase_count(n)
     counts = [phase_users(n, i, q) for i in range(1, phases + 1)]
@@ -379,14 +380,14 @@ GRID = [
 ]
 
 
-@pytest.mark.parametrize("at", GRID, ids=str)
+@each("at", GRID, ids=str)
 def test_the_printed_noise_of_algorithm_1_is_at_least_five_times_the_required(at):
     assert sgd_noise_room(at) >= 5
     if supports_delta(at):
         assert sgd_delta(at) < at.delta
 
 
-@pytest.mark.parametrize("at", GRID, ids=str)
+@each("at", GRID, ids=str)
 def test_the_printed_noise_of_algorithm_2_is_enough_with_full_batches(at):
     rooms = [erm_noise_room(at, steps) for steps in (1, 100, 10**5)]
     assert min(rooms) >= 6

@@ -22,6 +22,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
+from tests.folded import each
 from tests.methods.user.checks import check_sensitivity
 from tests.methods.user.helpers import (
     BROKEN,
@@ -179,8 +180,8 @@ def test_the_sensitivities_have_the_constants_of_the_theory() -> None:
             )
 
 
-@pytest.mark.parametrize("keep", FILTERS, ids=str)
-@pytest.mark.parametrize("share", [0.75, 0.85, 0.95, 1.0])
+@each("keep", FILTERS, ids=str)
+@each("share", [0.75, 0.85, 0.95, 1.0])
 def test_the_sharp_sensitivity_is_its_formula(keep: RobustFilter, share: float) -> None:
     count, a, b = 900, keep.lower, keep.upper
     floor = weight_floor(keep, count, share * count)
@@ -210,8 +211,8 @@ def test_one_user_across_the_crowd_attains_half_of_the_sharp_sensitivity(count: 
     assert count > 6 or moved > bound / 2
 
 
-@pytest.mark.parametrize("failure", [0.5, 1e-3, 1e-9, 1e-15, 1e-40, 1e-250])
-@pytest.mark.parametrize("count", [2, 5, 40, 2000])
+@each("failure", [0.5, 1e-3, 1e-9, 1e-15, 1e-40, 1e-250])
+@each("count", [2, 5, 40, 2000])
 def test_changed_members_is_the_smallest_that_the_binomial_tail_allows(
     count: int, failure: float
 ) -> None:
@@ -340,8 +341,8 @@ def test_the_filter_is_equivariant() -> None:
         np.testing.assert_allclose(scaled.mean(scale * x, again.inclusion), scale * mean, rtol=1e-9)
 
 
-@pytest.mark.parametrize("value", BROKEN)
-@pytest.mark.parametrize("keep", FILTERS, ids=str)
+@each("value", BROKEN)
+@each("keep", FILTERS, ids=str)
 def test_a_broken_point_is_a_far_point(keep: RobustFilter, value: float) -> None:
     x = np.random.default_rng(1).normal(size=(30, 2)) * 0.1
     far, broken = x.copy(), x.copy()

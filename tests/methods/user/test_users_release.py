@@ -22,6 +22,7 @@ from dpsco_core.privacy import (
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import Tuning, phase_plan, recommended_count, single_test_plan
 from dpsco_core.privacy.filter.sensitivity import changed_members
+from tests.folded import each
 from tests.methods.user.checks import (
     DELTA,
     EPSILON,
@@ -84,11 +85,9 @@ def test_the_recommended_groups_and_their_noise_are_those_of_the_theory(
     assert round(plan.release.noise_std * count / 0.25) == noise
 
 
-@pytest.mark.parametrize(("form", "inclusion"), KINDS)
-@pytest.mark.parametrize("upper", [2 / 3, 0.9])
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (1 / 3, 0.3), (7.0, 1e-3)]
-)
+@each(("form", "inclusion"), KINDS)
+@each("upper", [2 / 3, 0.9])
+@each(("epsilon", "delta"), [(0.1, 1e-9), (1.0, 1e-6), (1 / 3, 0.3), (7.0, 1e-3)])
 def test_what_is_spent_is_the_budget_to_the_last_bit(
     form: str, inclusion: str, upper: float, epsilon: float, delta: float
 ) -> None:

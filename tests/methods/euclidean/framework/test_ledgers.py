@@ -15,6 +15,7 @@ import pytest
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.methods.euclidean import StrongCoordinatewiseDescent
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, BudgetExceeded, Ledger
+from tests.folded import each
 from tests.methods.euclidean.framework.checks import (
     check_ledger,
     check_noise,
@@ -49,8 +50,8 @@ def no_walk() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("budget", BUDGETS, ids=str)
-@pytest.mark.parametrize(("method", "problem"), CASES, ids=IDS)
+@each("budget", BUDGETS, ids=str)
+@each(("method", "problem"), CASES, ids=IDS)
 def test_the_steps_spend_the_budget_to_the_last_bit(
     method: Any, problem: Any, budget: Budget
 ) -> None:
@@ -94,7 +95,7 @@ def test_disjoint_blocks_cost_their_largest_and_not_their_sum(calibration: Any, 
     assert ledger.spent() == ZCDP(rho=share)
 
 
-@pytest.mark.parametrize("method", VARIANTS, ids=str)
+@each("method", VARIANTS, ids=str)
 def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method: Any) -> None:
     problem, n = quadratic(), records(method)
     where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
@@ -109,8 +110,8 @@ def test_nothing_is_left_after_a_run_and_nothing_runs_on_an_empty_ledger(method:
         method.release(sample, method.plan(where), smaller, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("budget", BUDGETS, ids=str)
-@pytest.mark.parametrize(("method", "problem"), CASES, ids=IDS)
+@each("budget", BUDGETS, ids=str)
+@each(("method", "problem"), CASES, ids=IDS)
 def test_every_entry_has_the_noise_of_the_formula_of_the_theory(
     method: Any, problem: Any, budget: Budget
 ) -> None:
@@ -141,7 +142,7 @@ def test_noise_is_fresh_at_every_step_and_does_not_move_with_the_data(
     check_noise_is_fresh(method, where, sample, shifted(sample))
 
 
-@pytest.mark.parametrize(("method", "problem"), CASES, ids=IDS)
+@each(("method", "problem"), CASES, ids=IDS)
 def test_the_data_are_read_by_the_releases_and_by_nothing_else(method: Any, problem: Any) -> None:
     n = records(method)
     where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))
@@ -171,7 +172,7 @@ def test_a_sample_of_another_size_than_the_setting_is_refused(family: Any) -> No
         assert ledger.entries == ()
 
 
-@pytest.mark.parametrize("method", VARIANTS, ids=str)
+@each("method", VARIANTS, ids=str)
 def test_what_is_reported_is_what_was_done(method: Any) -> None:
     problem, n = quadratic(), records(method)
     where, sample = problem.setting(n, CONCENTRATED), problem.sample(n, np.random.default_rng(0))

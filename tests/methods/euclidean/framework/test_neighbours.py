@@ -22,6 +22,7 @@ from dpsco_core.methods.euclidean import (
     StrongCoordinatewiseDescent,
 )
 from dpsco_core.privacy import ZCDP
+from tests.folded import each
 from tests.methods.euclidean.framework.checks import (
     RECORDS,
     TARGETS,
@@ -105,8 +106,8 @@ def test_nor_at_any_clip_level(method: Any) -> None:
         check_worst_neighbours(with_steps(method, 2), where, sample, points(problem, 2))
 
 
-@pytest.mark.parametrize("method", METHODS[:10], ids=str)
-@pytest.mark.parametrize(("old", "new"), list(itertools.combinations(TARGETS, 2)))
+@each("method", METHODS[:10], ids=str)
+@each(("old", "new"), list(itertools.combinations(TARGETS, 2)))
 def test_nor_does_a_flipped_or_broken_target(method: Any, old: float, new: float) -> None:
     problem = logistic(D)
     where, sample = problem.setting(N, CONCENTRATED), problem.sample(N, np.random.default_rng(0))

@@ -32,6 +32,7 @@ from dpsco_core.methods.euclidean.tuning import practical_descent
 from dpsco_core.methods.mean.smooth_clip import smoothed_supremum
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget
 from dpsco_core.problems.base import Constants, Setting
+from tests.folded import each
 from tests.methods.euclidean.framework.helpers import (
     APPROXIMATE,
     CONCENTRATED,
@@ -403,7 +404,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("method", "problem", "n", "budget"), REFUSED, ids=str)
+@each(("method", "problem", "n", "budget"), REFUSED, ids=str)
 def test_a_refusal_names_a_change_that_works(
     method: Any, problem: Any, n: int, budget: Budget
 ) -> None:
@@ -412,8 +413,8 @@ def test_a_refusal_names_a_change_that_works(
     planned(method, problem, n, budget, refusals=2)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize(
+@each("family", FAMILIES)
+@each(
     "missing",
     [
         {"coordinate_moment": math.inf},
@@ -427,8 +428,8 @@ def test_a_refusal_names_a_change_that_works(
     ],
     ids=str,
 )
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
-@pytest.mark.parametrize("calibration", ["tight", "paper"])
+@each("tuning", ["practical", "theory"])
+@each("calibration", ["tight", "paper"])
 def test_what_is_not_certified_is_refused_in_a_sentence_or_not_needed(
     family: Any, missing: dict[str, float], tuning: Any, calibration: Any
 ) -> None:

@@ -1,0 +1,54 @@
+"""Many small cases in one test: an item of pytest costs more than what most cases compute."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+from typing import Any
+
+import pytest
+
+Test = Callable[..., None]
+
+
+def each(
+    names: str | Sequence[str],
+    cases: Iterable[Any],
+    ids: Callable[[Any], str] | Iterable[str] | None = None,
+) -> Callable[[Test], Test]:
+    """Run a test for each case, all of them, and report every one that fails.
+
+    It takes what ``pytest.mark.parametrize`` takes, and can be stacked like it. Cases share the
+    fixtures of the one test, so that it is for tests that have none.
+    """
+    keys = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    kept = list(cases)
+    if not kept:
+        raise ValueError(f"no case of {', '.join(keys)}")
+    told = [ids(case) for case in kept] if callable(ids) else list(ids or map(repr, kept))
+
+    def fold(test: Test) -> Test:
+        signature = inspect.signature(test)
+        left = [p for name, p in signature.parameters.items() if name not in keys]
+        if len(left) + len(keys) != len(signature.parameters):
+            raise ValueError(f"{test.__name__} does not take {', '.join(keys)}")
+
+        @wraps(test)
+        def every(**given: Any) -> None:
+            failures: list[BaseException] = []
+            for case, name in zip(kept, told, strict=True):
+                values = case if len(keys) > 1 else (case,)
+                try:
+                    test(**given, **dict(zip(keys, values, strict=True)))
+                except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:  # noqa: BLE001
+                    failure.add_note(f"where {', '.join(keys)} = {name}")
+                    failures.append(failure)
+            if failures:
+                said = f"{len(failures)} of {len(kept)} cases fail"
+                raise BaseExceptionGroup(said, failures)
+
+        every.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+        return every
+
+    return fold

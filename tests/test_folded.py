@@ -1,0 +1,47 @@
+"""`tests.folded`: no case of a folded test is lost, nor what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.folded import each
+
+
+def test_every_case_runs_and_every_failure_is_told() -> None:
+    seen: list[tuple[int, str]] = []
+
+    @each("a", (1, 2, 3))
+    @each("b", ["x", "y"])
+    def folded(a: int, b: str) -> None:
+        seen.append((a, b))
+        if a == 2:
+            with pytest.raises(ValueError, match="4"):  # fails as pytest does
+                int("4")
+        assert (a, b) != (3, "y")
+
+    with pytest.raises(BaseExceptionGroup, match="2 of 3 cases fail") as caught:
+        folded()
+    assert seen == [(a, b) for a in (1, 2, 3) for b in ("x", "y")]
+    two, three = caught.value.exceptions
+    assert isinstance(two, BaseExceptionGroup) and isinstance(three, BaseExceptionGroup)
+    assert [two.__notes__, three.__notes__] == [["where a = 2"], ["where a = 3"]]
+    assert len(two.exceptions) == 2
+    assert [e.__notes__ for e in three.exceptions] == [["where b = 'y'"]]
+
+
+def test_several_names_take_a_case_apart() -> None:
+    seen = []
+
+    @each("a, b", [(1, 2), (3, 4)])
+    def folded(a: int, b: int) -> None:
+        seen.append((a, b))
+
+    folded()
+    assert seen == [(1, 2), (3, 4)]
+
+
+def test_no_case_and_no_such_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="no case of a"):
+        each("a", [])
+    with pytest.raises(ValueError, match="does not take b"):
+        each("b", [1])(lambda a: None)
