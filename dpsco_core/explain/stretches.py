@@ -37,8 +37,8 @@ def stretches(
     Examples
     --------
     >>> noise = [(n, {"sampling": n**-0.5, "noise": 10 / n}) for n in (10, 1000)]
-    >>> [(s.part, s.start, round(s.stop, 6)) for s in stretches(noise)]
-    [('noise', 10, 100.0), ('sampling', 100.0, 1000)]
+    >>> [(s.part, round(s.start, 6), round(s.stop, 6)) for s in stretches(noise)]
+    [('noise', 10.0, 100.0), ('sampling', 100.0, 1000)]
     """
     first, last = points[0], points[-1]
     names = list(dict.fromkeys(name for _, parts in points for name in parts))

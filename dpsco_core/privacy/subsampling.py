@@ -73,7 +73,7 @@ def batched_gaussian_epsilon(
     Examples
     --------
     >>> round(batched_gaussian_epsilon(0.5, 1e-6, drawn=10, count=1000, releases=100), 2)
-    0.9
+    1.55
     """
     check_count("releases", releases)
     whole = gaussian_epsilon(releases * rho, delta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ EXPORT = re.compile(r"^export (?!default)", re.MULTILINE)
 DEFAULT = re.compile(r"^export default .*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
-@lru_cache(maxsize=32)
+@cache
 def text(name: str) -> str:
     """Return a file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
-@lru_cache(maxsize=8)
+@cache
 def script(name: str) -> str:
     """Return a module with what it imports before it, each once; only its default export stays."""
     wanted: list[str] = []
@@ -31,7 +31,7 @@ def script(name: str) -> str:
     return "\n".join(EXPORT.sub("", part) for part in parts)
 
 
-@lru_cache(maxsize=8)
+@cache
 def component(name: str, *styles: str, html: str | None = None) -> Any:
     """Return the component of a module; made at its first use, when there is a server."""
     markup = text(f"{name}.html") if html is None else html

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+import streamlit as st
+
 from dpsco_app.parts.look import GREY
-from dpsco_app.parts.touch.modules import HERE, script, text
+from dpsco_app.parts.touch.modules import HERE, component, script, text
 from dpsco_app.parts.touch.picture import picture_data, picture_page
 from dpsco_app.parts.touch.run import RunLine, run_page
 from dpsco_core.explain.anatomy import single_runs
@@ -30,6 +33,21 @@ def test_a_joined_script_holds_each_module_once_and_imports_nothing() -> None:
     assert "import " not in joined
     assert joined.count("export ") == joined.count("export default") == 1
     assert joined.index("const clipped =") < joined.index("const situation =")
+
+
+def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is made again while a page shows it is lost there."""
+    made: list[str] = []
+    monkeypatch.setattr(st.components.v2, "component", lambda name, **_: made.append(name) or name)
+    component.cache_clear()
+    try:
+        for _ in range(2):
+            for path in HERE.glob("*.html"):
+                component(path.stem)
+    finally:
+        component.cache_clear()
+    assert sorted(made) == sorted(f"dpsco_{path.stem}" for path in HERE.glob("*.html"))
+    assert len(made) > 8
 
 
 def test_no_script_asks_for_anything_from_elsewhere() -> None:
