@@ -153,7 +153,7 @@ export default function ({ data, parentElement }) {
 @lru_cache(maxsize=1)
 def _component() -> Any:
     """Return the buttons PNG and SVG; made at their first use, when there is a server."""
-    return st.components.v2.component("dpsco_picture", html=BUTTONS, css=CSS, js=JS)
+    return st.components.v2.component("dpsco_figure_files", html=BUTTONS, css=CSS, js=JS)
 
 
 def setting_line(scenario: Scenario, *, runs: bool = True) -> str:

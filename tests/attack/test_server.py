@@ -130,8 +130,8 @@ PATHS = (
     *("/static/../../../../../../etc/passwd", "/static/..%2f..%2f..%2fpyproject.toml"),
     *("/%2e%2e/%2e%2e/etc/passwd", "/..%5c..%5cpyproject.toml", "/%252e%252e%252fetc/passwd"),
     *("/media/../pyproject.toml", "/media/%2e%2e%2fpyproject.toml", "/media//etc/passwd"),
-    *("/component/dpsco_picture/../../../pyproject.toml", "/component/..%2f..%2fetc/passwd"),
-    *("/_stcore/bidi-components/dpsco_picture/../../../pyproject.toml",),
+    *("/component/dpsco_touch_picture/../../../pyproject.toml", "/component/..%2f..%2fetc/passwd"),
+    *("/_stcore/bidi-components/dpsco_touch_picture/../../../pyproject.toml",),
     *("/_stcore/bidi-components/..%2f..%2fetc%2fpasswd", "/app/static/../pyproject.toml"),
     *("/app/static/%2e%2e/pyproject.toml", "/app/static/pyproject.toml", "/media/%00"),
     *(

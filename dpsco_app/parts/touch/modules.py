@@ -36,7 +36,7 @@ def component(name: str, *styles: str, html: str | None = None) -> Any:
     """Return the component of a module; made at its first use, when there is a server."""
     markup = text(f"{name}.html") if html is None else html
     css, js = "".join(map(text, styles)), script(f"{name}.js")
-    return st.components.v2.component(f"dpsco_{name}", html=markup, css=css, js=js)
+    return st.components.v2.component(f"dpsco_touch_{name}", html=markup, css=css, js=js)
 
 
 def _collect(name: str, wanted: list[str]) -> None:

@@ -73,7 +73,7 @@ def specs(page: AppTest) -> list[dict[str, Any]]:
 
 def hand(page: AppTest) -> dict[str, Any]:
     """Return what the browser moves the point with."""
-    [found] = [c for c in page.get("bidi_component") if "dpsco_point" in str(c.proto)]
+    [found] = [c for c in page.get("bidi_component") if "dpsco_touch_point" in str(c.proto)]
     return dict(json.loads(found.proto.json))
 
 

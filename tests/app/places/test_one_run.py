@@ -85,7 +85,7 @@ def said(page: AppTest) -> str:
 
 def player(page: AppTest) -> dict[str, Any]:
     """Return what the browser plays the run from."""
-    found = [c for c in page.get("bidi_component") if "dpsco_run" in str(c.proto)]
+    found = [c for c in page.get("bidi_component") if "dpsco_touch_run" in str(c.proto)]
     return dict(json.loads(found[0].proto.json)) if found else {}
 
 

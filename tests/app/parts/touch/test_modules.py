@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 import streamlit as st
@@ -15,6 +16,7 @@ from dpsco_core.explain.anatomy import single_runs
 from dpsco_core.explain.frames import frames
 from dpsco_core.scenario import Scenario
 
+NAMED = re.compile(r'components\.v2\.component\(\s*f?"([^"]*)"')
 SCRIPTS = sorted(HERE.glob("*.js"))
 
 
@@ -46,8 +48,16 @@ def test_a_component_is_made_once_however_many_there_are(monkeypatch: pytest.Mon
             component(name, html="")
     finally:
         component.cache_clear()
-    assert made == [f"dpsco_{name}" for name in names]
+    assert made == [f"dpsco_touch_{name}" for name in names]
     assert len(made) > 8
+
+
+def test_no_two_components_have_one_name() -> None:
+    """The server knows one by its name: a second one takes the place of the first everywhere."""
+    sources = (path.read_text(encoding="utf-8") for path in HERE.parents[1].rglob("*.py"))
+    names = [name for source in sources for name in NAMED.findall(source)]
+    assert len(names) >= 4 and len(set(names)) == len(names)
+    assert [name for name in names if name.startswith("dpsco_touch_")] == ["dpsco_touch_{name}"]
 
 
 def test_no_script_asks_for_anything_from_elsewhere() -> None:
