@@ -45,7 +45,6 @@ AXIS_TITLES = {
 
 ROUNDING = 1e-6  # times the largest error: what is smaller is drawn below the figure
 START = "Answer without data"
-MOST_NAMES = 8  # at the ends of lines; the others are on hover and in the table
 # Pixels: beside and below the figure for an axis without its numbers, and for a digit of these.
 BESIDE, BELOW, A_DIGIT = 56, 67, 6
 
@@ -104,7 +103,7 @@ def error_figure(
     annotations = [
         *region_names(filled, scenario, look, low),
         *_start_name(start, look, low, high),
-        *([] if look.compact else placed(_named_first(labels), low, high)),
+        *([] if look.compact else placed(labels, low, high)),
         *chosen,
         *stale_marks(look),
     ]
@@ -215,11 +214,6 @@ def _start_name(
         "font": {"size": 12, "color": look.quiet},
     }
     return [name]
-
-
-def _named_first(labels: list[Label]) -> list[Label]:
-    """Return the names that get a place: no more than can be read."""
-    return sorted(labels, key=lambda label: label.rank)[:MOST_NAMES]
 
 
 def _overlay_line(overlay: Overlay, look: Look) -> Part:

@@ -81,6 +81,7 @@ MARKS = (
 )
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
+MOST_NAMES = 8  # at the ends of lines; the others are on hover and in the table
 LINES = 23  # of text that fit into the height of a figure
 
 
@@ -260,7 +261,8 @@ def place_labels(
 def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> list[Part]:
     """Return the names at the right edge as annotations, moved apart where they would overlap.
 
-    `lines` of text fit into the figure's height.
+    `lines` of text fit into the figure's height. No more than `MOST_NAMES` get a place, the lowest
+    ranks first: what is more than that cannot be read.
     """
     span = math.log(high / low)
     # A bound's name that does not fit is left to its hover.
@@ -268,7 +270,7 @@ def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> 
     fitting = []
     for label in sorted(labels, key=lambda label: label.rank):
         needed = 1 + wrapped(label.text, 26).count("<br>")
-        if needed <= room and low <= label.y <= high:
+        if len(fitting) < MOST_NAMES and needed <= room and low <= label.y <= high:
             room -= needed
             fitting.append(label)
     ordered = sorted(fitting, key=lambda label: label.y)

@@ -216,12 +216,15 @@ def test_labels_never_overlap(method_count: int) -> None:
         assert boxes[-1][1] < figure.layout.height - figure.layout.margin.b
 
 
-def test_labels_of_equal_height_keep_their_order_of_rank_when_there_is_no_room() -> None:
+@pytest.mark.parametrize(("lines", "fitting"), [(5, 4), (23, 8)])
+def test_labels_keep_their_order_of_rank_where_there_is_no_room_or_more_than_eight(
+    lines: int, fitting: int
+) -> None:
     figure = go.Figure()
     labels = [Label(text=f"bound {i}", y=1.0, colour="#000000", rank=2) for i in range(30)]
     labels.append(Label(text="measured", y=1.0, colour="#000000", rank=0))
-    place_labels(figure, labels, 0.1, 10.0)
-    assert len(figure.layout.annotations) == 22
+    place_labels(figure, labels, 0.1, 10.0, lines)
+    assert len(figure.layout.annotations) == fitting
     assert "measured" in written(figure)
 
 
