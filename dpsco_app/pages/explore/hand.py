@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -22,8 +24,8 @@ def draw_hand(drawn: Shown, place: DeltaGenerator) -> None:
     scenario = drawn.now or drawn.result.scenario
     if scenario.axis is None or scenario.axis != drawn.result.scenario.axis:
         return
-    if side_by_side(drawn.result):
-        return
+    if side_by_side(drawn.result) or not math.isfinite(getattr(scenario, scenario.axis)):
+        return  # q = ∞ has no place on the axis
     look = Look(dark=st.context.theme.type == "dark")
     asked = handle(scenario, scenario.axis)
     with place:

@@ -11,6 +11,7 @@ from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.running import evaluations
 from dpsco_app.parts.shown_bounds import shown
 from dpsco_core.scenario import Scenario
+from tests.app.pages import open_page, result
 
 SWEPT = {
     "n": (100, 1000, 10_000, 1_000_000),
@@ -57,3 +58,22 @@ def test_a_part_says_from_where_to_where_it_governs() -> None:
     assert noise.says == (
         f"Privacy noise is the largest part of “{row.name}” from ε = 0.05 to {stop:.3g}."
     )
+
+
+@pytest.mark.parametrize(("q", "hands"), [("1.5", 1), ("inf", 0)])
+def test_a_value_without_a_place_on_the_axis_has_no_handle(q: str, hands: int) -> None:
+    page = open_page(
+        problem="logistic",
+        methods="sco.objective-perturbation",
+        geometry="lq",
+        q=q,
+        axis="q",
+        grid="1.25,1.5",
+        n="200",
+        d="2",
+        trials="1",
+        against="none",
+    )
+    drawn = [str(component.proto) for component in page.get("bidi_component")]
+    assert result(page).scenario.q == float(q)
+    assert sum("dpsco_touch_hand" in text for text in drawn) == hands
