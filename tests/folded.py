@@ -39,7 +39,7 @@ def each(
             failures: list[BaseException] = []
             for case, name in zip(kept, told, strict=True):
                 values = case if len(keys) > 1 else (case,)
-                try:
+                try:  # what fails is raised with the rest, below
                     test(**given, **dict(zip(keys, values, strict=True)))
                 except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:  # noqa: BLE001
                     failure.add_note(f"where {', '.join(keys)} = {name}")

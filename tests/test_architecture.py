@@ -105,8 +105,6 @@ SLUGS = {*METHOD_SLUGS, *BOUND_SLUGS}
 FAMILY = re.compile(r"(^|[\^(|])(mean|sco|lp|user|upper|lower)[|()\w]*\\?\.")
 BY_PATTERN = ("startswith", "endswith", "removeprefix", "removesuffix", "fnmatch", "fnmatchcase")
 BY_EXPRESSION = ("compile", "match", "fullmatch", "search", "findall", "finditer", "sub", "split")
-# Data that ask the reader to choose among methods, and say each choice in words.
-CHOICES = ("dpsco_app.pages.learn.lessons",)
 MOST_FILES, MOST_AT_THE_TOP = 25, 20  # of a folder, and of each of the two packages
 MOST_LINES = {"dpsco_core": 55_545, "dpsco_app": 22_850}  # of code; lower them as it gets smaller
 # Names that two classes still have. The list only becomes shorter.
@@ -349,7 +347,7 @@ def _is_pattern(call: ast.Call) -> bool:
 
 def a_method_knows_its_own_facts(module: str, source: str) -> list[str]:
     """No table keyed by slugs and no pattern over them outside catalogue.py."""
-    if module in ("dpsco_core.catalogue", *CHOICES):
+    if module == "dpsco_core.catalogue":
         return []
     return tables_of_slugs(module, source)
 
@@ -582,12 +580,6 @@ def test_the_rule_catches_a_fault(rule: Rule, module: str, source: str) -> None:
 @pytest.mark.parametrize(("rule", "module", "source"), RIGHT)
 def test_the_rule_lets_sound_code_pass(rule: Rule, module: str, source: str) -> None:
     assert not rule(module, source)
-
-
-@pytest.mark.parametrize("module", CHOICES)
-def test_what_is_excepted_holds_a_table_of_slugs(module: str) -> None:
-    """An entry without a table would let one in again."""
-    assert tables_of_slugs(module, modules()[module])
 
 
 def twice(sources: dict[str, str]) -> dict[str, list[str]]:

@@ -41,5 +41,3 @@ class Listing(Sequence[Row], Generic[Row]):
     def __eq__(self, other: object) -> bool:
         """Whether `other` has the same rows now, in the same order."""
         return isinstance(other, Sequence) and self._rows == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]

@@ -132,7 +132,7 @@ def test_rows_in_memory_are_one_piece() -> None:
     dense = DenseRows(x)
     scaled = ScaledRows(dense, lambda block, _: 2 * np.ones(len(block)))
     for rows, factor in ((dense, 1), (scaled, 2), (MappedRows(dense, np.negative), -1)):
-        assert rows.total(lambda piece: np.array([piece is rows])).all()  # noqa: B023
+        assert rows.total(lambda piece, rows=rows: np.array([piece is rows])).all()
         total = rows.total(partial(sum_and_squares, centre=0.0))
         np.testing.assert_allclose(total[0], factor * x.sum(axis=0), rtol=1e-9)
 

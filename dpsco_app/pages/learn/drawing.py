@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from dpsco_app.pages.learn.findings import LessonEvidence, cut_answer
+from dpsco_app.pages.learn.findings import COMPARED, LessonEvidence, cut_answer
 from dpsco_core.explain.lessons import CUT, PRIVATE, RIGHT, running_share
 
 Point = tuple[float, float]
@@ -127,8 +127,7 @@ def least(evidence: LessonEvidence) -> dict[str, list[Point]]:
     """Lesson 9: a mark an answer at the smallest n, one below the other."""
     assert evidence.start is not None
     n, start = min(evidence.start.items())
-    answers = ("start", "sco.clipped", "sco.cwme")
-    return {answer: [(n, start * BELOW**i)] for i, answer in enumerate(answers)}
+    return {answer: [(n, start * BELOW**i)] for i, answer in enumerate(("start", *COMPARED))}
 
 
 def least_trials(evidence: LessonEvidence) -> list[tuple[float, float, str]]:

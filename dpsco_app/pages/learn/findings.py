@@ -238,16 +238,19 @@ def laplace_over_gaussian(evidence: LessonEvidence) -> LessonFinding:
     )
 
 
+# The private methods of lesson 9.
+COMPARED = ("sco.cwme", "sco.clipped")
+
+
 def least_risk(evidence: LessonEvidence) -> LessonFinding:
     """Lesson 9: which answer leaves least at the smallest n; "start" is that without data."""
     table, start = evidence.table, evidence.start
     assert start is not None
     n, last = float(table["x"].min()), float(table["x"].max())
-    methods = ("sco.cwme", "sco.clipped")
-    left = {m: _error(table, m, n) for m in methods} | {"start": start[n]}
+    left = {m: _error(table, m, n) for m in COMPARED} | {"start": start[n]}
     best = min(left, key=lambda k: left[k])
-    names = {m: inside(method_card(m).name) for m in methods} | {"start": "ignoring the data"}
-    many = {m: _error(table, m, last) for m in methods}
+    names = {m: inside(method_card(m).name) for m in COMPARED} | {"start": "ignoring the data"}
+    many = {m: _error(table, m, last) for m in COMPARED}
     near = min(many, key=lambda k: many[k])
     ratio = short(many[near] / _error(table, "sco.erm", last))
     every = ", ".join(f"{names[k]} **{short(v)}**" for k, v in left.items())

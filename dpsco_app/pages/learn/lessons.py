@@ -11,7 +11,7 @@ from dpsco_app.pages.learn import findings as find
 from dpsco_app.pages.learn.drawing import Answering, Choosing, at_end
 from dpsco_app.pages.learn.words import WORDS, LessonWords
 from dpsco_app.parts.options import NO_SET, number_text
-from dpsco_core.catalogue import bound
+from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.lessons import (
     ADAPTIVE,
     BLIND,
@@ -274,7 +274,7 @@ LESSONS: tuple[Lesson, ...] = (
         slug="optimisation",
         scenario=Scenario(
             problem="logistic",
-            methods=("sco.erm", "sco.cwme", "sco.clipped"),
+            methods=("sco.erm", *find.COMPARED),
             epsilon=None,
             delta=None,
             rho=0.1,
@@ -289,11 +289,8 @@ LESSONS: tuple[Lesson, ...] = (
             trials=5,
         ),
         find=find.least_risk,
-        choices={
-            "start": "The one that uses no data",
-            "sco.clipped": "Clipped gradients",
-            "sco.cwme": "Coordinate-wise gradients",
-        },
+        choices={"start": "The one that uses no data"}
+        | {slug: method_card(slug).name for slug in find.COMPARED},
         stand=Choosing(places=drawing.least, trials=drawing.least_trials),
         given=("sco.erm",),
         elsewhere=(("methods", "The methods, one by one"),),

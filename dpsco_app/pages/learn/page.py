@@ -278,7 +278,8 @@ def _given(lesson: Lesson, status: DeltaGenerator) -> tuple[list[Outcome], list[
     if lesson.experiment is not None:
         return outcomes, beside
     pace = Pace(0.3)
-    for outcomes, beside in state.given(lesson):  # noqa: B007  the last ones are kept
+    for given in state.given(lesson):
+        outcomes, beside = given
         if pace.due():
             status.markdown("Measuring what is drawn already …")
     return outcomes, beside

@@ -94,7 +94,7 @@ class View:
             one_of("methods", slug, METHODS)
         whole("trials", self.trials, 1, DASHBOARD.trials)
         whole("seed", self.seed, 0, SEED_MAX)
-        self.instance  # noqa: B018  refuses a spike prior in dimension 1
+        _ = self.instance  # refuses a spike prior in dimension 1
         return self
 
     @property

@@ -1,8 +1,8 @@
 // Answers that stand in a figure, each as a line, a band or a mark: one is chosen there by a click,
 // or by its button beside the figure.
 
-import { drawTrials, land } from "./landing.js"
-import { follow, nameBeside, newLayer, tag, toPixels } from "./layer.js"
+import { ask, drawTrials } from "./landing.js"
+import { nameBeside, newLayer, tag, toPixels } from "./layer.js"
 
 const REACH = 18 // of a pointer, around a line
 const MARK = 8
@@ -78,7 +78,6 @@ const draw = (asked) => {
 }
 
 export default function ({ data, parentElement: root, setTriggerValue }) {
-  root.stop?.() // what was drawn from older data
   const layer = newLayer({ class: "prediction", "aria-hidden": "true" })
   const asked = {
     root, data, layer, drawn: tag("g", {}), hits: tag("g", {}), shown: null,
@@ -87,12 +86,5 @@ export default function ({ data, parentElement: root, setTriggerValue }) {
   layer.append(asked.drawn, asked.hits)
   root.querySelector(".hint").textContent =
     data.done ? "" : "Or click your answer in the figure: each is a dashed shape."
-  const watch = setInterval(() => follow(asked, draw), 150)
-  follow(asked, draw)
-  land(asked, paint)
-  root.stop = () => {
-    clearInterval(watch)
-    layer.remove()
-  }
-  return root.stop
+  return ask(asked, draw)
 }

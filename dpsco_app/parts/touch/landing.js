@@ -1,6 +1,6 @@
-// What has been measured lands in a figure, trial by trial.
+// A question that a figure answers: what has been measured lands there, trial by trial.
 
-import { tag, toPixels } from "./layer.js"
+import { follow, tag, toPixels, WATCH_MS } from "./layer.js"
 
 const LAND_MS = 1800 // for all trials together
 
@@ -12,7 +12,7 @@ export const drawTrials = (layer, gd, { trials, colours }, count) => {
 }
 
 // After a run, once: the trials land one after the other, but for who asks for stillness.
-export const land = (asked, draw) => {
+const land = (asked, draw) => {
   const { data, root } = asked
   if (!data.fresh || root.landed === data.fresh) return
   root.landed = data.fresh
@@ -26,4 +26,18 @@ export const land = (asked, draw) => {
     else asked.count = all
   }
   requestAnimationFrame(step)
+}
+
+// Keep the layer of a question over its figure, until it is asked anew from newer data.
+export const ask = (asked, draw) => {
+  const { root, layer } = asked
+  root.stop?.()
+  const watch = setInterval(() => follow(asked, draw), WATCH_MS)
+  follow(asked, draw)
+  land(asked, draw)
+  root.stop = () => {
+    clearInterval(watch)
+    layer.remove()
+  }
+  return root.stop
 }

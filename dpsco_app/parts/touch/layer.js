@@ -3,7 +3,7 @@
 // The namespace of drawings, as the browser knows it: a script here holds no address.
 const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI
 const WHOLE = "position: absolute; inset: 0; width: 100%; height: 100%; pointer-events: none; z-index: 5"
-const WATCH_MS = 60
+export const WATCH_MS = 60
 const GONE_MS = 1000 // a place is out of the page for a moment where it is put in anew
 
 export const tag = (name, attributes, text = "") => {

@@ -1,7 +1,7 @@
 // A prediction that is drawn into a figure: by its handle there, or by the slider and its keys.
 
-import { drawTrials, land } from "./landing.js"
-import { dragged, follow, nameBeside, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
+import { ask, drawTrials } from "./landing.js"
+import { dragged, nameBeside, nearestPlace, newLayer, tag, toPixels } from "./layer.js"
 
 const GRIP = 11
 
@@ -70,7 +70,6 @@ const send = (asked) => {
 }
 
 export default function ({ data, parentElement: root, setStateValue }) {
-  root.stop?.() // what was drawn from older data
   const middle = Math.floor(data.texts.length / 2)
   const layer = newLayer({ class: "prediction", "aria-hidden": "true" })
   const asked = {
@@ -91,12 +90,5 @@ export default function ({ data, parentElement: root, setStateValue }) {
     send(asked)
   }
   say(asked)
-  const watch = setInterval(() => follow(asked, draw), 150)
-  follow(asked, draw)
-  land(asked, draw)
-  root.stop = () => {
-    clearInterval(watch)
-    layer.remove()
-  }
-  return root.stop
+  return ask(asked, draw)
 }

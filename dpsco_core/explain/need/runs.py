@@ -36,8 +36,8 @@ class Runs:
         self.count = 0
         self.binding: tuple[Privacy, ...] = ()
         # Neither n nor the budget is in the labels of the streams.
-        plain = {"n": 1, "epsilon": 1.0, "delta": 1e-6, "rho": None}
-        self.label = f"{replace(canonical(base), **plain).to_query()}"  # type: ignore[arg-type]
+        plain = replace(canonical(base), n=1, epsilon=1.0, delta=1e-6, rho=None)
+        self.label = f"{plain.to_query()}"
 
     def log_errors(self, place: float, trials: int) -> Vector:
         """Return the logarithms of the errors of the first trials at a place, shape (trials,)."""

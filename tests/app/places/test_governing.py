@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app.pages.explore.governing import parts_of_line
-from dpsco_app.parts.bound_traces import bound_name, lines_of
+from dpsco_app.parts.bound_traces import BoundLine, bound_name, lines_of
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.options import VIEWS
 from dpsco_app.parts.running import evaluations
@@ -21,12 +21,16 @@ SWEPT = {
 }
 
 
+def drawn(axis: str) -> list[BoundLine]:
+    """Return the lines of the bounds in the figure of the default scenario, swept."""
+    scenario = Scenario(axis=axis, grid=SWEPT[axis]).validate()
+    return lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
+
+
 @pytest.mark.parametrize("axis", SWEPT)
 def test_the_part_of_a_stretch_is_the_largest_at_its_points(axis: str) -> None:
-    scenario = Scenario(axis=axis, grid=SWEPT[axis]).validate()
-    lines = lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
     counted = 0
-    for line in lines:
+    for line in drawn(axis):
         asked = parts_of_line(line, axis, Look(dark=False))
         if not asked.parts:
             assert len(line.curve[0].terms) == 1 and not line.of
@@ -48,9 +52,7 @@ def test_the_part_of_a_stretch_is_the_largest_at_its_points(axis: str) -> None:
 
 
 def test_a_part_says_from_where_to_where_it_governs() -> None:
-    scenario = Scenario(axis="epsilon", grid=SWEPT["epsilon"]).validate()
-    lines = lines_of(evaluations(scenario, shown(scenario, VIEWS)), scenario)
-    rows = [parts_of_line(line, "epsilon", Look(dark=False)) for line in lines]
+    rows = [parts_of_line(line, "epsilon", Look(dark=False)) for line in drawn("epsilon")]
     row = next(row for row in rows if row.name.startswith("Coordinate-wise, Gaussian, proven"))
     noise = next(part for part in row.parts if part.name == "privacy noise")
     [(start, stop)] = noise.stretches

@@ -10,6 +10,7 @@ import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -285,7 +286,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if fault == "not charged":
             patch.setattr(Ledger, "select", lambda self, release, *, rng, label: release.draw(rng))
-            check: Any = lambda: test_the_ledger_has_spent_the_budget(ZCDP(rho=0.5), 20, 1.0)  # noqa: E731
+            check: Any = partial(test_the_ledger_has_spent_the_budget, ZCDP(rho=0.5), 20, 1.0)
         elif fault == "k from the data":
             honest = radius_choice
             patch.setattr(
@@ -293,7 +294,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
                 "radius_choice",
                 lambda radii, counts, k, e: honest(radii, counts, float(np.median(counts)), e),
             )
-            check = lambda: target_is_public(problem, where)  # noqa: E731
+            check = partial(target_is_public, problem, where)
         elif fault == "half a score":
             make = ladder_module.ExponentialChoice
             patch.setattr(
@@ -301,7 +302,7 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
                 "ExponentialChoice",
                 lambda *, sensitivity, **more: make(sensitivity=sensitivity / 2, **more),
             )
-            check = lambda: scores_are_scaled_by_their_sensitivity()  # noqa: E731
+            check = scores_are_scaled_by_their_sensitivity
         else:
 
             def overflowing(part: Any) -> Array:
@@ -310,9 +311,8 @@ def test_a_deliberate_fault_of_its_own_is_caught(fault: str) -> None:
                 return np.where(np.isfinite(norms), norms, 0.0)
 
             patch.setattr(ladder_module, "row_norms", overflowing)
-            check = lambda: test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed(  # noqa: E731
-                1, 1, None
-            )
+            claim = test_no_record_moves_a_score_or_a_mean_by_more_than_is_claimed
+            check = partial(claim, 1, 1, None)
         with pytest.raises(AssertionError):
             check()
 

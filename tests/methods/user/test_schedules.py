@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -204,7 +205,7 @@ def test_the_formulas_are_monotone():
 
     assert grows(printed_groups, "n") and grows(printed_groups, "delta", 0.5)
     assert not grows(printed_groups, "epsilon")
-    noise = lambda at: printed_noise(at, 1.0, 1000.0, 10.0)  # noqa: E731
+    noise = partial(printed_noise, tau=1.0, users=1000.0, steps=10.0)
     assert grows(noise, "d") and grows(noise, "delta", 0.5) and not grows(noise, "epsilon")
     assert printed_noise(GOLDEN, 1.0, 1000.0, 40.0) == pytest.approx(2 * noise(replace(GOLDEN)))
     assert not grows(printed_regulariser, "n") and not grows(printed_regulariser, "m")
