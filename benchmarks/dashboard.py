@@ -1,7 +1,8 @@
-"""The dashboard in Chromium: first figure, bounds after a slider, page changes, a dragged picture.
+"""The dashboard in Chromium: first figures, moves of a control, changes of page, four visitors.
 
 `python -m benchmarks.dashboard [ROUNDS]` starts a server, opens fresh browser contexts on it once
-it is warm, prints medians beside their targets, and keeps them in build/dashboard.json. It needs
+it is warm, prints medians beside their targets, and keeps them in build/dashboard.json. A page
+times itself: from the event, or from the address, to the frame that shows something new. It needs
 the extras app and test, and Chromium on PATH.
 """
 
@@ -11,170 +12,235 @@ import json
 import shutil
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.served import DASHBOARD, server
+from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.parts.touch.picture import picture_page
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.places import MENU
 from dpsco_core.scenario import Scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "build" / "dashboard.json"
 ROUNDS = 5
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-FIRST, BOUNDS, CHANGE = "first figure after opening", "bounds after a slider", "page change"
-FRAMES = "frames a second of dragging"
-TARGETS = {FIRST: 3.0, BOUNDS: 0.25, CHANGE: 0.5}
-BARE_PAGE = "a bare Streamlit page"
 TIMEOUT = 60_000
-# Of the visible one of the two figures; the other is for phones.
-FIGURE = ".st-key-figure_wide .js-plotly-plot .main-svg"
-FINISHED = "[data-testid=stApp][data-test-script-state=notRunning]"
-# The clock of the page: it starts at an event and stops at the first frame that shows another text.
-CLOCK = """([what, event]) => {
-  window.__took = null
-  const read = () => (document.querySelector(what) || {}).textContent || ""
-  const before = read()
-  document.addEventListener(event, () => {
-    const start = performance.now()
+BARE = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
+TAIL, RECORDS = "Tail index p", "Records n"
+# Seconds at the most, of a median; of the four visitors the 95th percentile.
+FIRST = "first figure, above a bare page with one"
+TARGETS = {
+    FIRST: 0.3,
+    "bounds after a move": 0.25,
+    "first new marks after a move": 0.6,
+    "all of the default run after a move": 1.5,
+    "page change": 0.4,
+    "a preset of Geometry": 1.0,
+    "Geometry's third dimension": 2.0,
+    "One run after a change of n": 2.0,
+    "first map of Who wins": 1.0,
+    "an ℓq scenario, whole": 3.0,
+    "a user-level scenario, whole": 3.0,
+    "first new marks, four visitors at once": 1.5,
+}
+LEAST_FRAMES = 30.0
+DRAG_SECONDS = 3.0
+# In the page: what changes after `event`, or since the address was asked for. The times, in
+# seconds, of the first new heading, figure, line and mark, and of the last new thing drawn.
+WATCH = """(event) => {
+  const drawn = new WeakMap()
+  const parts = (plot) => {
+    const held = drawn.get(plot)
+    if (held && held.data === plot.data) return held.parts
+    const found = plot.data.map((t) => [
+      /markers/.test(t.mode) ? "mark" : "line", JSON.stringify([t.type, t.x, t.y, t.z]),
+    ])
+    drawn.set(plot, { data: plot.data, parts: found })
+    return found
+  }
+  const shown = () => [...document.querySelectorAll(".js-plotly-plot")]
+    .filter((plot) => plot.data && plot.getClientRects().length && plot.querySelector(".main-svg"))
+    .flatMap(parts)
+  const heading = () => document.querySelector("h1")?.textContent
+  const log = (window.__log = { rested: 0 })
+  const known = new Set(event ? shown().map(([_, text]) => text) : [])
+  const before = event && heading()
+  const begin = (start) => {
     const look = () => {
-      const now = read()
-      if (now && now !== before) window.__took = (performance.now() - start) / 1000
-      else requestAnimationFrame(look)
+      if (window.__log !== log) return
+      const now = (performance.now() - start) / 1000
+      const fresh = shown().filter(([_, text]) => !known.has(text))
+      for (const [kind, text] of fresh) {
+        known.add(text)
+        log[kind] ??= now
+        log.figure ??= now
+        log.last = now
+      }
+      if (heading() && heading() !== before) log.heading ??= now
+      if (fresh.length || !document.querySelector("[data-test-script-state=notRunning]")) {
+        log.busy = now
+      }
+      log.rested = now - (log.busy ?? 0)
+      requestAnimationFrame(look)
     }
     requestAnimationFrame(look)
-  }, { once: true, capture: true })
-}"""
-
-
-# In the page: when the first figure was there, since the page was asked for.
-FIRST_CLOCK = """(what) => {
-  const look = () => {
-    const found = document.querySelector(what)
-    if (found && found.getClientRects().length) window.__first = performance.now() / 1000
-    else requestAnimationFrame(look)
   }
-  requestAnimationFrame(look)
+  const once = { once: true, capture: true }
+  if (event) document.addEventListener(event, () => begin(performance.now()), once)
+  else begin(0)
 }"""
-
-
-# A hand that moves the radius at every frame, and the frames that this leaves in a second.
-DRAG = """async (seconds) => {
-  const slider = document.querySelector("input[name=radius]")
+RESTED = "([what, seconds]) => what in window.__log && window.__log.rested > seconds"
+# A hand that moves a slider of the page at every frame, and the frames this leaves in a second.
+DRAG = """async (slider, seconds) => {
+  const most = Number(slider.max)
   const start = performance.now()
   let frames = 0
   while (performance.now() - start < 1000 * seconds) {
-    slider.value = 100 + 90 * Math.sin(frames / 10)
+    slider.value = most * (0.5 + 0.45 * Math.sin(frames / 10))
     slider.dispatchEvent(new Event("input"))
     await new Promise(requestAnimationFrame)
     frames += 1
   }
   return (1000 * frames) / (performance.now() - start)
 }"""
-DRAG_SECONDS, LEAST_FRAMES = 3.0, 30.0
 
-
-BARE = ("-m", "streamlit", "run", str(ROOT / "benchmarks" / "bare_app.py"))
+Times = dict[str, float]
+seeds = count(1)  # each visit has one of its own, so that none finds the runs of another
 
 
 @contextmanager
-def fresh(browser: Browser) -> Iterator[Page]:
-    """Yield a page of a new visitor, with nothing in its cache."""
+def visit(browser: Browser, address: str, path: str = "", query: str = "") -> Iterator[Page]:
+    """Yield a whole page of a new visitor, with nothing in the cache, and its times."""
     with browser.new_context(viewport={"width": 1280, "height": 900}) as context:
-        yield context.new_page()
+        page = context.new_page()
+        page.add_init_script(f"({WATCH})(null)")
+        page.goto(f"{address}/{path}?seed={next(seeds)}{query}", wait_until="commit")
+        times(page, "heading", 1.0)
+        yield page
 
 
-def finished(page: Page) -> None:
-    """Wait until the script has ended."""
-    page.locator(FINISHED).wait_for(timeout=TIMEOUT)
-
-
-def opening(browser: Browser, address: str) -> tuple[float, float]:
-    """Return the seconds to the first figure, and those to the end of the run."""
-    with fresh(browser) as page:
-        page.add_init_script(f"({FIRST_CLOCK})({json.dumps(FIGURE)})")
-        started = time.perf_counter()
-        page.goto(address, wait_until="commit")
-        page.get_by_text("Finished:").wait_for(timeout=TIMEOUT)
-        whole = time.perf_counter() - started
-        page.wait_for_function("() => window.__first > 0", timeout=TIMEOUT)
-        return float(page.evaluate("window.__first")), whole
-
-
-def changes_of_bounds(browser: Browser, address: str, rounds: int) -> list[float]:
-    """Return the seconds from a key on the slider of the tail index to another figure."""
-    found = []
-    with fresh(browser) as page:
-        page.goto(f"{address}/?trials=5&grid=1000,5000")
-        page.get_by_text("Finished:").wait_for(timeout=TIMEOUT)
-        slider = page.get_by_role("slider", name="Tail index p")
-        slider.wait_for(timeout=TIMEOUT)
-        slider.focus()
-        for round_ in range(rounds + 1):
-            finished(page)
-            page.wait_for_timeout(300)
-            key = "ArrowRight" if round_ % 2 == 0 else "ArrowLeft"
-            shown = ".st-key-figure_wide .js-plotly-plot"
-            found.append(timed(page, shown, "keydown", partial(page.keyboard.press, key)))
-    return found[1:]  # the first one warms up
-
-
-def timed(page: Page, what: str, event: str, act: Callable[[], None]) -> float:
-    """Return the seconds from an event, which `act` causes, until an element's text has changed."""
-    page.evaluate(CLOCK, [what, event])
-    act()
-    page.wait_for_function("() => window.__took !== null", timeout=TIMEOUT)
-    return float(page.evaluate("window.__took"))
-
-
-def page_changes(
-    browser: Browser, address: str, rounds: int, titles: Sequence[str]
-) -> dict[str, list[float]]:
-    """Return the seconds from a click in the navigation to the new page's heading, by page."""
-    found: dict[str, list[float]] = {title: [] for title in titles}
-    with fresh(browser) as page:
-        page.goto(f"{address}/?trials=5&grid=1000,5000")
-        page.get_by_text("Finished:").wait_for(timeout=TIMEOUT)
-        for _ in range(rounds + 1):
-            for title in [*titles[1:], titles[0]]:
-                link = page.get_by_role("link", name=title, exact=True).first
-                found[title].append(timed(page, "h1", "click", link.click))
-                finished(page)
-    return {title: times[1:] for title, times in found.items()}
-
-
-def sizes(browser: Browser, address: str) -> dict[str, float]:
-    """Return the kilobytes that the websocket carries to the browser for each page."""
-    found = {}
-    for slug, title in PLACES.items():
-        received = [0]
-
-        def count(payload: str | bytes, received: list[int] = received) -> None:
-            received[0] += len(payload)
-
-        with fresh(browser) as page:
-            page.on("websocket", lambda socket: socket.on("framereceived", count))
-            page.goto(f"{address}/{slug}")
-            page.locator("h1").first.wait_for(timeout=TIMEOUT)
-            finished(page)
-            page.wait_for_timeout(500)
-            finished(page)
-        found[title] = received[0] / 1000
+def times(page: Page, what: str, rest: float = 0.6) -> Times:
+    """Return the times of the page, once `what` has come and nothing more has for some seconds."""
+    page.wait_for_function(RESTED, arg=[what, rest], timeout=TIMEOUT)
+    found: Times = page.evaluate("window.__log")
     return found
 
 
-def frames_a_second(browser: Browser) -> float:
-    """Return the frames a second while a hand drags the radius of the picture, with 500 records."""
-    with fresh(browser) as page:
+def after(page: Page, event: str, act: Callable[[], None], what: str) -> Times:
+    """Return the times after an event, which `act` causes."""
+    page.evaluate(WATCH, event)
+    act()
+    return times(page, what)
+
+
+def moved(page: Page, name: str, key: str, what: str = "figure") -> Times:
+    """Return the times after a key on a slider."""
+    slider = page.get_by_role("slider", name=name)
+    slider.wait_for(timeout=TIMEOUT)
+    slider.focus()
+    return after(page, "keydown", lambda: page.keyboard.press(key), what)
+
+
+def clicked(page: Page, role: str, name: str, what: str = "figure") -> Times:
+    """Return the times after a click on what has this role and name."""
+    found = page.get_by_role(role, name=name, exact=True).first  # type: ignore[arg-type]
+    return after(page, "click", found.click, what)
+
+
+def openings(browser: Browser, address: str, rounds: int, query: str = "") -> list[Times]:
+    """Return the times of new visitors; the first, who is left out, warms the server up."""
+    found = []
+    for _ in range(rounds + 1):
+        with visit(browser, address, query=query) as page:
+            found.append(times(page, "figure"))
+    return found[1:]
+
+
+def moves(browser: Browser, address: str, rounds: int) -> list[Times]:
+    """Return the times after moves of the tail index to values that nobody has run."""
+    found = []
+    for _ in range(rounds):
+        with visit(browser, address) as page:
+            found += [moved(page, TAIL, key, "mark") for key in ("ArrowRight", "ArrowRight")]
+    return found
+
+
+def crowd(browser: Browser, address: str, rounds: int, size: int = 4) -> list[float]:
+    """Return the seconds to new marks of several visitors who move the tail index at once."""
+    found = []
+    for _ in range(rounds):
+        with ExitStack() as stack:
+            pages = [stack.enter_context(visit(browser, address)) for _ in range(size)]
+            for page in pages:
+                page.get_by_role("slider", name=TAIL).focus()
+                page.evaluate(WATCH, "keydown")
+            for page in pages:
+                page.keyboard.press("ArrowRight")
+            found += [times(page, "mark")["mark"] for page in pages]
+    return found
+
+
+def page_changes(browser: Browser, address: str, titles: Sequence[str], rounds: int) -> list[float]:
+    """Return the seconds from clicks in the navigation to the new headings."""
+    found = []
+    with visit(browser, address) as page:
+        for _ in range(rounds):
+            for title in titles:
+                found.append(clicked(page, "link", title, "heading")["heading"])
+    return found
+
+
+def places(browser: Browser, address: str, rounds: int) -> Iterator[tuple[str, list[float]]]:
+    """Yield what other places take, by name."""
+    presets, space = [], []
+    for _ in range(rounds):
+        with visit(browser, address, "geometry") as page:
+            presets += [
+                clicked(page, "button", name)["figure"]
+                for name in ("The cube clips", "Nearly ℓ₁", "Round keeps all")
+            ]
+        with visit(browser, address, "geometry") as page:
+            space.append(clicked(page, "radio", "3 dimensions")["figure"])
+    yield "a preset of Geometry", presets
+    yield "Geometry's third dimension", space
+    runs, maps = [], []
+    for _ in range(rounds):
+        with visit(browser, address, "one-run") as page:
+            runs.append(moved(page, RECORDS, "ArrowLeft")["last"])
+        with visit(browser, address) as page:
+            maps.append(clicked(page, "link", "Who wins")["figure"])
+    yield "One run after a change of n", runs
+    yield "first map of Who wins", maps
+    for name, level in (
+        ("an ℓq scenario, whole", "item"),
+        ("a user-level scenario, whole", "user"),
+    ):
+        scenario = next(
+            p.scenario
+            for p in PRESETS
+            if p.scenario.level == level and (level == "user" or p.scenario.geometry != "l2")
+        )
+        query = "".join(f"&{key}={value}" for key, value in scenario.to_query().items())
+        yield name, [one["last"] for one in openings(browser, address, rounds, query)]
+
+
+def frames(browser: Browser, address: str) -> Iterator[tuple[str, float]]:
+    """Yield the frames a second while a hand drags: a picture of 500 records, and a run."""
+    with browser.new_context() as context:
+        page = context.new_page()
         page.set_content(picture_page(Scenario(distribution="skewed-pareto", p=2.0, n=500)))
         page.get_by_text("500 records are clipped").wait_for(timeout=TIMEOUT)
-        return float(page.evaluate(DRAG, DRAG_SECONDS))
+        radius = page.locator("input[name=radius]")
+        yield "radius of the picture", radius.evaluate(DRAG, DRAG_SECONDS)
+    with visit(browser, address, "one-run") as page:
+        for name, what in (("frame", "step"), ("radius", "radius")):
+            slider = page.locator(f".run input[name={name}]")
+            yield f"{what} of a run", slider.evaluate(DRAG, DRAG_SECONDS)
 
 
 def browser_path() -> str:
@@ -185,49 +251,48 @@ def browser_path() -> str:
     raise SystemExit("The benchmark needs Chromium on PATH: install the package chromium.")
 
 
-def measure(rounds: int = ROUNDS) -> dict[str, dict[str, float]]:
-    """Return the medians, by what was measured; those of a bare Streamlit page beside them."""
-    result: dict[str, dict[str, float]] = {FIRST: {}, BOUNDS: {}, CHANGE: {}}
+def measure(rounds: int = ROUNDS) -> Iterator[tuple[str, float]]:
+    """Yield the medians by what was measured; the frames a second last."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=browser_path(), args=FLAGS)
-        for name, start in (("Explore", DASHBOARD), (BARE_PAGE, BARE)):
-            titles = list(PLACES.values()) if start == DASHBOARD else ["Explore", "Learn"]
-            with server(start) as (address, _):
-                opening(browser, address)  # warms up
-                opened = [opening(browser, address) for _ in range(rounds)]
-                slid = changes_of_bounds(browser, address, 2 * rounds)
-                changed = page_changes(browser, address, rounds, titles)
-                if start == DASHBOARD:
-                    result["kilobytes to the browser"] = sizes(browser, address)
-            result[FIRST][name] = statistics.median(first for first, _ in opened)
-            result[FIRST][f"{name}, whole run"] = statistics.median(whole for _, whole in opened)
-            result[BOUNDS][name] = statistics.median(slid)
-            for title, times in changed.items():
-                key = title if start == DASHBOARD else BARE_PAGE
-                result[CHANGE][key] = statistics.median(times)
-        result[FRAMES] = {"the radius of the picture": frames_a_second(browser)}
+        with server(BARE) as (address, _):
+            bare = statistics.median(one["figure"] for one in openings(browser, address, rounds))
+        with server(DASHBOARD) as (address, _):
+            own = statistics.median(one["figure"] for one in openings(browser, address, rounds))
+            yield FIRST, own - bare
+            found = moves(browser, address, rounds)
+            for name, what in (
+                ("bounds after a move", "line"),
+                ("first new marks after a move", "mark"),
+                ("all of the default run after a move", "last"),
+            ):
+                yield name, statistics.median(one[what] for one in found)
+            changes = page_changes(browser, address, list(MENU.values()), rounds)
+            yield "page change", statistics.median(changes)
+            for name, seconds in places(browser, address, rounds):
+                yield name, statistics.median(seconds)
+            many = sorted(crowd(browser, address, rounds))
+            late = many[round(0.95 * (len(many) - 1))]
+            yield "first new marks, four visitors at once", late
+            yield from frames(browser, address)
         browser.close()
-    return result
 
 
 def main() -> None:
     """Measure, print, compare with the last time, and keep the result."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
-    last = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    result = measure(rounds)
-    for title, values in result.items():
-        unit = ", seconds" if title in TARGETS else ""
-        print(f"\n{title}{unit}")
-        for name, value in values.items():
-            before = last.get(title, {}).get(name)
-            goal = None if "whole run" in name or name == BARE_PAGE else TARGETS.get(title)
-            target = f"  target {goal:g}{' MISSED' * (value > goal)}" if goal else ""
-            if title == FRAMES:
-                target = f"  at least {LEAST_FRAMES:g}{' MISSED' * (value < LEAST_FRAMES)}"
-            change = f"  (last {before:.2f})" if before is not None else ""
-            print(f"  {name:<38} {value:8.2f}{target}{change}")
+    last = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    result = {}
+    for name, value in measure(rounds):
+        result[name] = value
+        if name in TARGETS:
+            said, goal, missed = "s", f"at most {TARGETS[name]:g}", value > TARGETS[name]
+        else:
+            said, goal, missed = "frames/s", f"at least {LEAST_FRAMES:g}", value < LEAST_FRAMES
+        before = f"  (last {last[name]:.2f})" if name in last else ""
+        print(f"{name:<42}{value:8.2f} {said:<9} {goal}{'  MISSED' * missed}{before}", flush=True)
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(result, indent=2))
+    RESULTS.write_text(json.dumps(result, indent=2), encoding="utf-8")
     print(f"\nWritten to {RESULTS.relative_to(ROOT)}. On a busy machine the numbers mean little.")
 
 
