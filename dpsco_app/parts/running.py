@@ -14,6 +14,7 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
+from dpsco_app.parts.haste import haste
 from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.results.report import Evaluation, evaluate
@@ -26,7 +27,8 @@ from dpsco_core.scenario import Scenario
 KEPT_CELLS = 20_000
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
-HEAD_START_SECONDS = 0.2
+HEAD_START_SECONDS = 0.08
+AT_ONCE_SECONDS = 0.2  # a run of no more is drawn once
 CACHED_SECONDS = 3e-4  # of a cell that has run before
 WORK_TO_DRAWING = 4.0  # at least, in seconds
 PAST_TO_PAUSE = 1 / 3  # a figure that has grown for long changes little
@@ -188,11 +190,14 @@ def so_far(result: Result) -> str:
 
 
 def head_start(result: Result) -> None:
-    """Run for a moment before anything is drawn: what is in the cache is then drawn only once."""
-    until = time.monotonic() + HEAD_START_SECONDS
-    for _ in run(result):
-        if time.monotonic() > until:
-            return
+    """Run for a moment before anything is drawn, or to the end where that is near."""
+    predicted = sum(_work(cell) for part in result.parts for cell in part.missing())
+    short = predicted < AT_ONCE_SECONDS
+    until = time.monotonic() + (AT_ONCE_SECONDS if short else HEAD_START_SECONDS)
+    with haste():
+        for _ in run(result):
+            if time.monotonic() > until:
+                return
 
 
 class Pace:

@@ -29,6 +29,7 @@ from dpsco_app.pages.explore.state import STATE
 from dpsco_app.parts import controls
 from dpsco_app.parts.fields import GROUPS
 from dpsco_app.parts.figures import SHARED_STYLE, Places
+from dpsco_app.parts.haste import GivingWay, haste
 from dpsco_app.parts.options import AGAINST, NO_SET, PIN, SHOW, TAIL, VIEWS
 from dpsco_app.parts.problem_words import words_for
 from dpsco_app.parts.running import (
@@ -117,7 +118,8 @@ def page() -> None:
     # first page of a visit the head comes before, so that nothing jumps.
     first = not arrived()
     if not first:
-        draw(shown, said.headline, figure)
+        with haste():
+            draw(shown, said.headline, figure)
         if stale:
             time.sleep(HAND_OVER_SECONDS)
         _draw_touch(shown, hand)
@@ -273,7 +275,9 @@ def _run_and_draw(
     write = Pace(0.0)
     draw_now = Pace(DRAW_EVERY_SECONDS, DRAW_EVERY_SECONDS, WORK_TO_DRAWING, PAST_TO_PAUSE)
     total = shown.result.cells
+    way = GivingWay()
     for done, left in run(shown.result):
+        way.pause()
         if write.due():
             status.progress(done / total, text=left)
         if draw_now.due():

@@ -19,9 +19,8 @@ from dpsco_app.parts.figures import SHARED_STYLE
 from dpsco_app.parts.look import Look
 from dpsco_app.parts.page import draw_wrong, explore_query, opened
 from dpsco_app.parts.running import Pace
-from dpsco_app.parts.touch.choice import StandingAnswer, StandingChoice, draw_choice
+from dpsco_app.parts.touch.asking import Prediction, StandingAnswer, StandingChoice, draw_question
 from dpsco_app.parts.touch.picture import draw_picture
-from dpsco_app.parts.touch.prediction import Prediction, draw_prediction
 from dpsco_app.parts.touch.top import to_the_top
 from dpsco_app.shell import visit
 from dpsco_app.shell.places import EXPLORE, PLACES, link_to, link_to_why
@@ -189,10 +188,9 @@ def _draw_prediction(lesson: Lesson, place: DeltaGenerator, evidence: LessonEvid
         measured=measured,
         fresh=fresh,
     )
+    key = state.prediction_key(lesson.slug)
     with place:
-        draw_prediction(
-            asked, state.prediction_key(lesson.slug), lambda: state.predict(lesson.slug)
-        )
+        draw_question(asked, "prediction", key, lambda: state.predict(lesson.slug))
 
 
 def _draw_choices(lesson: Lesson, evidence: LessonEvidence) -> None:
@@ -218,7 +216,8 @@ def _draw_choices(lesson: Lesson, evidence: LessonEvidence) -> None:
         trials=trials,
         fresh=fresh,
     )
-    draw_choice(asked, state.choice_key(lesson.slug), lambda: state.choose(lesson.slug))
+    key = state.choice_key(lesson.slug)
+    draw_question(asked, "choice", key, lambda: state.choose(lesson.slug))
 
 
 def _answer(

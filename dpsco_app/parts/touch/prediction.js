@@ -28,13 +28,13 @@ const draw = (asked) => {
   drawTrials(layer, gd, data, count)
   if (!open) drawLine(layer, gd, data, point, colours.you)
   if (data.measured && count >= data.trials.length) {
-    const there = toPixels(gd, data.measured.at)
+    const [text, place] = data.measured
+    const there = toPixels(gd, place)
     if (data.upright) there[1] = point[1] + 40
     drawLine(layer, gd, data, there, colours.measured)
-    const name = `measured: ${data.measured.text}`
-    write(there, name, colours.measured, there[1] >= point[1])
+    write(there, `measured: ${text}`, colours.measured, there[1] >= point[1])
   }
-  const above = data.measured ? toPixels(gd, data.measured.at)[1] : point[1]
+  const above = data.measured ? toPixels(gd, data.measured[1])[1] : point[1]
   write(point, open ? "drag me to your prediction" : `you: ${data.texts[at]}`,
     colours.you, !data.upright && above < point[1])
   const grip = tag("circle", {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dpsco_app.pages.explore import page as explore
+from dpsco_app.parts import running
 from dpsco_app.shell.arrival import ARRIVED
 from tests.app.pages import checked, figure, open_page, press, result, status, trace_names
 
@@ -14,7 +15,8 @@ LONG = {"seed": "771", "trials": "40", "grid": "1000,5000", "methods": "mean.cli
 def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     monkeypatch.setattr(explore, "when_there", lambda: asked.append(1))
-    monkeypatch.setattr("dpsco_app.parts.running.HEAD_START_SECONDS", 0.0)
+    for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
+        monkeypatch.setattr(running, name, 0.0)
     page = open_page(**LONG)
     assert len(asked) == 1
     assert result(page).finished == 1
@@ -37,7 +39,8 @@ def test_a_long_run_starts_when_the_page_is_there(monkeypatch: pytest.MonkeyPatc
 
 def test_a_run_that_is_cancelled_before_it_starts_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(explore, "when_there", lambda: None)
-    monkeypatch.setattr("dpsco_app.parts.running.HEAD_START_SECONDS", 0.0)
+    for name in ("HEAD_START_SECONDS", "AT_ONCE_SECONDS"):
+        monkeypatch.setattr(running, name, 0.0)
     page = press(open_page(**LONG | {"seed": "772"}), "Cancel")
     assert "Stopped at 1 of 80 cells" in status(page)
     checked(page.run())
