@@ -62,7 +62,9 @@ def test_an_optimiser_is_audited_run_by_run(method: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("method", LONG)
 def test_the_other_methods_are_audited_too(method: str) -> None:
-    check(method, 10_000)
+    # Seven tenths of that one's budget show in its result: with half the noise the sharpest
+    # event proves 1.25 in 10,000 runs and 1.46 in 20,000, and the chosen one 0.2 to 0.4 less.
+    check(method, 20_000 if method == "mean.instance-optimal" else 10_000)
 
 
 @pytest.mark.parametrize("method", ["mean.iterative", "sco.clipped", "sco.cwme", "sco.smoothed"])

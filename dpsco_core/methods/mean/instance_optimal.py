@@ -13,7 +13,7 @@ from scipy.linalg import hadamard
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import HUANG_2021, MethodCard
 from dpsco_core.data.rows import Rows
-from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release
+from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import (
     LARGEST_LEVEL,
     check_level,
@@ -116,6 +116,7 @@ class InstanceOptimal(PrivateMethod):
         ),
         example=REFERENCES,
     )
+    stage = Stage(records=128)  # so many that noisy counts seldom move what the release clips
     colour = "teal"
     symbol = "hexagon"
 
