@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS
@@ -49,35 +50,41 @@ UP = {
     ("dpsco_core.runs.dask_cluster", "dpsco_core.__version__"),
 }
 
-NOISE = {
-    "exponential",
-    "gamma",
-    "gumbel",
-    "laplace",
-    "logistic",
-    "multivariate_normal",
-    "normal",
-    "rvs",
-    "standard_cauchy",
-    "standard_exponential",
-    "standard_gamma",
-    "standard_normal",
-    "standard_t",
-}
+DRAWS = {name for name in dir(np.random.Generator) if name[0] != "_"} - {"bit_generator", "spawn"}
+DRAWS.add("rvs")
 # Data are drawn in data and problems; noise for privacy in one file.
 MAY_DRAW = ("dpsco_core.data", "dpsco_core.problems", "dpsco_core.privacy.mechanisms")
 # Draws that are neither data nor noise, each with its reason.
 OTHER_DRAWS = {
+    # Records, users and groups in a secret random order, or some of them: sampling.
+    ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
+    ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
+    ("dpsco_core.methods.lq.mirror", "permutation"),
+    ("dpsco_core.methods.mean.groups", "shuffle"),
+    ("dpsco_core.methods.user.accelerated.run", "choice"),
+    # Signs of a rotation, public: they could be printed.
+    ("dpsco_core.methods.mean.instance_optimal", "integers"),
     # Directions to search in, after the release: post-processing.
     ("dpsco_core.methods.mean.directions", "standard_normal"),
     # The points of a ball over which a loss is averaged: a part of the loss.
     ("dpsco_core.methods.user.smoothing", "standard_normal"),
+    ("dpsco_core.methods.user.smoothing", "random"),
+    ("dpsco_core.methods.user.smoothing", "beta"),
     # Numbers to time the machine with.
     ("dpsco_core.runs.cost", "standard_normal"),
     # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
     ("dpsco_core.geometry.width", "standard_normal"),
     # The random directions of the page Geometry, for the same estimate.
     ("dpsco_core.explain.geometry.mean_widths", "standard_normal"),
+    # Shapes to project on, and the luck of a choice that a visitor moves.
+    ("dpsco_core.explain.geometry.shapes", "random"),
+    ("dpsco_core.explain.geometry.shapes", "uniform"),
+    ("dpsco_core.explain.picture", "random"),
+    # Data of experiments, and resamples of their results.
+    ("dpsco_core.explain.lessons", "integers"),
+    ("dpsco_core.explain.tracing", "random"),
+    ("dpsco_core.explain.need.search", "integers"),
+    ("dpsco_core.explain.users.crossing", "integers"),
 }
 # Searches that take no candidate whose value is not finite for a choice, each with its reason.
 OTHER_SEARCHES = {
@@ -209,7 +216,7 @@ def app_has_no_mathematics(module: str, source: str) -> list[str]:
 
 
 def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
-    """No draw from a continuous law outside data, problems and privacy/mechanisms.py."""
+    """No random draw outside data, problems and privacy/mechanisms.py."""
     if module.startswith(MAY_DRAW):
         return []
     faults = []
@@ -219,7 +226,7 @@ def noise_is_drawn_in_mechanisms_only(module: str, source: str) -> list[str]:
         name = node.func.attr
         # `ledger.laplace(...)` is the one way to such noise.
         by_ledger = ast.unparse(node.func.value).split(".")[-1] in ("ledger", "Ledger")
-        if name in NOISE and not by_ledger and (module, name) not in OTHER_DRAWS:
+        if name in DRAWS and not by_ledger and (module, name) not in OTHER_DRAWS:
             faults.append(f"{module}:{node.lineno} calls .{name}()")
     return faults
 
@@ -444,6 +451,7 @@ WRONG = [
         "rng.standard_normal(3)",
     ),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "rng.laplace(scale=2)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.privacy.ledger", "-np.log(rng.random(9))"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.directions", "rng.normal(3)"),
     (noise_is_drawn_in_mechanisms_only, "dpsco_app.parts.running", "norm.rvs(3)"),
     (
@@ -528,7 +536,7 @@ RIGHT = [
         "dpsco_core.methods.mean.directions",
         "rng.standard_normal(3)",
     ),
-    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.mean.iterative", "rng.permutation(3)"),
+    (noise_is_drawn_in_mechanisms_only, "dpsco_core.methods.lq.mirror", "rng.permutation(3)"),
     (
         noise_is_drawn_in_mechanisms_only,
         "dpsco_core.methods.mean.clipped",

@@ -108,6 +108,11 @@ def uniform_place(count: int, rng: np.random.Generator) -> int:
     return int(rng.integers(count))
 
 
+def coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
+    """Return 1 with each probability, else 0: a uniform number each, so that neighbours couple."""
+    return np.asarray(rng.random(len(probabilities)) < probabilities, dtype=float)
+
+
 def generalized_gaussian_noise(
     shape: tuple[int, int], exponent: float, noise_scale: float, rng: np.random.Generator
 ) -> Vector:

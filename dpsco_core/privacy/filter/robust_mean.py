@@ -29,6 +29,7 @@ from scipy.spatial.distance import cdist
 
 from dpsco_core.base.arrays import Matrix, Vector, real_array
 from dpsco_core.base.errors import require
+from dpsco_core.privacy.mechanisms import coins
 
 Inclusion = Literal["weights", "coins"]
 
@@ -141,14 +142,6 @@ class RobustFilter:
         p[counts >= self.upper * count * (1 - 1e-12)] = 1.0  # 2K/3, which is no double
         return p
 
-    def members(self, inclusion: Vector, rng: np.random.Generator) -> Vector:
-        """Toss the coins: return 1 for members and 0 for the rest, shape (K,).
-
-        One uniform number a point, used or not, so that the coins of two neighbours couple.
-        """
-        chosen: Vector = (rng.random(len(inclusion)) < inclusion).astype(float)
-        return chosen
-
     def mean(self, points: Matrix, weights: Vector) -> Vector:
         """Return the mean of `points`, shape (K, d), by `weights`, shape (K,); 0 without any.
 
@@ -177,7 +170,7 @@ class RobustFilter:
             return self.mean(points, inclusion)
         require(rng is not None, "rng", "given for coins", rng)
         assert rng is not None
-        return self.mean(points, self.members(inclusion, rng))
+        return self.mean(points, coins(inclusion, rng))
 
     def _broken(self, points: Matrix) -> NDArray[np.bool_]:
         """Return which points, shape (K, d), are broken; a NaN compares as false."""

@@ -22,6 +22,7 @@ from dpsco_core.privacy.filter.sensitivity import (
     weight_floor,
     weights_sensitivity,
 )
+from dpsco_core.privacy.mechanisms import coins
 from tests.folded import each
 from tests.methods.user.checks import check_sensitivity
 from tests.methods.user.helpers import (
@@ -235,7 +236,7 @@ def test_coins_of_neighbours_differ_no_more_than_the_binomial_that_dominates_the
     for seed in range(runs // 10):
         rng, other = np.random.default_rng(seed), np.random.default_rng(seed)
         for _ in range(10):
-            s, t = keep.members(one.inclusion, rng), keep.members(two.inclusion, other)
+            s, t = coins(one.inclusion, rng), coins(two.inclusion, other)
             changes.append((s != t)[:-1].sum())
     mean = np.mean(changes)
     assert 0.5 * 35 / 10 < mean <= 6
@@ -251,8 +252,8 @@ def test_means_by_common_coins_move_no_more_than_the_number_of_changes_allows(fo
     tried = 0
     for seed, (x, y) in enumerate(neighbours(keep, 400, seed=8)):
         one, two = keep.examine(x), keep.examine(y)
-        s = keep.members(one.inclusion, np.random.default_rng(seed))
-        t = keep.members(two.inclusion, np.random.default_rng(seed))
+        s = coins(one.inclusion, np.random.default_rng(seed))
+        t = coins(two.inclusion, np.random.default_rng(seed))
         differ = (s != t).sum()
         replaced = ~((x == y) | (np.isnan(x) & np.isnan(y))).all(axis=1)
         size = min(s.sum(), t.sum())
