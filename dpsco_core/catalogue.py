@@ -288,21 +288,14 @@ def make_instance(
     budget: Budget,
     moment_order: float,
     margin: float,
+    # Norm in the geometry of the mean, or of the true parameter of a linear model, whose features
+    # have mean 0. Hard instances have their own mean.
     offset: float,
+    # half the diameter: of the set that is known to hold the mean, or of the constraint set
     radius: float,
-    geometry: Geometry = L2,
+    geometry: Geometry = L2,  # the family of that set
 ) -> Instance:
     """Return a problem of the catalogue on a distribution of the catalogue.
-
-    Parameters
-    ----------
-    offset : float
-        Norm in the geometry of the mean, or of the true parameter of a linear model, whose
-        features have mean 0. Hard instances have their own mean.
-    radius : float
-        Half the diameter: of the set that is known to hold the mean, or of the constraint set.
-    geometry : Geometry
-        The family of that set.
 
     Notes
     -----

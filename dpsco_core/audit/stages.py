@@ -23,18 +23,11 @@ Data = DenseRows | Sample | ItemSample
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbours:
-    """Two data sets that differ in one record, or in one user.
-
-    Parameters
-    ----------
-    one, two : rows of a mean, a sample, or users
-    words : str
-        What they are.
-    """
+    """Two data sets that differ in one record, or in one user."""
 
     one: Data
     two: Data
-    words: str
+    words: str  # what they are
 
 
 def stage(method: str) -> Scenario:

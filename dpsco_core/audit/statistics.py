@@ -82,21 +82,19 @@ def proven_epsilon(
     return np.maximum(ratio, 0.0)
 
 
-def audit(one: Vector, two: Vector, *, delta: float, confidence: float) -> Evidence:
+def audit(
+    # What was let out on the two neighbours, run by run: k numbers of each, shape (runs, k). They
+    # are turned into one statistic by the linear direction that separates the even runs best.
+    one: Vector,
+    two: Vector,
+    *,
+    delta: float,  # in [0, 1)
+    confidence: float,  # in (0, 1)
+) -> Evidence:
     """Return what the runs prove: the best event of the even ones, tested on the odd ones.
 
     Raises `InvalidInput` unless both have the same shape, with at least 20 runs each, and all
     numbers are finite.
-
-    Parameters
-    ----------
-    one, two : arrays of shape (runs, k)
-        What was let out on the two neighbours, run by run: k numbers of each. They are turned into
-        one statistic by the linear direction that separates the even runs best.
-    delta : float
-        In [0, 1).
-    confidence : float
-        In (0, 1).
 
     Examples
     --------

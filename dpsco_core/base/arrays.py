@@ -20,7 +20,15 @@ REAL_KINDS = "biuf"  # booleans, signed and unsigned integers, floating-point nu
 _DOUBLE = np.dtype(np.float64)
 
 
-def real_array(name: str, value: object, *, keep_single: bool = False) -> Vector:
+def real_array(
+    name: str,  # what a refusal calls it
+    # of booleans, integers or floating-point numbers: of any size, byte order, layout and subclass,
+    # without a mask
+    value: object,
+    *,
+    # whether float32 stays, for half the memory; every reader then converts what it reads
+    keep_single: bool = False,
+) -> Vector:
     """Return an array of real numbers as a plain array of float64: itself where it is one.
 
     An integer beyond 2^53 and a number of extended precision are rounded to the nearest double, an
@@ -28,16 +36,6 @@ def real_array(name: str, value: object, *, keep_single: bool = False) -> Vector
     neighbours. What is refused depends on the type alone, never on an entry.
 
     Raises `InvalidInput` for anything else: complex numbers, objects, dates, text, fields, a list.
-
-    Parameters
-    ----------
-    name : str
-        What a refusal calls it.
-    value : array
-        Of booleans, integers or floating-point numbers: of any size, byte order, layout and
-        subclass, without a mask.
-    keep_single : bool
-        Whether float32 stays, for half the memory; every reader then converts what it reads.
 
     Examples
     --------

@@ -287,7 +287,10 @@ class BoundCard(Card):
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
-    def applies_to(self, problem: LossClass) -> bool:
+    def applies_to(
+        self,
+        problem: LossClass,  # `ProblemCard.loss_class`
+    ) -> bool:
         """Whether the bound is about methods for a class of problems.
 
         An upper bound is where its class contains the problems: one for convex losses holds for
@@ -295,11 +298,6 @@ class BoundCard(Card):
         records, and are among its hypotheses. A lower bound is where the problems' class contains
         its hard instance: one that is proven with linear losses does not bind a method that may
         rely on strong convexity, or on gradients bounded by 1.
-
-        Parameters
-        ----------
-        problem : LossClass
-            `ProblemCard.loss_class`.
         """
         if self.kind == "lower":
             return self.instance_class.within(problem)

@@ -50,29 +50,21 @@ def workers_of(executor: Executor) -> int:
 
 
 def finished(
+    # Where it runs. What was running when a worker died runs again if the executor can restart:
+    # together with other calls once, after that alone, when all others have finished.
     executor: Executor,
+    # importable by name, so that it reaches other processes
     function: Callable[[Argument], Result],
+    # Returns the next label and argument, or None while there is none. The end is when nothing runs
+    # and it returns None.
     take: Callable[[], tuple[Label, Argument] | None],
-    ahead: int,
+    ahead: int,  # the most calls that the executor holds at a time
 ) -> Generator[tuple[Label, Result], None, None]:
     """Yield what a function gives as it finishes, with the label of its argument.
 
     Raises `WorkersLost` if the executor breaks more than `RESTARTS` times with the same call or
     without a result between, cannot restart, or drops what it was given. Results that were there by
     then have been yielded.
-
-    Parameters
-    ----------
-    executor : concurrent.futures.Executor
-        Where it runs. What was running when a worker died runs again if the executor can restart:
-        together with other calls once, after that alone, when all others have finished.
-    function : callable
-        Importable by name, so that it reaches other processes.
-    take : callable
-        Returns the next label and argument, or None while there is none. The end is when nothing
-        runs and it returns None.
-    ahead : int
-        The most calls that the executor holds at a time.
     """
     calls = _Calls(executor, function, take, ahead)
     in_a_row = 0

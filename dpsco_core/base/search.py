@@ -24,14 +24,10 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def nothing_finite(of: str) -> NotApplicable:
-    """Return the refusal of a tuning that finds no finite predicted error.
-
-    Parameters
-    ----------
-    of : str
-        What it chooses, in the singular, such as ``"number of steps"``.
-    """
+def nothing_finite(
+    of: str,  # what it chooses, in the singular, such as ``"number of steps"``
+) -> NotApplicable:
+    """Return the refusal of a tuning that finds no finite predicted error."""
     return NotApplicable(
         f"The tuning found no {of} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",
@@ -40,22 +36,15 @@ def nothing_finite(of: str) -> NotApplicable:
 
 def smallest_or(
     candidates: Iterable[T],
-    key: Callable[[T], float],
+    key: Callable[[T], float],  # a key that overflows counts as infinite
     otherwise: U,
     *,
+    # by what share a later candidate must be smaller to be preferred to an earlier one
     gain: float = 0.0,
+    # a cheap lower bound on the key: a candidate is passed over where that is above the least
     floor: Callable[[T], float] | None = None,
 ) -> T | U:
     """Return the candidate with the least finite key; `otherwise` where no key is finite.
-
-    Parameters
-    ----------
-    key : callable
-        A key that overflows counts as infinite.
-    gain : float
-        By what share a later candidate must be smaller to be preferred to an earlier one.
-    floor : callable, optional
-        A cheap lower bound on the key: a candidate is passed over where that is above the least.
 
     Examples
     --------
@@ -84,23 +73,16 @@ def _value(key: Callable[[T], float], candidate: T) -> float:
 
 
 def smallest(
-    candidates: Iterable[T],
+    candidates: Iterable[T],  # this, `key`, `gain` and `floor`: as for `smallest_or`
     key: Callable[[T], float],
     *,
-    of: str,
+    of: str,  # what is chosen, for the sentence of the refusal
     gain: float = 0.0,
     floor: Callable[[T], float] | None = None,
 ) -> T:
     """Return the candidate with the least finite key.
 
     Raises `NotApplicable` where no key is finite.
-
-    Parameters
-    ----------
-    candidates, key, gain, floor
-        As for `smallest_or`.
-    of : str
-        What is chosen, for the sentence of the refusal.
     """
     # In a list of its own, because a candidate may be None.
     low = None if floor is None else lambda c: floor(c[0])

@@ -62,22 +62,17 @@ class BlockStreams:
 
 
 def draw_rows(
-    law: Law, n: int, key: Key, *, dtype: Precision = np.float64, workers: int = 1
+    law: Law,
+    n: int,  # positive
+    key: Key,  # see `draw_key`
+    *,
+    # float32 gives the float64 sample, rounded once, in half the memory
+    dtype: Precision = np.float64,
+    workers: int = 1,  # threads that fill blocks; their number does not change the sample
 ) -> Vector:
     """Return n independent records, shape (n, d).
 
     Raises `InvalidInput` if a value is outside its range.
-
-    Parameters
-    ----------
-    n : int
-        Positive.
-    key : pair of int
-        See `draw_key`.
-    dtype : type
-        float32 gives the float64 sample, rounded once, in half the memory.
-    workers : int
-        Threads that fill blocks; their number does not change the sample.
     """
     n = require_sample_size(n)
     require(dtype in (np.float64, np.float32), "dtype", "float64 or float32", dtype)

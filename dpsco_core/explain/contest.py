@@ -155,13 +155,10 @@ def measured_contest(
     return Contest(plane=plane, methods=methods, values=values, holds=holds, ties=ties)
 
 
-def is_tied(errors: Vector) -> bool:
-    """Whether the interval of the best method's paired difference to another one holds 0.
-
-    Parameters
-    ----------
-    errors : array of shape (methods, trials)
-    """
+def is_tied(
+    errors: Vector,  # shape (methods, trials)
+) -> bool:
+    """Whether the interval of the best method's paired difference to another one holds 0."""
     if len(errors) < 2:
         return False
     best = int(smallest_index(errors.mean(axis=1)))

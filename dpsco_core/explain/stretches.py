@@ -22,17 +22,15 @@ class Stretch:
 
 
 def stretches(
-    points: Sequence[tuple[float, Mapping[str, float]]], *, logarithmic: bool = True
+    # x and its parts by name, from left to right; none is negative, and a missing one counts as 0
+    points: Sequence[tuple[float, Mapping[str, float]]],
+    *,
+    logarithmic: bool = True,
 ) -> list[Stretch]:
     """Return the stretches from left to right; together they are the whole axis.
 
     Between two points every part is taken as a power law (as an exponential on an axis that is not
     `logarithmic`), so that the crossings of power laws are exact.
-
-    Parameters
-    ----------
-    points : sequence of (x, parts)
-        From left to right; the parts' values by name, none negative. A missing one counts as 0.
 
     Examples
     --------

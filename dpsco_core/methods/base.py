@@ -138,17 +138,15 @@ class Method(Protocol):
         ...
 
     def release(
-        self, records: Any, plan: Any, ledger: Ledger, rng: np.random.Generator, /
+        self,
+        # for the mean, for an optimiser, at user level (where ``setting.n`` counts the users)
+        records: Any,
+        plan: Any,  # the method's own
+        ledger: Ledger,
+        rng: np.random.Generator,
+        /,
     ) -> Release:
-        """Return the estimate, all noise through `ledger`, all randomness from `rng`.
-
-        Parameters
-        ----------
-        records : Rows, Sample or UserSample
-            For the mean, for an optimiser, at user level (where ``setting.n`` counts the users).
-        plan : Plan
-            The method's own.
-        """
+        """Return the estimate, all noise through `ledger`, all randomness from `rng`."""
         ...
 
 

@@ -41,27 +41,17 @@ class Shaped:
 
     so that it is rho-zCDP at :math:`\sigma^2 = \kappa s^2/(2\rho)`; for r > 2 it is not known to
     have the curve of a Gaussian.
-
-    Parameters
-    ----------
-    norm : RegularSpace
-        The parameters' space; it knows d, the smooth exponent r and kappa.
-    sensitivity : float
-        s, the largest change of the value between neighbours in the dual norm of `norm`.
-    rho : float
-        The share of the budget.
-    noise : {"generalized gaussian", "gaussian"}
-        ``"gaussian"`` puts :math:`N(0, \sigma^2 I)` in its place, calibrated to the l2 sensitivity
-        :math:`d^{1/2-1/q'}s`: at equal rho its proven expected squared dual norm is no larger.
-    calibration : {"tight", "paper"}
-        ``"paper"`` takes the printed kappa, which in the logarithmic branch is up to e times too
-        small; the release is then marked as flawed.
     """
 
-    norm: RegularSpace
+    norm: RegularSpace  # the parameters' space; it knows d, the smooth exponent r and kappa
+    # s, the largest change of the value between neighbours in the dual norm of `norm`
     sensitivity: float
-    rho: float
+    rho: float  # the share of the budget
+    # ``"gaussian"`` puts :math:`N(0, \sigma^2 I)` in its place, calibrated to the l2 sensitivity
+    # :math:`d^{1/2-1/q'}s`: at equal rho its proven expected squared dual norm is no larger
     noise: Noise = "generalized gaussian"
+    # ``"paper"`` takes the printed kappa, which in the logarithmic branch is up to e times too
+    # small; the release is then marked as flawed
     calibration: Calibration = "tight"
 
     def __post_init__(self) -> None:
@@ -102,16 +92,14 @@ class Shaped:
         unit = d * self.sensitivity**2 / (2 * self.rho)
         return unit * min(direct, through_smooth)
 
-    def proven(self, allowed: float) -> Shaped:
+    def proven(
+        self,
+        allowed: float,  # what the release may spend
+    ) -> Shaped:
         r"""Return the same noise with the rho that is proven of it, if that is at most `allowed`.
 
         With the printed kappa it is :math:`\rho\kappa/\kappa_{printed}`. A paper's calibration may
         leave room for the ratio; where it does not, the release stays as it is, and is flawed.
-
-        Parameters
-        ----------
-        allowed : float
-            What the release may spend.
 
         Examples
         --------

@@ -114,7 +114,10 @@ def coins(probabilities: Vector, rng: np.random.Generator) -> Vector:
 
 
 def generalized_gaussian_noise(
-    shape: tuple[int, int], exponent: float, noise_scale: float, rng: np.random.Generator
+    shape: tuple[int, int],  # (rows, d)
+    exponent: float,  # r, at least 1, infinity allowed: 2 gives N(0, sigma^2 I)
+    noise_scale: float,
+    rng: np.random.Generator,
 ) -> Vector:
     r"""Return independent rows of density :math:`\propto e^{-\|z\|_r^2/(2\sigma^2)}`, exactly.
 
@@ -123,13 +126,6 @@ def generalized_gaussian_noise(
     :math:`\propto e^{-|y|^r}`, divided by its norm. An entry is
     :math:`\pm\Gamma(1+1/r)^{1/r}U`, U uniform, in which nothing underflows (theory/su-zhao-wang.md,
     1.8).
-
-    Parameters
-    ----------
-    shape : tuple of int
-        (rows, d).
-    exponent : float
-        r, at least 1, infinity allowed: 2 gives N(0, sigma^2 I).
     """
     sizes = rng.random(shape)
     if math.isfinite(exponent):

@@ -81,21 +81,16 @@ def _mills(x: Vector) -> Vector:
 
 
 @lru_cache(maxsize=4096)
-def selection_delta(epsilon: float, rho: float, choices: Choices, *, choices_first: bool) -> float:
-    """Return a delta at which everything together is (epsilon, delta)-DP; at most 1.
-
-    Parameters
-    ----------
-    epsilon : float
-        At least 0.
-    rho : float
-        Of all Gaussian releases together, at least 0.
-    choices : tuple of (float, int)
-        The exponential mechanisms, in their order.
-    choices_first : bool
-        Whether every Gaussian release runs after every exponential mechanism; otherwise the
-        recursion is not proven, and fixed pairs are used.
-    """
+def selection_delta(
+    epsilon: float,  # at least 0
+    rho: float,  # of all Gaussian releases together, at least 0
+    choices: Choices,  # the exponential mechanisms, in their order
+    *,
+    # whether every Gaussian release runs after every exponential mechanism; otherwise the recursion
+    # is not proven, and fixed pairs are used
+    choices_first: bool,
+) -> float:
+    """Return a delta at which everything together is (epsilon, delta)-DP; at most 1."""
     if choices_first and sum(count for _, count in choices) <= MOST_RECURSIVE:
         each = [own for own, count in choices for _ in range(count)]
         return min(1.0, float(_recursion(rho, each)(np.array([epsilon]))[0]))

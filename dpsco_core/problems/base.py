@@ -24,21 +24,11 @@ from dpsco_core.problems.samples.protocol import Sample
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel:
-    r"""What is certified of a generalised linear loss :math:`\phi(\langle x, w\rangle, y)`.
+    r"""What is certified of a generalised linear loss :math:`\phi(\langle x, w\rangle, y)`."""
 
-    Parameters
-    ----------
-    slope : float
-        Bound on :math:`|\phi'|`, infinite if there is none.
-    curvature : float
-        Bound on :math:`\phi''`, infinite for a loss with kinks.
-    feature_norm : float
-        Bound on :math:`(E\|x\|_2^2)^{1/2}`.
-    """
-
-    slope: float
-    curvature: float
-    feature_norm: float
+    slope: float  # bound on :math:`|\phi'|`, infinite if there is none
+    curvature: float  # bound on :math:`\phi''`, infinite for a loss with kinks
+    feature_norm: float  # bound on :math:`(E\|x\|_2^2)^{1/2}`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -145,13 +145,12 @@ def interval_half_width(standard_error: float, trials: int) -> float:
     return standard_error * float(scipy.special.stdtrit(trials - 1, 0.975))
 
 
-def fit_slope(x: np.ndarray, y: np.ndarray) -> tuple[float, float, float]:
+def fit_slope(
+    # positive, k >= 3
+    x: np.ndarray,
+    y: np.ndarray,
+) -> tuple[float, float, float]:
     """Return the least-squares slope of log y on log x and its 95 % Student interval.
-
-    Parameters
-    ----------
-    x, y : arrays of shape (k,)
-        Positive, k >= 3.
 
     Examples
     --------

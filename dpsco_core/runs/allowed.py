@@ -36,23 +36,17 @@ def refusal(scenario: Scenario, limits: Limits, beside: Beside = nobody) -> str:
 
 
 def nearest_allowed(
-    scenario: Scenario, limits: Limits, beside: Beside = nobody
+    scenario: Scenario,  # that `refusal` refuses
+    # The place's largest sizes. Its seconds are compared with an upper prediction, so that a change
+    # that is found is never refused.
+    limits: Limits,
+    beside: Beside = nobody,  # the scenarios that are run beside it
 ) -> tuple[str, Any] | None:
     """Return the smallest change of one field, as (field, value), that a place allows.
 
     Values out of their range go to its nearest end. Otherwise come fewer trials, a shorter grid,
     and smaller sizes, in this order, as long as trials and points remain that show anything; and
     then anything that is allowed. None: nothing of the kind, or nothing is to be changed.
-
-    Parameters
-    ----------
-    scenario : Scenario
-        That `refusal` refuses.
-    limits : Limits
-        The place's largest sizes. Its seconds are compared with an upper prediction, so that a
-        change that is found is never refused.
-    beside : callable, optional
-        The scenarios that are run beside it.
 
     Examples
     --------

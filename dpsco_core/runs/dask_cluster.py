@@ -63,7 +63,11 @@ class Cluster(Executor):
 
 
 @contextmanager
-def cluster(address: str) -> Iterator[Cluster]:
+def cluster(
+    # as ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of Dask's
+    # own configuration
+    address: str,
+) -> Iterator[Cluster]:
     """Open the executor of the Dask cluster whose scheduler is at `address`.
 
     The cluster runs a call again whose worker died. If the scheduler is lost the block ends.
@@ -71,12 +75,6 @@ def cluster(address: str) -> Iterator[Cluster]:
     Raises `InvalidInput` if Dask is not installed, the address is none, no scheduler answers there,
     it has no workers, or they have another version of this package, and `WorkersLost` if the
     scheduler or all workers are lost, or a cell ends one worker after the other.
-
-    Parameters
-    ----------
-    address : str
-        As ``host:port``, ``tcp://host:port``, or ``tls://host:port`` with the certificates of
-        Dask's own configuration.
     """
     try:
         from distributed import Client

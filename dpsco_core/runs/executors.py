@@ -70,18 +70,15 @@ class Processes(Executor):
 
 
 @contextmanager
-def processes(workers: int) -> Iterator[Processes]:
+def processes(
+    workers: int,  # from 1 to 256
+) -> Iterator[Processes]:
     """Open so many worker processes; none outlives the block, or the process that opened it.
 
     A block that is left through an exception, as by Ctrl-C, waits for none of them.
 
     Like every use of Python's processes it needs a main module that can be imported: a script
     keeps what it runs under ``if __name__ == "__main__"``.
-
-    Parameters
-    ----------
-    workers : int
-        From 1 to 256.
 
     Raises
     ------

@@ -221,20 +221,13 @@ _POSITIVE = ("coordinate_moment", "strong_convexity", "sample_strong_convexity",
 
 
 def named(
-    terms: tuple[str, ...], needs: tuple[str, ...], formula: Formula
+    terms: tuple[str, ...],  # the names, in the order in which `formula` returns the values
+    # fields of `Constants` that must be finite, a strong convexity also positive, and
+    # ``"gaussian_rho"`` where the budget must allow Gaussian noise
+    needs: tuple[str, ...],
+    formula: Formula,  # takes a `Setting` where all that is so
 ) -> Callable[[Setting], Terms]:
-    """Return `formula` as named terms, all infinite where a number that it needs does not exist.
-
-    Parameters
-    ----------
-    terms : tuple of str
-        The names, in the order in which `formula` returns the values.
-    needs : tuple of str
-        Fields of `Constants` that must be finite, a strong convexity also positive, and
-        ``"gaussian_rho"`` where the budget must allow Gaussian noise.
-    formula : callable
-        Takes a `Setting` where all that is so.
-    """
+    """Return `formula` as named terms, all infinite where a number that it needs does not exist."""
 
     def exists(setting: Setting, name: str) -> bool:
         source = setting if name == "gaussian_rho" else setting.constants

@@ -14,31 +14,20 @@ from dpsco_core.base.errors import require
 
 
 def convex_risk(
-    diameter: float,
-    gradient_bound: float,
+    diameter: float,  # M of the constraint set
+    gradient_bound: float,  # R, on the norm of the population gradient
+    # B and :math:`G^2` of the oracle, uniform over the set
     bias: float,
     second_moment: float,
-    steps: float,
+    steps: float,  # T >= 1
     *,
+    # :math:`\eta`; None for the best one, :math:`M/\sqrt{2T(R^2+G^2)}`, at which the first two
+    # terms add up to :math:`M\sqrt{2(R^2+G^2)/T}`.
     step: float | None = None,
 ) -> tuple[float, float]:
     r"""Theorem 3.1, for the average of the queried points.
 
     .. math:: \frac{M^2}{2\eta T}+\eta(R^2+G^2)+MB
-
-    Parameters
-    ----------
-    diameter : float
-        M of the constraint set.
-    gradient_bound : float
-        R, on the norm of the population gradient.
-    bias, second_moment : float
-        B and :math:`G^2` of the oracle, uniform over the set.
-    steps : float
-        T >= 1.
-    step : float or None
-        :math:`\eta`; None for the best one, :math:`M/\sqrt{2T(R^2+G^2)}`, at which the first two
-        terms add up to :math:`M\sqrt{2(R^2+G^2)/T}`.
 
     Returns
     -------
@@ -78,11 +67,12 @@ def noise_floor(strong_convexity: float, smoothness: float) -> float:
 
 
 def strong_risk(
-    diameter: float,
+    diameter: float,  # M
+    # lambda and L, of the population risk
     strong_convexity: float,
     smoothness: float,
-    deviation: float,
-    steps: int,
+    deviation: float,  # :math:`G=(E\|g-\nabla F\|^2)^{1/2}`
+    steps: int,  # T >= 1
 ) -> tuple[float, float]:
     r"""Theorem 3.2 by Minkowski's inequality, for the last iterate.
 
@@ -90,17 +80,6 @@ def strong_risk(
         \frac L2\Big(q^TM+\frac{(1-q^T)(\lambda+L)G}{\lambda L}\Big)^2
 
     See theory/kamath-liu-zhang.md, 3.1; it needs a gradient of 0 at the minimiser.
-
-    Parameters
-    ----------
-    diameter : float
-        M.
-    strong_convexity, smoothness : float
-        lambda and L, of the population risk.
-    deviation : float
-        :math:`G=(E\|g-\nabla F\|^2)^{1/2}`.
-    steps : int
-        T >= 1.
 
     Returns
     -------

@@ -33,28 +33,17 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    r"""What the formulas share.
-
-    Parameters
-    ----------
-    epsilon, delta : float
-        Both in (0, 1) in the theorems.
-    lipschitz : float
-        L.
-    diameter : float
-        :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set.
-    width : float
-        :math:`G_C`, or an upper bound of it.
-    inradius : float
-        :math:`C_{\min}`, the least norm of a boundary point; 0 where the set has none.
-    """
+    r"""What the formulas share."""
 
     n: int
+    # both in (0, 1) in the theorems
     epsilon: float
     delta: float
-    lipschitz: float
+    lipschitz: float  # L
+    # :math:`\|C\|_2=2R`, twice the largest norm of a point: the l2 diameter of a symmetric set
     diameter: float
-    width: float
+    width: float  # :math:`G_C`, or an upper bound of it
+    # :math:`C_{\min}`, the least norm of a boundary point; 0 where the set has none
     inradius: float = 0.0
 
     def __post_init__(self) -> None:
@@ -148,7 +137,11 @@ def accuracy(at: Objective, *, printed: bool = False) -> float:
 
 
 def explicit(
-    at: Objective, smoothness: float, rank: int, *, printed: bool = False
+    at: Objective,
+    smoothness: float,  # beta, per record
+    rank: int,  # of the Hessian's part that depends on the record
+    *,
+    printed: bool = False,  # at the accuracy that the theorem prints
 ) -> tuple[float, float, float, float, float]:
     r"""B1: an explicit bound for Algorithm 1.
 
@@ -158,15 +151,6 @@ def explicit(
 
     Objective noise, regulariser, stability, optimiser, output noise: theory/su-zhao-wang.md, 3.1,
     with :math:`\|\theta^*\|\le R=\|C\|_2/2`.
-
-    Parameters
-    ----------
-    smoothness : float
-        beta, per record.
-    rank : int
-        Of the Hessian's part that depends on the record.
-    printed : bool
-        At the accuracy that the theorem prints.
     """
     modulus = regulariser(at, smoothness, rank)
     alpha = accuracy(at, printed=printed)

@@ -47,17 +47,14 @@ def _deviance(x: Floats, expected: Floats, difference: Floats) -> Floats:
     return np.asarray(xlog1py(x, ratio)) - difference
 
 
-def log_pmf(counts: Floats, n: int, p: Floats) -> Floats:
+def log_pmf(
+    counts: Floats,  # integers b in 0..n, as floats; broadcast against `p`
+    n: int,
+    p: Floats,  # in (0, 1)
+) -> Floats:
     r"""Return :math:`\ln P(\mathrm{Bin}(n,p)=b)`, accurate for n up to 1e9 and beyond.
 
     Loader's form (2000): deviances and Stirling remainders, no difference of large log-factorials.
-
-    Parameters
-    ----------
-    counts : array
-        Integers b in 0..n, as floats; broadcast against `p`.
-    p : array
-        In (0, 1).
     """
     shift = counts - n * p
     return np.asarray(
@@ -70,34 +67,21 @@ def log_pmf(counts: Floats, n: int, p: Floats) -> Floats:
 
 
 def expectation(
-    f: Callable[[Floats], Floats],
+    f: Callable[[Floats], Floats],  # vectorised, non-negative
     n: int,
-    p: Floats,
+    p: Floats,  # in [0, 1]
     *,
+    # number of counts over which f may change much; a stride stays below it
     scale: float = math.inf,
-    largest: float = math.inf,
+    largest: float = math.inf,  # f vanishes beyond this count
+    # longest stride of a search, in standard deviations; smaller where f has kinks
     step: float = 1 / 3,
-    fine: bool = False,
+    fine: bool = False,  # sum over up to 4096 counts one by one, for the final value
 ) -> Floats:
     r"""Return :math:`E f(B)` for every p, :math:`B\sim\mathrm{Bin}(n,p)`.
 
     Where the window holds many counts, every s-th is used with weight s: for a smooth f the error
     of that sum decays like :math:`\exp(-2\pi^2(\mathrm{sd}/s)^2)`.
-
-    Parameters
-    ----------
-    f : callable
-        Vectorised, non-negative.
-    p : array of shape (k,)
-        In [0, 1].
-    scale : float
-        Number of counts over which f may change much; a stride stays below it.
-    largest : float
-        f vanishes beyond this count.
-    step : float
-        Longest stride of a search, in standard deviations; smaller where f has kinks.
-    fine : bool
-        Sum over up to 4096 counts one by one, for the final value.
 
     Returns
     -------
@@ -128,30 +112,22 @@ def expectation(
 
 
 def maximise(
-    values: Callable[[Floats], Floats],
+    values: Callable[[Floats], Floats],  # vectorised over probabilities
+    # positive, low <= high; both ends are candidates
     low: float,
     high: float,
     *,
+    # size of the first grid; number of grids of 11 points, each between the neighbours of the last
+    # maximum
     points: int = 41,
     rounds: int = 3,
+    # a more accurate form of `values` for the finer grids
     refined: Callable[[Floats], Floats] | None = None,
 ) -> float:
     """Return where `values` is largest on [low, high]: a logarithmic grid, then finer ones.
 
     At the end comes the top of the parabola through the best three points, where it is higher: it
     is good to the square of the last grid's width, and the value to the fourth power of it.
-
-    Parameters
-    ----------
-    values : callable
-        Vectorised over probabilities.
-    low, high : float
-        Positive, low <= high; both ends are candidates.
-    points, rounds : int
-        Size of the first grid; number of grids of 11 points, each between the neighbours of the
-        last maximum.
-    refined : callable or None
-        A more accurate form of `values` for the finer grids.
     """
     grid = np.geomspace(low, high, points)
     grid[-1] = high
@@ -172,16 +148,13 @@ def maximise(
     return float(top if higher else grid[best])
 
 
-def search_range(count: float, n: int, largest: float) -> tuple[float, float]:
-    """Return the probabilities to search when the best expected count is about `count`.
-
-    Parameters
-    ----------
-    count : float
-        The closed form's scale of n p; at least one spike is expected where it is below 1.
-    largest : float
-        The largest probability allowed, in (0, 1].
-    """
+def search_range(
+    # the closed form's scale of n p; at least one spike is expected where it is below 1
+    count: float,
+    n: int,
+    largest: float,  # the largest probability allowed, in (0, 1]
+) -> tuple[float, float]:
+    """Return the probabilities to search when the best expected count is about `count`."""
     centre = max(1.0, count) / n
     high = min(largest, 4 * centre)
     return min(0.01 * centre, high / 50), high

@@ -61,7 +61,11 @@ def gaussian_minimax(n: int, d: int, moment_order: float, *, squared: bool = Fal
     return variance * d if squared else math.sqrt(variance) * normal_norm(d)
 
 
-def bounded_signs(delta: float, n: int, d: int) -> float:
+def bounded_signs(
+    delta: float,  # in [0, 1]
+    n: int,
+    d: int,
+) -> float:
     r"""Bound N2 at one separation: signs with means :math:`\pm\delta`, scaled into the class.
 
     .. math::
@@ -69,11 +73,6 @@ def bounded_signs(delta: float, n: int, d: int) -> float:
         \mathrm{Bin}(n,\tfrac{1+\delta}2),\mathrm{Bin}(n,\tfrac{1-\delta}2)\big)\Big)
 
     See theory/kamath-liu-zhang.md, 4.6.
-
-    Parameters
-    ----------
-    delta : float
-        In [0, 1].
 
     Examples
     --------

@@ -28,16 +28,13 @@ from dpsco_core.bounds.instances.fano import LOG_2
 from dpsco_core.bounds.instances.spikes import mean_scale, spike_exponent
 
 
-def entropy_inverse(deficit: Floats) -> Floats:
+def entropy_inverse(
+    deficit: Floats,  # y >= 0; the value is 0 from y = ln 2 on
+) -> Floats:
     r"""Return :math:`h^{-1}((\ln2-y)_+)\in[0,\frac12]`, h the binary entropy in nats.
 
     With :math:`q=\frac12(1-\tanh z)`, one Newton step in z from a table of 4000 points; the
     relative error is below 1e-9 wherever the value exceeds 1e-12.
-
-    Parameters
-    ----------
-    deficit : array
-        y >= 0; the value is 0 from y = ln 2 on.
     """
     y = np.asarray(deficit, dtype=np.float64)
     table_z, table_root = _entropy_table()
@@ -65,7 +62,13 @@ def _entropy_table() -> tuple[Floats, Floats]:
     return z, np.sqrt(np.maximum.accumulate(np.clip(_entropy_deficit(z), 0.0, LOG_2)))
 
 
-def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> float:
+def hypercube_cdp(
+    p: float,  # spike probability in [0, 1]
+    n: int,
+    d: int,
+    moment_order: float,  # k >= 2
+    rho: float,  # positive
+) -> float:
     r"""Entropy form of the hypercube bound at p, for rho-zCDP algorithms.
 
     .. math::
@@ -77,15 +80,6 @@ def hypercube_cdp(p: float, n: int, d: int, moment_order: float, rho: float) -> 
     with positive coefficients, so by Jensen's inequality the root mean square of the :math:`m_j` is
     at most the m at which it equals :math:`\rho B^2/d`, and
     :math:`E\langle w,\nu\rangle\le\sqrt d\,m`.
-
-    Parameters
-    ----------
-    p : float
-        Spike probability in [0, 1].
-    moment_order : float
-        k >= 2.
-    rho : float
-        Positive.
 
     Examples
     --------
@@ -141,7 +135,10 @@ def _cdp_squared_values(
     return np.asarray(d * p ** (2 * spike_exponent(moment_order)) * mean)
 
 
-def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
+def wrong_sign_fraction(
+    d: int,
+    exponent: Floats,  # t >= 0
+) -> Floats:
     r"""Least expected fraction of wrong signs when posterior weights are within :math:`e^t`.
 
     .. math::
@@ -152,11 +149,6 @@ def wrong_sign_fraction(d: int, exponent: Floats) -> Floats:
     :math:`e^{t_s}-1=(\frac d2-s)/\sum_{j<s}F_d(j)` is the last one at or above
     :math:`e^t-1` in decreasing order: raise the weight of s wrong signs as long as s/d is below
     the current fraction. See theory/kamath-liu-zhang.md, 4.5.
-
-    Parameters
-    ----------
-    exponent : array
-        t >= 0.
 
     Examples
     --------

@@ -14,19 +14,11 @@ Largest = Callable[[int, float, float], float]  # (d, moment_order, R) to the la
 
 
 def prior_within(
-    largest: Largest, cap: Callable[[Setting], float], where: str = "the bound R"
+    largest: Largest,  # the largest spike probability of the prior
+    cap: Callable[[Setting], float],  # R in units of the moment scale at a setting
+    where: str = "the bound R",  # what the means are within, in the words of the sentence
 ) -> Hypothesis:
-    """Return the condition that a fixed spike probability keeps the prior in the class.
-
-    Parameters
-    ----------
-    largest : callable
-        The largest spike probability of the prior.
-    cap : callable
-        R in units of the moment scale at a setting.
-    where : str
-        What the means are within, in the words of the sentence.
-    """
+    """Return the condition that a fixed spike probability keeps the prior in the class."""
 
     def check(setting: Setting) -> str:
         q = setting.spike_probability

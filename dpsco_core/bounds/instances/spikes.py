@@ -67,14 +67,14 @@ def _log_choose(n: int, i: Floats) -> Floats:
 
 
 def spike_fano_cdp(
-    p: float,
+    p: float,  # spike probability in [0, 1]
     n: int,
     d: int,
-    moment_order: float,
-    rho: float,
+    moment_order: float,  # k >= 2
+    rho: float,  # positive
     *,
-    packing: tuple[float, float] | None = None,
-    squared: bool = False,
+    packing: tuple[float, float] | None = None,  # none for the paper's :math:`(2^{d/8},d/8)`
+    squared: bool = False,  # bound the squared error instead
 ) -> float:
     r"""Fano's bound on the spike packing at p, for rho-zCDP algorithms.
 
@@ -82,19 +82,6 @@ def spike_fano_cdp(
         \frac{p^a\sqrt\delta}2\Big[1-\frac{\rho(n^2p^2+np(1-p))+\ln2}{\ln N}\Big]_+
 
     Form (F) of theory/kamath-liu-zhang.md, 4.4; Theorem 1.4 with Lemma 6.3.
-
-    Parameters
-    ----------
-    p : float
-        Spike probability in [0, 1].
-    moment_order : float
-        k >= 2.
-    rho : float
-        Positive.
-    packing : (log size, distance) or None
-        None for the paper's :math:`(2^{d/8},d/8)`.
-    squared : bool
-        Bound the squared error instead.
 
     Examples
     --------

@@ -40,19 +40,12 @@ class Leakage:
     r"""What one record may reveal: bounds on the mean of its test Z; Lemmas A and B.
 
     See theory/approx-lower-bounds.md, 2.
-
-    Parameters
-    ----------
-    spread : float
-        r, of the prior for which it holds.
-    pairs : tuple of (float, float)
-        Pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`.
-    capped : float
-        A bound on :math:`E_PZ` for :math:`\|f\|\le1` besides those of the pairs.
     """
 
-    spread: float
+    spread: float  # r, of the prior for which it holds
+    # pairs (c, e) with :math:`E_PZ\le c\sqrt{E\|f\|^2}+e\sqrt dF` for :math:`\|f\|\le F`
     pairs: tuple[tuple[float, float], ...]
+    # a bound on :math:`E_PZ` for :math:`\|f\|\le1` besides those of the pairs
     capped: float = math.inf
 
     def kappa(self, d: int) -> float:
@@ -354,19 +347,14 @@ def _best(
 
 
 def hardest_tracing(
-    form: Form, n: int, d: int, moment_order: float, leakage: Leakage, mean_bound: float
+    form: Form,  # the bound that is largest there
+    n: int,
+    d: int,
+    moment_order: float,
+    leakage: Leakage,  # at the spread of the data, `CONCENTRATED`
+    mean_bound: float,  # R, which may be infinite; the probability is 0 only if it is 0
 ) -> tuple[float, float]:
-    """Return the spike probability and the shape of the data: see `tracing_shape`.
-
-    Parameters
-    ----------
-    form : {"l2", "squared", "linear"}
-        The bound that is largest there.
-    leakage : Leakage
-        At the spread of the data, `CONCENTRATED`.
-    mean_bound : float
-        R, which may be infinite; the probability is 0 only if it is 0.
-    """
+    """Return the spike probability and the shape of the data: see `tracing_shape`."""
     shape = tracing_shape(d, moment_order)
     largest = largest_tracing_probability(d, moment_order, mean_bound, leakage.spread)
     if largest == 0:

@@ -44,23 +44,15 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class ClippingBias:
-    r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to radius R.
+    r"""The bias :math:`\text{constant}\cdot A\,(S/(R-\text{shift}))^{p-1}` of clipping to R."""
 
-    Parameters
-    ----------
-    constant, amplitude, scale : float
-        The constant, A and S.
-    order : float
-        p >= 2.
-    shift : float
-        By how much a record may be longer than what the moment bounds; the bias is infinite up to
-        this radius.
-    """
-
+    # the constant, A and S
     constant: float
     amplitude: float
     scale: float
-    order: float
+    order: float  # p >= 2
+    # by how much a record may be longer than what the moment bounds; the bias is infinite up to
+    # this radius
     shift: float = 0.0
 
     def at(self, radius: float) -> float:

@@ -258,20 +258,16 @@ class Curve:
     applies: tuple[bool, ...]  # whether the method's assumptions hold there
 
 
-def figure_1(users: Sequence[int], m: int, *, smoothness: float = 1.0) -> tuple[Curve, ...]:
+def figure_1(
+    users: Sequence[int],  # n, which is d too
+    m: int,  # items per user
+    *,
+    smoothness: float = 1.0,  # :math:`\beta`, of the smooth losses
+) -> tuple[Curve, ...]:
     r"""Return Figure 1 as curves over n m: the optimal algorithms at n = d, L = R = 1 = epsilon.
 
     Algorithm 3 is drawn as section 1 simplifies it, and Asi and Liu (2024) without the term that is
     smaller there.
-
-    Parameters
-    ----------
-    users : sequence of int
-        n, which is d too.
-    m : int
-        Items per user.
-    smoothness : float
-        :math:`\beta`, of the smooth losses.
 
     Examples
     --------

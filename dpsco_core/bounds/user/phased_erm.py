@@ -54,7 +54,11 @@ def stability(at: UserLevel, users: float, regulariser: float) -> float:
 
 
 def restarts(
-    at: UserLevel, regulariser: float, variance: float, steps: int
+    at: UserLevel,
+    # :math:`\lambda` and :math:`V^2`, of the whole gradient
+    regulariser: float,
+    variance: float,
+    steps: int,  # T
 ) -> tuple[tuple[int, ...], float]:
     r"""Return the stages of T steps on the regularised objective, and the bound on the gap.
 
@@ -62,13 +66,6 @@ def restarts(
     there the loss has grown by at least :math:`\lambda` times the squared distance, and is
     L-Lipschitz. Its gap is at most :math:`L\Delta-\frac\lambda2\Delta^2`. One stage where that does
     better than several (`staged_gap`, :math:`L_F=\beta+\lambda`); infinite where both are.
-
-    Parameters
-    ----------
-    regulariser, variance : float
-        :math:`\lambda` and :math:`V^2`, of the whole gradient.
-    steps : int
-        T.
     """
     reach = min(at.diameter, at.lipschitz / regulariser)
     start = at.lipschitz * reach - regulariser * reach**2 / 2
@@ -79,11 +76,12 @@ def restarts(
 
 
 def phased_erm_risk(
-    at: UserLevel,
-    schedule: ErmSchedule,
+    at: UserLevel,  # with a finite smoothness
+    schedule: ErmSchedule,  # with full batches
     *,
+    # D, at least the distance of the start from a minimiser; None for R.
     distance: float | None = None,
-    failure: float = 0.0,
+    failure: float = 0.0,  # P(B), 0 without a filter
 ) -> Terms5:
     r"""Bound on the risk of phased regularised ERM with noisy accelerated steps on full batches.
 
@@ -96,17 +94,6 @@ def phased_erm_risk(
     and :math:`y=x^*` at i = 1; :math:`\frac{\lambda_i}2E\|x_i-x_i^*\|^2\le G_i`, the gap of
     `restarts` at :math:`V^2=d\sigma_i^2`; the last step to :math:`x_l` costs L times its
     distance.
-
-    Parameters
-    ----------
-    at : UserLevel
-        With a finite smoothness.
-    schedule : ErmSchedule
-        With full batches.
-    distance : float, optional
-        D, at least the distance of the start from a minimiser; None for R.
-    failure : float
-        P(B), 0 without a filter.
     """
     if any(p.batch < p.users for p in schedule.phases) or not math.isfinite(at.smoothness):
         return VOID

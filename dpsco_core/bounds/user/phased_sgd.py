@@ -44,20 +44,18 @@ _SGD_TERMS = (
 
 
 def phased_sgd_risk(
-    at: UserLevel, schedule: SgdSchedule, *, distance: float | None = None, failure: float = 0.0
+    at: UserLevel,
+    schedule: SgdSchedule,
+    *,
+    # D, at least the distance of the start from a minimiser; None for R. R/2 from the centre of a
+    # ball.
+    distance: float | None = None,
+    failure: float = 0.0,  # P(B), 0 without a filter
 ) -> Terms5:
     r"""Bound on the risk of phased one-pass SGD with noise on the averages, projected.
 
     The four terms of `phased_terms`, and :math:`P(B)LR` for the failure of the filter; in its proof
     :math:`\bar x_i` is the mean of the groups' averages.
-
-    Parameters
-    ----------
-    distance : float, optional
-        D, at least the distance of the start from a minimiser; None for R. R/2 from the centre of
-        a ball.
-    failure : float
-        P(B), 0 without a filter.
     """
     terms = phased_terms(
         schedule.phases,

@@ -333,22 +333,14 @@ def _closed_value(q: float, n: int, d: int, order: float, rho: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Floors:
-    """The floors of one problem.
+    """The floors of one problem."""
 
-    Parameters
-    ----------
-    sampling : float
-        What n records allow without any privacy, by signs: N2 of theory/kamath-liu-zhang.md, 4.6,
-        or (S) of theory/approx-lower-bounds.md, 6, within R.
-    gaussian : float
-        The same for normal data with an unrestricted mean (N1).
-    concentrated, pure : float
-        The largest bounds on rho-zCDP and on epsilon-DP algorithms; an epsilon-DP algorithm is
-        also epsilon^2/2-zCDP.
-    """
-
+    # what n records allow without any privacy, by signs: N2 of theory/kamath-liu-zhang.md, 4.6, or
+    # (S) of theory/approx-lower-bounds.md, 6, within R.
     sampling: float
-    gaussian: float
+    gaussian: float  # the same for normal data with an unrestricted mean (N1)
+    # the largest bounds on rho-zCDP and on epsilon-DP algorithms; an epsilon-DP algorithm is also
+    # epsilon^2/2-zCDP
     concentrated: float
     pure: float
 

@@ -31,17 +31,15 @@ class ClassRatio:
         return float("inf") if self.lower is None else self.upper.value / self.lower.value
 
 
-def class_ratios(rows: Sequence[Row]) -> tuple[ClassRatio, ...]:
+def class_ratios(
+    # of one quantity; those count whose hypotheses hold and whose constants are proven
+    rows: Sequence[Row],
+) -> tuple[ClassRatio, ...]:
     """Return the smallest proven upper bound of each curvature, with what binds its whole class.
 
     An upper bound holds for every loss of its class. What no method for that class can do better
     than is a lower bound whose hard instance is in the class: a general convex one says nothing of
     methods that may rely on strong convexity.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Of one quantity; those count whose hypotheses hold and whose constants are proven.
     """
     proven = [r for r in rows if r.holds and r.bound.card.constant == "explicit"]
     best: dict[str, Row] = {}

@@ -71,14 +71,11 @@ _COMMON = (
 )
 
 
-def symbols(point: Scenario, which: Bound) -> tuple[Symbol, ...]:
-    """Return the letters of a bound's formula, in the order in which a reader looks them up.
-
-    Parameters
-    ----------
-    point : Scenario
-        A single point whose problem the bound is about.
-    """
+def symbols(
+    point: Scenario,  # A single point whose problem the bound is about
+    which: Bound,
+) -> tuple[Symbol, ...]:
+    """Return the letters of a bound's formula, in the order in which a reader looks them up."""
     setting = which.seen(bound_setting(point, which))
     chance = PROBABILITIES.get(which.card.guarantee)
     own = {letter.token: letter for letter in which.letters}

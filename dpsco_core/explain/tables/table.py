@@ -188,14 +188,11 @@ def canonical_point(scenario: Scenario) -> Scenario:
     return canonical(single)
 
 
-def rows(point: Scenario, slugs: tuple[str, ...]) -> tuple[Row, ...]:
-    """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order.
-
-    Parameters
-    ----------
-    point : Scenario
-        Validated; its sweep and methods do not matter.
-    """
+def rows(
+    point: Scenario,  # validated; its sweep and methods do not matter
+    slugs: tuple[str, ...],
+) -> tuple[Row, ...]:
+    """Return the bounds at a scenario, those whose hypotheses hold first; otherwise in order."""
     at = canonical_point(point)
     found = [_row(at, slug) for slug in slugs]
     return tuple(sorted(found, key=lambda r: (not r.here, not r.holds)))

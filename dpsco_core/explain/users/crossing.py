@@ -152,16 +152,13 @@ class Crossing:
     reversals: int
 
 
-def crossing(falling: Errors, flat: Errors, seed: int = 0) -> Crossing | None:
-    """Return the last crossing of two methods' mean errors; None if `falling` is not below at last.
-
-    Parameters
-    ----------
-    falling, flat : Errors
-        Of the same trials, over the same grid.
-    seed : int
-        Of the draws of trials for the interval.
-    """
+def crossing(
+    # of the same trials, over the same grid
+    falling: Errors,
+    flat: Errors,
+    seed: int = 0,  # of the draws of trials for the interval
+) -> Crossing | None:
+    """Return the last crossing of two mean errors; None if `falling` is not below at last."""
     same = falling.risks.shape == flat.risks.shape and bool((falling.items == flat.items).all())
     require(same, "flat", "over the same m and trials", f"{flat.risks.shape}")
     keep = ~np.isnan(falling.risks + flat.risks).any(axis=1)

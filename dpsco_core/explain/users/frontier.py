@@ -135,20 +135,13 @@ def batch_shortfall(at: UserLevel) -> float:
 
 
 def complexity_curves(
-    m: int, condition: float, users: Sequence[int] = COMPLEXITY_USERS
+    m: int,  # items per user
+    condition: float,  # :math:`\beta R/L` of the smooth losses
+    users: Sequence[int] = COMPLEXITY_USERS,  # n, which is d too
 ) -> tuple[Curve, ...]:
     r"""Return the gradients of every row of the comparison over n m, at n = d and epsilon = 1.
 
     The optimal algorithms as `figure_1` has them, and those of linear time.
-
-    Parameters
-    ----------
-    m : int
-        Items per user.
-    condition : float
-        :math:`\beta R/L` of the smooth losses.
-    users : sequence of int
-        n, which is d too.
     """
     require(condition > 0, "condition", "positive", condition)
     found = list(figure_1(users, m, smoothness=condition))

@@ -24,23 +24,17 @@ class Descended:
 
 def descend(
     constraint: ConstraintSet,
+    # T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
+    # proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`
     descent: Descent,
+    # takes the point and the number of the step, from 0, and returns a finite gradient
     oracle: Callable[[Vector, int], Vector],
+    # so many descents side by side: points and gradients have shape (copies, d)
     copies: int | None = None,
 ) -> Descended:
     r"""Run :math:`w_{t+1} = \Pi(w_t - \eta g_t)`, from the centre, and average.
 
     Kamath et al. (2022), Algorithm 1, and Zhao et al. (2024), Algorithm 1.
-
-    Parameters
-    ----------
-    descent : Descent
-        T steps of size eta, and what is averaged: the queried points :math:`w_0..w_{T-1}`, as the
-        proof of Kamath et al., Theorem 3.1 needs, or the last ones of :math:`w_1..w_T`.
-    oracle : callable
-        Takes the point and the number of the step, from 0, and returns a finite gradient.
-    copies : int, optional
-        So many descents side by side: points and gradients have shape (copies, d).
     """
     w = constraint.centre if copies is None else np.tile(constraint.centre, (copies, 1))
     project = constraint.project if copies is None else partial(_project_rows, constraint)

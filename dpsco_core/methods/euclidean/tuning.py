@@ -140,20 +140,19 @@ def _variance(setting: Setting, distance: float, growing: bool) -> float:
 
 @lru_cache(maxsize=4096)
 def practical_descent(
-    setting: Setting, noise_energy: float, reach: float = math.inf, *, growing: bool = False
+    setting: Setting,
+    # v: the expected squared norm of the noise of one step that has the whole budget
+    noise_energy: float,
+    # The norm to which gradients are clipped. Far from the minimiser it shortens them, by about
+    # :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean gradient,
+    # and the smallest curvature of the model with them.
+    reach: float = math.inf,
+    *,
+    growing: bool = False,
 ) -> Descent:
     r"""Return the T, step size and average that the model recommends.
 
     Raises `NotApplicable` if the set is unbounded, or no candidate has a finite predicted risk.
-
-    Parameters
-    ----------
-    noise_energy : float
-        v: the expected squared norm of the noise of one step that has the whole budget.
-    reach : float
-        The norm to which gradients are clipped. Far from the minimiser it shortens them, by
-        about :math:`\sqrt{V + R^2}/\text{reach}` where that exceeds 1, R the bound on the mean
-        gradient, and the smallest curvature of the model with them.
     """
     low, largest = curvatures(setting)
     distance = start_distance(setting)

@@ -88,7 +88,12 @@ class MirrorInputs:
         return bias, self.space.kappa * spread**2 / batch, noise
 
 
-def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None = None) -> Terms4:
+def b4(
+    at: MirrorInputs,
+    steps: int,  # T, from 1 to n
+    threshold: float,  # :math:`\tau`; the paper's is :math:`\beta M+\lambda`
+    step_weight: float | None = None,  # :math:`\gamma`; None for the best one, of `best_weight`.
+) -> Terms4:
     r"""B4: an explicit bound on the mean excess risk, over data and noise.
 
     .. math:: \frac{\gamma D_\Phi(w^*,w_0)}T+\frac{V_g+V_z}{2(\gamma-\beta)}+MB,\quad\gamma>\beta
@@ -96,15 +101,6 @@ def b4(at: MirrorInputs, steps: int, threshold: float, step_weight: float | None
     with :math:`V_g, V_z, B` of `MirrorInputs.errors`. That is theory/su-zhao-wang.md, 3.6, with
     three constants sharpened: the two variances add without a factor 2, because noise and records
     are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
-
-    Parameters
-    ----------
-    steps : int
-        T, from 1 to n.
-    threshold : float
-        :math:`\tau`; the paper's is :math:`\beta M+\lambda`.
-    step_weight : float or None
-        :math:`\gamma`; None for the best one, of `best_weight`.
 
     Returns
     -------

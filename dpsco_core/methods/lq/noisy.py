@@ -45,21 +45,13 @@ EUCLIDEAN = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class Potential:
-    r"""A potential for a constraint set, and what the regret of mirror descent needs of it.
+    r"""A potential for a constraint set, and what the regret of mirror descent needs of it."""
 
-    Parameters
-    ----------
-    space : RegularSpace
-        :math:`\ell_e^d`, with respect to whose norm the potential is 1-strongly convex.
-    start : array, shape (d,)
-        :math:`w_1`, which minimises the potential over the set.
-    divergence : float
-        Bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
-        since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`.
-    """
-
+    # :math:`\ell_e^d`, with respect to whose norm the potential is 1-strongly convex
     space: RegularSpace
-    start: Vector
+    start: Vector  # :math:`w_1`, which minimises the potential over the set
+    # bound on :math:`D_\Phi(u, w_1)` over the set: :math:`\frac\kappa2\max\|u\|_s^2 - \Phi(w_1)`,
+    # since :math:`\langle\nabla\Phi(w_1), u - w_1\rangle \ge 0`
     divergence: float
 
     @property

@@ -37,7 +37,13 @@ def step_energy(space: RegularSpace, lipschitz: float, rho: float) -> tuple[floa
 
 
 def regret(
-    steps: int, energy: tuple[float, float], divergence: float, step_size: float, idle: float = 0.0
+    steps: int,  # m
+    energy: tuple[float, float],  # the two parts of `step_energy`
+    # bound on :math:`D_\Phi(u\|w_1)`: :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1` minimises
+    # Phi over the set
+    divergence: float,
+    step_size: float,  # :math:`\eta`
+    idle: float = 0.0,  # :math:`N_0`, the expected number of steps with noise alone
 ) -> Terms3:
     r"""The regret of mirror descent over its gradient steps: a bound on the mean excess risk.
 
@@ -46,20 +52,6 @@ def regret(
 
     with :math:`\Phi` 1-strongly convex. See theory/arora-marinov-ullah.md, 2.2 and 3; with the
     Euclidean potential and :math:`N_0=EN-m` it is the sharp form of Theorem 4.
-
-    Parameters
-    ----------
-    steps : int
-        m.
-    energy : pair of float
-        The two parts of `step_energy`.
-    divergence : float
-        Bound on :math:`D_\Phi(u\|w_1)`: :math:`\frac\kappa2\max_C\|u\|_q^2` if :math:`w_1`
-        minimises Phi over the set.
-    step_size : float
-        :math:`\eta`.
-    idle : float
-        :math:`N_0`, the expected number of steps with noise alone.
 
     Returns
     -------

@@ -37,7 +37,12 @@ def printed_step(n: int, d: int, lipschitz: float, factor: float) -> float:
 
 
 def b3_prime(
-    n: int, d: int, lipschitz: float, distance: float, factor: float, step: float
+    n: int,
+    d: int,
+    lipschitz: float,  # L
+    distance: float,  # bound on :math:`\|\theta^*\|_2`, at most :math:`d^{1/2-1/q}\|\theta^*\|_q`
+    factor: float,  # c
+    step: float,  # :math:`\eta`
 ) -> Terms4:
     r"""B3': an explicit bound on the mean excess risk, for :math:`\eta/4\le2/\beta`.
 
@@ -48,17 +53,6 @@ def b3_prime(
     With the floors of :math:`n_i`; for n a power of two it is at most
     :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
     d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).
-
-    Parameters
-    ----------
-    lipschitz : float
-        L.
-    distance : float
-        Bound on :math:`\|\theta^*\|_2`, at most :math:`d^{1/2-1/q}\|\theta^*\|_q`.
-    factor : float
-        c.
-    step : float
-        :math:`\eta`.
 
     Returns
     -------

@@ -26,30 +26,17 @@ Terms4 = tuple[float, float, float, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Regularized:
-    r"""What B3 depends on besides the steps and the regulariser.
+    r"""What B3 depends on besides the steps and the regulariser."""
 
-    Parameters
-    ----------
-    n : int
-        Records.
-    space : RegularSpace
-        The parameters' space.
-    lipschitz, smoothness : float
-        L and beta of every record, with respect to :math:`\|\cdot\|_q`; positive and finite.
-    radius : float
-        Bound on :math:`\|\theta^*\|_q`: public, never from the data.
-    energy : float
-        Bound on :math:`E\|g_1\|_{q'}^2` if the run had one step: T steps have T times as much each.
-    start_loss : float
-        Bound on the expected loss at 0, of losses of at least 0; infinite if there is none.
-    """
-
-    n: int
-    space: RegularSpace
+    n: int  # records
+    space: RegularSpace  # the parameters' space
+    # L and beta of every record, with respect to :math:`\|\cdot\|_q`; positive and finite
     lipschitz: float
     smoothness: float
-    radius: float
+    radius: float  # bound on :math:`\|\theta^*\|_q`: public, never from the data
+    # bound on :math:`E\|g_1\|_{q'}^2` if the run had one step: T steps have T times as much each.
     energy: float
+    # bound on the expected loss at 0, of losses of at least 0; infinite if there is none
     start_loss: float = math.inf
 
     @property
@@ -78,9 +65,10 @@ class Regularized:
 
 def b3(
     at: Regularized,
-    steps: float,
-    regulariser: float,
+    steps: float,  # T >= 1; a whole number in a run
+    regulariser: float,  # :math:`\alpha > 0`
     *,
+    # :math:`\Phi_*` and :math:`\bar\Phi` in place of those of `at`
     potential: float | None = None,
     mean_potential: float | None = None,
 ) -> Terms4:
@@ -90,15 +78,6 @@ def b3(
         \alpha\Phi_*\Big(1+\frac1{q_0^T-1}\Big)+\frac S{2\beta}+
         2L\sqrt{2\Big(\frac S{2\alpha\beta}+\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+
         \frac{2L^2}{n\alpha},\quad S = T E\|g_1\|_{q'}^2
-
-    Parameters
-    ----------
-    steps : float
-        T >= 1; a whole number in a run.
-    regulariser : float
-        :math:`\alpha > 0`.
-    potential, mean_potential : float or None
-        :math:`\Phi_*` and :math:`\bar\Phi` in place of those of `at`.
 
     Returns
     -------

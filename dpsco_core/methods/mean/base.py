@@ -188,15 +188,12 @@ def clip_scaled(
     return base, weights
 
 
-def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
+def clipped_block_means(
+    rows: Rows,
+    limit: float,  # Positive. NaN entries count as 0; infinite ones are clipped like any other.
+    blocks: int,  # between 1 and n; each block has ``n // blocks`` rows, the remainder is dropped
+) -> Vector:
     """Return the means of consecutive blocks after clipping every entry to [-limit, limit].
-
-    Parameters
-    ----------
-    limit : float
-        Positive. NaN entries count as 0; infinite ones are clipped like any other.
-    blocks : int
-        Between 1 and n; each block has ``n // blocks`` rows, the remainder is dropped.
 
     Returns
     -------

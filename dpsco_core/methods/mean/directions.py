@@ -27,19 +27,13 @@ ASCENT_STEPS = 16
 EXACT_PLANE_POINTS = 64
 
 
-def walk_to_centre(points: Vector, left_out: int, steps: int, rng: np.random.Generator) -> Vector:
+def walk_to_centre(
+    points: Vector,  # the noisy group means, shape (k, d)
+    left_out: int,  # k minus the number r of projections that must lie beyond
+    steps: int,  # at most so many moves; the distance is evaluated once more after the last
+    rng: np.random.Generator,  # for the starting directions of the search when min(k, d) >= 3
+) -> Vector:
     """Run steps 4 and 5 of Algorithm 3 from c = 0.
-
-    Parameters
-    ----------
-    points : array of shape (k, d)
-        The noisy group means.
-    left_out : int
-        k minus the number r of projections that must lie beyond.
-    steps : int
-        At most so many moves; the distance is evaluated once more after the last.
-    rng : numpy.random.Generator
-        For the starting directions of the search when min(k, d) >= 3.
 
     Returns
     -------

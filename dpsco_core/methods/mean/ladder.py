@@ -38,20 +38,12 @@ def ladder(top: float, n: int) -> Vector:
 
 
 def radius_choice(
-    radii: Vector, counts: Vector, target: float, epsilon: float
+    radii: Vector,  # shape (J,), as the counts
+    counts: Vector,  # the number N of norms above each; a replaced record changes each by at most 1
+    target: float,  # k
+    epsilon: float,  # of the choice
 ) -> ExponentialChoice:
-    r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`.
-
-    Parameters
-    ----------
-    radii : array of shape (J,)
-    counts : array of shape (J,)
-        The number N of norms above each; a replaced record changes each by at most 1.
-    target : float
-        k.
-    epsilon : float
-        Of the choice.
-    """
+    r"""Return the choice of a radius: :math:`\propto R_j^{-2}e^{-\varepsilon|N(R_j)-k|/2}`."""
     return ExponentialChoice(
         scores=-np.abs(counts - target),
         sensitivity=1.0,

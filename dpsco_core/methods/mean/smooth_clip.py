@@ -107,18 +107,14 @@ def smoothed_supremum(smoothing_variance: float) -> float:
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 
-def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
+def smoothed_clip(
+    u: Vector,  # entries divided by tau; converted to float64
+    smoothing_variance: float,  # c, in [1e-4, 2]
+) -> Vector:
     r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, entry by entry.
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
-
-    Parameters
-    ----------
-    u : array of at least one dimension
-        Entries divided by tau; converted to float64.
-    smoothing_variance : float
-        c, in [1e-4, 2].
 
     Notes
     -----

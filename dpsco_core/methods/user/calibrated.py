@@ -93,11 +93,15 @@ def plain_sensitivity(at: UserLevel, step: float, groups: int) -> float:
 def calibrated_sgd(
     at: UserLevel,
     *,
+    # number of phases l and p
     phases: int = 3,
     decay: float = 1.25,
+    # :math:`\eta`, at most :math:`2/\beta`; None for
+    # :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
     step: float | None = None,
-    radius: Radius = "proven",
-    keep: RobustFilter = UNIT_FILTER,
+    radius: Radius = "proven",  # see `sgd_radius`
+    keep: RobustFilter = UNIT_FILTER,  # with a score radius of 1: it is scaled to the phase's
+    # what the test and the proven radius of a phase may fail with
     halt: float = GROUPS_HALT,
     spread_failure: float = SPREAD_FAILURE,
 ) -> SgdSchedule:
@@ -107,20 +111,6 @@ def calibrated_sgd(
     :math:`\sigma_i=\tau_i\Delta g` of the single-test release.
 
     Raises `NotApplicable` if a phase has fewer users than groups.
-
-    Parameters
-    ----------
-    phases, decay : int, float
-        Number of phases l and p.
-    step : float, optional
-        :math:`\eta`, at most :math:`2/\beta`; None for
-        :math:`\min\{R/(L\sqrt{dmn\varepsilon}),1/\beta\}`.
-    radius : "proven" or "typical"
-        See `sgd_radius`.
-    keep : RobustFilter
-        With a score radius of 1: it is scaled to the phase's.
-    halt, spread_failure : float
-        What the test and the proven radius of a phase may fail with.
     """
     tuning = Tuning(false_halt=halt, least_kept=ANY_SHARE)
     groups = recommended_count(at.epsilon, at.delta, tuning)
@@ -185,17 +175,20 @@ def erm_radius(at: UserLevel, radius: Radius, failure: float = SPREAD_FAILURE) -
 
 
 def full_batch(
-    at: UserLevel,
+    at: UserLevel,  # with a finite smoothness
     *,
+    # number of phases l and p, which must exceed 2
     phases: int = 3,
     decay: float = 3.0,
+    # :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
     regulariser: float | None = None,
-    steps_factor: float = 1.0,
-    radius: Radius | None = "typical",
-    keep: RobustFilter = UNIT_FILTER,
+    steps_factor: float = 1.0,  # :math:`c_T`
+    radius: Radius | None = "typical",  # see `erm_radius`; None is the baseline without a filter.
+    keep: RobustFilter = UNIT_FILTER,  # with a score radius of 1: it is scaled to the phase's
+    # what the test of a phase, and the proven radius of all of them, may fail with
     halt: float = USERS_HALT,
     spread_failure: float = SPREAD_FAILURE,
-    advice: bool = True,
+    advice: bool = True,  # whether a refusal says how many users would do, which takes a search
 ) -> ErmSchedule:
     r"""Calibrated Mode A of Algorithm 3, or N2 with `radius` None.
 
@@ -205,25 +198,6 @@ def full_batch(
     and 2.7).
 
     Raises `NotApplicable` if the loss is not smooth, or a phase has too few users for the test.
-
-    Parameters
-    ----------
-    at : UserLevel
-        With a finite smoothness.
-    phases, decay : int, float
-        Number of phases l and p, which must exceed 2.
-    regulariser : float, optional
-        :math:`\lambda`; None for :math:`\frac1R\sqrt{\frac{L^2}{nm}+\frac{d\sigma_1^2}{T_1}}`.
-    steps_factor : float
-        :math:`c_T`.
-    radius : "proven", "typical" or None
-        See `erm_radius`; None is the baseline without a filter.
-    keep : RobustFilter
-        With a score radius of 1: it is scaled to the phase's.
-    halt, spread_failure : float
-        What the test of a phase, and the proven radius of all of them, may fail with.
-    advice : bool
-        Whether a refusal says how many users would do, which takes a search.
     """
     if not math.isfinite(at.smoothness):
         raise NotApplicable("Accelerated steps need a smooth loss; smooth it first (Theorem 4.1).")

@@ -247,7 +247,11 @@ def clipped_user_mean(users: UserSample, w: Vector, lipschitz: float) -> Vector:
 
 
 def accelerated_risk(
-    objective: Curvature, steps: int, curvature: float, distance: float, noise_energy: float
+    objective: Curvature,
+    steps: int,
+    curvature: float,  # h, at most the objective's smoothness
+    distance: float,  # D, of the start from the minimiser
+    noise_energy: float,  # v, of a step with the whole budget: a step of T has T v
 ) -> float:
     r"""Return the excess risk of AC-SA on a quadratic of one curvature, exactly.
 
@@ -255,15 +259,6 @@ def accelerated_risk(
 
     with :math:`B_T` and :math:`c_s` the weights of the start and of the noise of step s in
     :math:`x^{ag}_T`, found by running the recursion of `accelerated_step` on means and covariances.
-
-    Parameters
-    ----------
-    curvature : float
-        h, at most the objective's smoothness.
-    distance : float
-        D, of the start from the minimiser.
-    noise_energy : float
-        v, of a step with the whole budget: a step of T has T v.
 
     Examples
     --------

@@ -31,25 +31,14 @@ from dpsco_core.problems.samples.users import UserSample
 
 @dataclass(frozen=True, kw_only=True)
 class ChainPhase:
-    r"""One phase.
+    r"""One phase."""
 
-    Parameters
-    ----------
-    start, stop : int
-        Its users, by index.
-    step_size : float
-        :math:`\eta_i`, of an item.
-    sensitivity : float
-        :math:`\min(R, 2\eta_iLm)`, of the average.
-    noise_std : float
-        :math:`\sigma_i`.
-    """
-
+    # its users, by index
     start: int
     stop: int
-    step_size: float
-    sensitivity: float
-    noise_std: float
+    step_size: float  # :math:`\eta_i`, of an item
+    sensitivity: float  # :math:`\min(R, 2\eta_iLm)`, of the average
+    noise_std: float  # :math:`\sigma_i`
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,22 +56,21 @@ def first_terms(step: float, steps: int, *, lipschitz: float, distance: float) -
 
 
 def halving_phases(
-    n: int, m: int, groups: int, count: int, decay: float, step: float, noise: Noise
+    # users, items of each, and C
+    n: int,
+    m: int,
+    groups: int,
+    count: int,
+    # p and :math:`\eta`
+    decay: float,
+    step: float,
+    noise: Noise,  # takes :math:`\eta_i` and :math:`T_i`, returns :math:`\sigma_i`
 ) -> Phases | None:
     r"""Return `count` phases of halving users; None where one has fewer users than groups.
 
     :math:`n_i = \lfloor n2^{-i}\rfloor` users (the last phase: all that remain) in C groups of
     :math:`N_i = \lfloor n_i/C\rfloor`, :math:`T_i = N_im` steps of size
     :math:`\eta_i = \eta2^{-p(i-1)}`.
-
-    Parameters
-    ----------
-    n, m, groups : int
-        Users, items of each, and C.
-    decay, step : float
-        p and :math:`\eta`.
-    noise : callable
-        Takes :math:`\eta_i` and :math:`T_i`, returns :math:`\sigma_i`.
     """
     if n < 1 << (count - 1):
         return None

@@ -117,17 +117,16 @@ def _largest_pull(keep: RobustFilter, ratio: float) -> float:
     return max((u - a) / (b - a) * (1 + min(1.0, (1 - u) * ratio)) for u in places)
 
 
-def changed_members(keep: RobustFilter, count: int, failure: float) -> int:
+def changed_members(
+    keep: RobustFilter,
+    count: int,
+    failure: float,  # :math:`\zeta_B`, in (0, 1), at least 1e-290
+) -> int:
     r"""Return Q, the smallest with :math:`P[Bin(K-1, 1/((b-a)K)) > Q] \le` `failure`.
 
     With common coins the memberships of the other points that differ between neighbours number at
     most Q, but with that probability: they are independent, of probability at most F4 each. The
     binomial survival function is stepped upwards; library inverses fail below 1e-16.
-
-    Parameters
-    ----------
-    failure : float
-        :math:`\zeta_B`, in (0, 1), at least 1e-290.
     """
     check_failure(failure)
     slope = inclusion_slope(keep, count)

@@ -28,24 +28,23 @@ class Curvature:
 
 
 def accelerated_gap(
-    objective: Curvature, steps: int, square_distance: float, variance: float
+    objective: Curvature,
+    steps: int,
+    square_distance: float,  # :math:`\|x_0-x^*\|^2`, or its mean
+    variance: float,  # :math:`V^2`
 ) -> float:
-    r"""Return the guarantee of AC-SA with so many steps (Ghadimi and Lan 2012, Proposition 9).
-
-    Parameters
-    ----------
-    square_distance : float
-        :math:`\|x_0-x^*\|^2`, or its mean.
-    variance : float
-        :math:`V^2`.
-    """
+    r"""Return the guarantee of AC-SA with so many steps (Ghadimi and Lan 2012, Proposition 9)."""
     check_count("steps", steps)
     bias = 2 * objective.smoothness * square_distance / (steps * (steps + 1))
     return bias + 8 * variance / (objective.strong_convexity * (steps + 1))
 
 
 def stage_lengths(
-    steps: int, objective: Curvature, initial_gap: float, variance: float
+    steps: int,
+    objective: Curvature,
+    # :math:`V_0 \ge F(x_0) - F^*`; LR for an L-Lipschitz loss on a set of diameter R.
+    initial_gap: float,
+    variance: float,
 ) -> tuple[int, ...]:
     r"""Return how `steps` steps divide into stages that each halve the bound on the gap.
 
@@ -53,11 +52,6 @@ def stage_lengths(
     :math:`E\|x_0-x^*\|^2 \le 2V_k/\mu` at the start of a stage, :math:`V_k = V_02^{-(k-1)}`, either
     term of `accelerated_gap` is at most :math:`V_k/4`. A remainder that is too short joins the last
     stage; where already the first is too long, there is one stage of all steps.
-
-    Parameters
-    ----------
-    initial_gap : float
-        :math:`V_0 \ge F(x_0) - F^*`; LR for an L-Lipschitz loss on a set of diameter R.
     """
     check_count("steps", steps)
     check_positive("initial_gap", initial_gap)

@@ -73,17 +73,16 @@ class Choice:
 
 
 def landscape(
-    setting: Setting, lipschitz: float, smoothness: float, *, strongly: bool = False
+    setting: Setting,
+    lipschitz: float,
+    smoothness: float,
+    *,
+    strongly: bool = False,  # whether AC-SA may use the certified strong convexity
 ) -> Landscape:
     r"""Return the model's landscape for losses with these constants.
 
     The smoothness is that of the population risk with a margin where one is certified: the mean of
     all items' losses is much smoother than the worst item's, which `smoothness` is.
-
-    Parameters
-    ----------
-    strongly : bool
-        Whether AC-SA may use the certified strong convexity.
     """
     constants = setting.constants
     low, largest = curvatures(setting)
@@ -135,18 +134,16 @@ def responses(land: Landscape, regularisers: Table, steps: int) -> tuple[Table, 
 
 
 def choose(
-    land: Landscape, layouts: Sequence[Layout], noise: Callable[[int, int], float]
+    land: Landscape,
+    layouts: Sequence[Layout],
+    # takes users and steps, and returns the noise of a release of so many steps per coordinate,
+    # infinite where there is none
+    noise: Callable[[int, int], float],
 ) -> Choice:
     r"""Return the layout, steps and regulariser of the least modelled risk, with few steps.
 
     Raises `NotApplicable` where no layout has a finite modelled risk: one without enough users for
     its tests has not.
-
-    Parameters
-    ----------
-    noise : callable
-        Takes users and steps, and returns the noise of a release of so many steps per coordinate,
-        infinite where there is none.
     """
     size = len(EXPONENTS)
     farthest = max((max(layout.exponents) for layout in layouts), default=0)

@@ -216,11 +216,11 @@ def too_few(n: int, needed: int | None) -> NotApplicable:
 
 def recommended_phases(
     at: UserLevel,
-    filters: Callable[[float, int, int], FilterPlan | None],
+    filters: Callable[[float, int, int], FilterPlan | None],  # takes tau, users and steps
     phases: int,
     *,
-    distance: float | None = None,
-    first: int = 0,
+    distance: float | None = None,  # D; by default the diameter R
+    first: int = 0,  # index of the first user
 ) -> tuple[AcceleratedPhase, ...] | None:
     r"""Return `phases` phases with the recommended schedule; None where one has no filter.
 
@@ -229,15 +229,6 @@ def recommended_phases(
 
     and stages of `stage_lengths` at :math:`V_0 = LR`, :math:`V^2 = d\sigma_i^2`. The radius of a
     phase is (R1) at its own T.
-
-    Parameters
-    ----------
-    filters : callable
-        Takes tau, users and steps.
-    distance : float, optional
-        D; by default the diameter R.
-    first : int
-        Index of the first user.
     """
     reach = at.diameter if distance is None else distance
     split = halving(at.n, phases)
