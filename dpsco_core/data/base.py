@@ -191,7 +191,6 @@ class ScaledLaw(DrawnInBlocks):
         return exp_or_inf(self._log_moment(k) - k * log_unit)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite the rows of a contiguous (rows, d) array with independent records."""
         self._fill_even(out, rng)
         if self.peak > 0:
             out[:, 0] += self.peak

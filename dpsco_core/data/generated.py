@@ -92,7 +92,6 @@ class RowSource(BlockSource[Vector]):
         return RowSource, (self.law, self.key, self.n)
 
     def again(self) -> RowSource:
-        """Return a source of the same blocks with nothing kept."""
         return RowSource(self.law, self.key, self.n)
 
     def _draw(self, number: int, rows: int) -> Vector:
@@ -117,12 +116,10 @@ class Range(Generic[AnySource]):
 
     @property
     def n(self) -> int:
-        """Number of records."""
         return self.stop - self.start
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:
@@ -182,7 +179,6 @@ class GeneratedRows(Range[RowSource]):
             yield self.source.block(number)[low:high]
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d)."""
         rows = np.empty((len(indices), self.d))
         for number, which, inside in self.source.chosen(self.places(indices)):
             rows[which] = self.source.block(number)[inside]

@@ -106,12 +106,10 @@ class DenseRows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return int(self.x.shape[0])
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return int(self.x.shape[1])
 
     def read(self, rows: int | slice | NDArray[np.intp]) -> Vector:
@@ -126,11 +124,9 @@ class DenseRows:
             yield self.read(slice(low, min(low + size, stop)))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d)."""
         return self.read(indices)
 
     def factors(self) -> Iterator[Factors]:
-        """Yield the blocks themselves."""
         for block in self.blocks():
             yield Factors(block)
 
@@ -175,12 +171,10 @@ class ScaledRows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -191,7 +185,6 @@ class ScaledRows:
             low += len(block)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d)."""
         chosen = self.x.take(indices)
         return _scaled(chosen, self.coefficients_of(chosen, indices))
 
@@ -205,7 +198,6 @@ class ScaledRows:
             low += len(block)
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return ``part`` of all rows: they are one piece."""
         return part(self)
 
 
@@ -226,30 +218,24 @@ class MappedRows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.x.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.x.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
-        """Yield consecutive (rows, d) arrays of about `BLOCK_BYTES`, formed one at a time."""
         for block in self.x.blocks(start, stop):
             yield real_array("rows", self.function(block))
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d)."""
         return real_array("rows", self.function(self.x.take(indices)))
 
     def factors(self) -> Iterator[Factors]:
-        """Yield the blocks themselves."""
         for block in self.blocks():
             yield Factors(block)
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return ``part`` of all rows: they are one piece."""
         return part(self)
 
 

@@ -58,12 +58,10 @@ class SpreadRows:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.rows.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.rows.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:

@@ -63,7 +63,6 @@ class StudentShape:
         return 0.5 * (self.nu + 1)
 
     def density(self, x: Vector) -> Vector:
-        """Return f(x)."""
         return np.asarray(np.exp(-self._half * np.log1p(x * x / self.nu)))
 
     def inverse(self, height: float) -> float:
@@ -106,15 +105,12 @@ class NormalShape:
     """The normal density, exp(-x^2/2)."""
 
     def density(self, x: Vector) -> Vector:
-        """Return f(x)."""
         return np.asarray(np.exp(-0.5 * x * x))
 
     def inverse(self, height: float) -> float:
-        """Return the x >= 0 where f(x) is the height."""
         return math.sqrt(-2 * math.log(height))
 
     def tail_area(self, x: float) -> float:
-        """Return the integral of f beyond x."""
         return math.sqrt(2 * math.pi) * float(ndtr(-x))
 
     def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:

@@ -145,7 +145,6 @@ class SolidSimplex(OnVertices):
         return self.radius * max(0.0, float(g.max()))
 
     def contains(self, w: Vector, tolerance: float = 1e-9) -> bool:
-        """Whether `w` lies in the set, up to `tolerance` times r in sign and in sum."""
         slack = tolerance * self.radius
         signs = bool(np.isfinite(w).all()) and float(w.min()) >= -slack
         return signs and math.fsum(w) <= self.radius + slack

@@ -104,7 +104,6 @@ class GridMedians:
     epsilon: float
 
     def entry(self, label: str) -> Entry:
-        """Return what a ledger records."""
         check_positive("epsilon", self.epsilon)
         check_count("size", self.size)
         return exponential_entry(label, 1.0, self.epsilon, self.size)

@@ -41,7 +41,6 @@ class Huber(LinearModelProblem):
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise."""
         return noise_like(self.features, "huber")
 
     @property
@@ -50,11 +49,9 @@ class Huber(LinearModelProblem):
         return HuberLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the excess at the difference of the margins."""
         return self.noise.huber_excess(margins - truth)
 
     @property

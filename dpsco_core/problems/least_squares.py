@@ -83,7 +83,6 @@ class LeastSquares(LinearModelProblem):
 
     @property
     def noise(self) -> Noise:
-        """The law of the noise."""
         return noise_like(self.features, "mean")
 
     @property
@@ -92,7 +91,6 @@ class LeastSquares(LinearModelProblem):
         return SquaredLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:

@@ -47,7 +47,6 @@ class Linear(PointProblem):
         return self.constraint.support_point(mean) if mean.any() else self.constraint.centre
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
-        """Return the excess risk of `w`, shape (d,), exactly."""
         return ExcessRisk(value=float((self.minimiser - w) @ self.distribution.mean))
 
     @property

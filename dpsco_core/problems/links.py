@@ -63,7 +63,6 @@ class SquaredLink:
     curvature_bound: float = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses."""
         with np.errstate(over="ignore", invalid="ignore"):
             residuals = margins - targets
             return 0.5 * residuals * residuals
@@ -74,7 +73,6 @@ class SquaredLink:
             return margins - targets
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the slope of one record."""
         return margin - target
 
     def admissible(self, targets: Vector) -> Vector:
@@ -103,14 +101,12 @@ class HuberLink:
             return np.clip(residuals, -1.0, 1.0, out=residuals)
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the slope of one record."""
         residual = margin - target
         if residual > 1.0:
             return 1.0
         return -1.0 if residual < -1.0 else residual
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
         return near_or_zero(targets)
 
 
@@ -122,7 +118,6 @@ class AbsoluteLink:
     curvature_bound: float = math.inf
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.abs(margins - targets)
 
@@ -133,14 +128,12 @@ class AbsoluteLink:
             return np.sign(residuals, out=residuals)
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the slope of one record."""
         residual = margin - target
         if residual != residual:
             return math.nan
         return float(residual > 0) - float(residual < 0)
 
     def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
         return near_or_zero(targets)
 
 
@@ -152,7 +145,6 @@ class HingeLink:
     curvature_bound: float = math.inf
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses."""
         with np.errstate(over="ignore", invalid="ignore"):
             return np.maximum(1.0 - targets * margins, 0.0)
 
@@ -162,7 +154,6 @@ class HingeLink:
             return np.where(targets * margins < 1.0, -targets, 0.0)
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the slope of one record."""
         return -target if target * margin < 1.0 else 0.0
 
     def admissible(self, targets: Vector) -> Vector:

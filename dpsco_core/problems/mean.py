@@ -56,15 +56,12 @@ class MeanEstimation:
         self.geometry.check_dimension(self.distribution.d)
 
     def draw(self, rng: np.random.Generator) -> MeanEstimation:
-        """Return one member of the prior: hard instances draw their pattern."""
         return replace(self, distribution=self.distribution.draw(rng))
 
     def sample(self, n: int, rng: np.random.Generator) -> DenseRows:
-        """Return n independent records."""
         return self.distribution.sample(n, rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
-        """Return the same records as `sample`, drawn when they are read and never held."""
         return self.distribution.stream(n, rng)
 
     @property

@@ -18,7 +18,6 @@ class HalfSquaredDistance:
     needs_only_the_mean: bool = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses."""
         steps = w - points
         return np.asarray(0.5 * np.vecdot(steps, steps))
 
@@ -38,7 +37,6 @@ class NegativeProduct:
     needs_only_the_mean: bool = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses."""
         return -(points @ w)
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
@@ -61,7 +59,6 @@ class Distance:
     needs_only_the_mean: bool = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses."""
         lengths = row_norms(points)
         sums = row_norms(w - points) + lengths
         # <w, z> / sum, not <w, z>, which overflows first.

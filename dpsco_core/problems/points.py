@@ -47,7 +47,6 @@ class PointProblem(Posed):
         """Return the excess population risk of `w`, shape (d,)."""
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior: hard instances draw their pattern."""
         return replace(self, distribution=self.distribution.draw(rng))
 
     @property
@@ -56,11 +55,9 @@ class PointProblem(Posed):
         return self.distribution
 
     def sample(self, n: int, rng: np.random.Generator) -> PointSample:
-        """Return n independent records."""
         return self.records(self.distribution.sample(n, rng), rng)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
-        """Return the same records as `sample`, drawn when they are read."""
         key = draw_key(rng)
         return GeneratedSample.of(self, key, key, n)
 

@@ -55,7 +55,6 @@ class Quadratic(PointProblem):
         return self.constraint.project(self.distribution.mean)
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
-        """Return the excess risk of `w`, shape (d,), exactly."""
         best = self.minimiser
         step = w - best
         slope = float((best - self.distribution.mean) @ step)

@@ -114,17 +114,14 @@ class StudentLaw(Centred):
 
     @property
     def peak(self) -> float:
-        """The density at 0."""
         log_ratio = math.lgamma(0.5 * (self.nu + 1)) - math.lgamma(0.5 * self.nu)
         return math.exp(log_ratio) / (self.scale * math.sqrt(self.nu * math.pi))
 
     def density(self, x: Vector) -> Vector:
-        """Return the density."""
         power = -0.5 * (self.nu + 1)
         return np.asarray(self.peak * np.exp(power * np.log1p((x / self.scale) ** 2 / self.nu)))
 
     def below(self, x: Vector) -> Vector:
-        """Return the distribution function."""
         return np.asarray(stdtr(self.nu, x / self.scale))
 
     def first(self, x: Vector) -> Vector:
@@ -163,13 +160,11 @@ class SymmetricParetoLaw(Centred):
         return (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density."""
         size = np.maximum(np.abs(x), self.scale)
         outside = self.peak * (self.scale / size) ** (self.alpha + 1)
         return np.where(np.abs(x) < self.scale, 0.0, outside)
 
     def below(self, x: Vector) -> Vector:
-        """Return the distribution function."""
         size = np.maximum(np.abs(x), self.scale)
         tail = 0.5 * (self.scale / size) ** self.alpha
         return np.where(x > 0, 1 - tail, tail)
@@ -200,7 +195,6 @@ class OneSidedParetoLaw:
 
     @property
     def mean(self) -> float:
-        """The mean."""
         return self.scale * self.alpha / (self.alpha - 1)
 
     @property
@@ -219,12 +213,10 @@ class OneSidedParetoLaw:
         return (self.scale,)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density."""
         ratio = self.scale / np.maximum(x, self.scale)
         return np.where(x < self.scale, 0.0, self.peak * ratio ** (self.alpha + 1))
 
     def below(self, x: Vector) -> Vector:
-        """Return the distribution function."""
         return np.asarray(1 - (self.scale / np.maximum(x, self.scale)) ** self.alpha)
 
     def first(self, x: Vector) -> Vector:
@@ -251,12 +243,10 @@ class LogNormalLaw:
 
     @property
     def mean(self) -> float:
-        """The mean."""
         return self.scale * math.exp(0.5 * self.sigma**2)
 
     @property
     def median(self) -> float:
-        """The median."""
         return self.scale
 
     @property
@@ -265,13 +255,11 @@ class LogNormalLaw:
         return math.exp(0.5 * self.sigma**2) / (self.scale * self.sigma * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density."""
         positive, z = self._standard(x)
         shape = np.exp(-0.5 * z * z) / (positive * (self.sigma * ROOT_TWO_PI))
         return np.where(x > 0, shape, 0.0)
 
     def below(self, x: Vector) -> Vector:
-        """Return the distribution function."""
         return np.asarray(ndtr(self._standard(x)[1]))
 
     def first(self, x: Vector) -> Vector:

@@ -200,7 +200,6 @@ class SpikeProof:
 
     @property
     def squared_changes(self) -> float:
-        """The mean of their squared number."""
         return mean_squared_count(self.n, self.q)
 
     @property
@@ -224,7 +223,6 @@ class PackingProof(SpikeProof):
 
     @property
     def log_size(self) -> float:
-        """ln N."""
         return spikes.paper_packing(self.d)[0]
 
     @property

@@ -34,7 +34,6 @@ class DualLosses(Losses):
     dual: float  # q', the exponent of the norm in which features are shrunk and gradients measured
 
     def of(self, sample: Sample) -> Sample:
-        """Return the sample whose losses have these constants."""
         return sample.bounded(self.feature_bound, exponent=self.dual)
 
 

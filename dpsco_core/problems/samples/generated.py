@@ -74,7 +74,6 @@ class SampleSource(BlockSource[Sample]):
         return SampleSource, (self.problem, *self.keys, self.n, self.bounds)
 
     def again(self) -> SampleSource:
-        """Return a source of the same blocks with nothing kept."""
         return self.bounded()
 
     def bounded(self, *bounds: tuple[float, float]) -> SampleSource:
@@ -112,7 +111,6 @@ class GeneratedSample(Range[SampleSource]):
 
     @cached_property
     def constraint(self) -> ConstraintSet:
-        """The constraint set."""
         return self.source.problem.constraint
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Sample]:
@@ -153,12 +151,10 @@ class GeneratedGradients:
 
     @property
     def n(self) -> int:
-        """Number of rows."""
         return self.sample.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.sample.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
@@ -167,7 +163,6 @@ class GeneratedGradients:
             yield from block.gradients(self.w).blocks()
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d)."""
         rows, source = np.empty((len(indices), self.d)), self.sample.source
         for number, which, inside in source.chosen(self.sample.places(indices)):
             rows[which] = source.block(number).gradients(self.w).take(inside)

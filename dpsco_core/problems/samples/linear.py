@@ -76,12 +76,10 @@ class LinearSample:
 
     @property
     def n(self) -> int:
-        """Number of records."""
         return self.features.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.features.d
 
     def gradients(self, w: Vector) -> ScaledRows:
@@ -98,7 +96,6 @@ class LinearSample:
         return ScaledRows(self.features, coefficients)
 
     def gradient(self, w: Vector, i: int) -> Vector:
-        """Return the gradient of record `i` at `w`."""
         x = self.features.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             margin, target = float(x.dot(w)), float(self.targets[i])
@@ -122,7 +119,6 @@ class LinearSample:
         return total / self.n
 
     def risk(self, w: Vector) -> float:
-        """Return the empirical risk at `w`."""
         total, low = 0.0, 0
         with np.errstate(over="ignore", invalid="ignore"):
             for block in self.features.blocks():
@@ -135,7 +131,6 @@ class LinearSample:
         return total / self.n
 
     def part(self, start: int, stop: int) -> LinearSample:
-        """Return records `start` to `stop` alone, without copying them."""
         return replace(
             self,
             features=DenseRows(self.features.x[start:stop]),

@@ -61,12 +61,10 @@ class PointSample:
 
     @property
     def n(self) -> int:
-        """Number of records."""
         return self.points.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.points.d
 
     def gradients(self, w: Vector) -> MappedRows:
@@ -79,7 +77,6 @@ class PointSample:
         return MappedRows(self.points, gradients)
 
     def gradient(self, w: Vector, i: int) -> Vector:
-        """Return the gradient of record `i` at `w`."""
         point = self.points.read(i)
         with np.errstate(over="ignore", invalid="ignore"):
             if math.isfinite(self.limit):
@@ -103,13 +100,11 @@ class PointSample:
         return total / self.n
 
     def risk(self, w: Vector) -> float:
-        """Return the empirical risk at `w`."""
         with np.errstate(over="ignore", invalid="ignore"):
             losses = (self.loss.value(w, self._within(b)).sum() for b in self.points.blocks())
             return float(sum(losses)) / self.n
 
     def part(self, start: int, stop: int) -> PointSample:
-        """Return records `start` to `stop` alone, without copying them."""
         return replace(self, points=DenseRows(self.points.x[start:stop]))
 
     def bounded(self, radius: float, exponent: float = 2.0) -> PointSample:

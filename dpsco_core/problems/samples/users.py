@@ -85,12 +85,10 @@ class ItemSample:
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.records.d
 
     @property
     def constraint(self) -> ConstraintSet:
-        """The constraint set."""
         return self.records.constraint
 
     def user_gradients(self, w: Vector) -> Vector:
@@ -147,12 +145,10 @@ class MeanSample:
 
     @property
     def users(self) -> int:
-        """Number of users."""
         return self.means.n
 
     @property
     def d(self) -> int:
-        """Dimension."""
         return self.means.d
 
     def user_gradients(self, w: Vector) -> Vector:
@@ -161,7 +157,6 @@ class MeanSample:
             return self.loss.gradients(w, self.means.read(slice(None)))
 
     def part(self, start: int, stop: int) -> MeanSample:
-        """Return users `start` to `stop` alone."""
         return replace(self, means=DenseRows(self.means.x[start:stop]))
 
     def bounded(self, radius: float) -> MeanSample:
