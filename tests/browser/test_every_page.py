@@ -1,9 +1,10 @@
-"""Every page in four sizes, by its link or an old one; and two visitors at once."""
+"""Every page in windows of four sizes, by its link or an old one; and two visitors at once."""
 
 from __future__ import annotations
 
 import os
 import re
+from itertools import cycle, product
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -21,7 +22,7 @@ KEPT = ("explore", "learn", "lower-bounds", "privacy", "bounds", "users")  # the
 # Wide ones first: the other figures are drawn once.
 SIZES = {
     "projector": {"width": 1920, "height": 1080},
-    "laptop": {"width": 1400, "height": 950},  # where axe looks at the page
+    "laptop": {"width": 1400, "height": 950},
     "tablet": {"width": 820, "height": 1180},
     "phone": PHONE,
 }
@@ -37,6 +38,7 @@ ADDRESSES = {
 }
 # The dark theme changes colours alone: axe's other rules were asked in the light.
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
+SCHEMES = ("light", "dark")
 RULES = {
     "light": DEFAULT_OPTIONS,  # violations alone: to list what passes takes three times as long
     "dark": {**DEFAULT_OPTIONS, "runOnly": COLOURS},
@@ -56,11 +58,31 @@ def open_page(page: Page, dashboard: str, ready: Ready, slug: str) -> None:
     expect(page.get_by_text("In the address:")).to_have_count(0)
 
 
+# A page is looked at in one window and theme, each in others; in all of them by the slow test.
+TURNS = list(zip(PLACES, cycle(product(SIZES, SCHEMES)), strict=False))
+
+
+@pytest.mark.parametrize(("slug", "turn"), TURNS, ids=str)
+def test_a_page_fits_its_window_and_axe_finds_nothing(
+    page: Page, dashboard: str, ready: Ready, slug: str, turn: tuple[str, str]
+) -> None:
+    """One title, nothing wider than the window, no violation."""
+    name, scheme = turn
+    page.set_viewport_size(SIZES[name])
+    page.emulate_media(color_scheme=scheme)
+    open_page(page, dashboard, ready, slug)
+    assert page.get_by_role("heading", level=1).count() == 1
+    expect_to_fit(page, ready, name)
+    report = Axe().run(page, options=DEFAULT_OPTIONS)
+    assert report.violations_count == 0, report.generate_report()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", PLACES)
-def test_a_page_fits_every_window_and_axe_finds_nothing(
+def test_a_page_fits_every_window_and_axe_finds_nothing_in_any(
     page: Page, dashboard: str, ready: Ready, slug: str
 ) -> None:
-    """One title, nothing wider than the window, both themes without a violation.
+    """Each window, from the widest to a phone's, in both themes.
 
     With DPSCO_SCREENSHOTS=1 a picture of each size is kept, and some become the README's.
     """
@@ -68,47 +90,49 @@ def test_a_page_fits_every_window_and_axe_finds_nothing(
     SCREENS.mkdir(parents=True, exist_ok=True)
     page.set_viewport_size(SIZES["projector"])
     open_page(page, dashboard, ready, slug)
-    assert page.get_by_role("heading", level=1).count() == 1
     for name, size in SIZES.items():
         page.set_viewport_size(size)
         page.wait_for_timeout(250)  # figures resize
-        narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= window.NARROW
-        other = "wide" if narrow else "compact"
-        shown = page.locator(HIDDEN.format(other)).filter(visible=True)
-        expect(shown).to_have_count(0, timeout=30_000)  # the window has said how wide it is
-        ready(page, seconds=60)
-        for target in (page.locator("html"), page.get_by_test_id("stMain")):
-            wide = [target.evaluate(SIDEWAYS)]
-            while wide[-1] > 0 and len(wide) < 30:  # figures follow their window in their own time
-                page.wait_for_timeout(100)
-                wide.append(target.evaluate(SIDEWAYS))
-            assert wide[-1] <= 0, (name, wide)
-        if keep or name == "laptop":
-            picture = SCREENS / f"{slug}-{name}.png"
-            page.screenshot(path=picture, animations="disabled")
-            assert picture.stat().st_size > 10_000
+        expect_to_fit(page, ready, name)
+        picture = SCREENS / f"{slug}-{name}.png"
+        page.screenshot(path=picture, animations="disabled")
+        assert picture.stat().st_size > 10_000
         if keep and name == "laptop" and slug in KEPT:
             page.screenshot(path=ROOT / "assets" / f"{slug}.png", animations="disabled")
-        if name == "laptop":
-            expect_axe_to_find_nothing(page, ready)
-            if keep:
-                page.emulate_media(color_scheme="light")
+        expect_axe_to_find_nothing(page, ready)
+        page.emulate_media(color_scheme="light")
+        ready(page, seconds=60)
+
+
+def expect_to_fit(page: Page, ready: Ready, name: str) -> None:
+    """Expect the figures of this kind of window alone, and nothing that is wider than it."""
+    narrow = page.get_by_test_id("stMain").evaluate("e => e.clientWidth") <= window.NARROW
+    other = "wide" if narrow else "compact"
+    shown = page.locator(HIDDEN.format(other)).filter(visible=True)
+    expect(shown).to_have_count(0, timeout=30_000)  # the window has said how wide it is
+    ready(page, seconds=60)
+    for target in (page.locator("html"), page.get_by_test_id("stMain")):
+        wide = [target.evaluate(SIDEWAYS)]
+        while wide[-1] > 0 and len(wide) < 30:  # figures follow their window in their own time
+            page.wait_for_timeout(100)
+            wide.append(target.evaluate(SIDEWAYS))
+        assert wide[-1] <= 0, (name, wide)
 
 
 def expect_axe_to_find_nothing(page: Page, ready: Ready) -> None:
     """Ask axe in the light, then in the dark theme, which is left on."""
     colours = []
     for scheme, rules in RULES.items():
-        if scheme == "dark":
-            page.emulate_media(color_scheme=scheme)
-            page.wait_for_timeout(300)  # the page asks for its figures in the other colours
-            ready(page, seconds=60)
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(300)  # the page asks for its figures in the other colours
+        ready(page, seconds=60)
         colours.append(page.get_by_test_id("stApp").evaluate(BACKGROUND))
         report = Axe().run(page, options=rules)
         assert report.violations_count == 0, report.generate_report()
     assert colours[0] != colours[1]
 
 
+@pytest.mark.slow
 def test_two_visitors_do_not_meet(page: Page, dashboard: str, ready: Ready) -> None:
     """Each tab has a session: one's scenario, run and address leave the other's alone."""
     one, two = page, page.context.new_page()

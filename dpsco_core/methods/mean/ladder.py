@@ -22,6 +22,7 @@ from dpsco_core.privacy.ledger import Ledger
 ENOUGH = 0.85  # of the records: a look that may miss its k by more would find nothing
 STEP = 0.1  # of the logarithm of the radius
 FIRST_BITS = 48  # what is left of a double: sign, exponent, sixteenths
+WIDE = 50  # columns: from here on a plain loop over the rows is as fast as memory, BLAS is not
 FEW = 1 / 8  # of the rows of a block: so many are cheaper to copy than to multiply all again
 
 
@@ -93,15 +94,15 @@ def places_among(radii: Vector) -> Callable[[Vector], NDArray[np.intp]]:
     first, last = (int(bits) >> FIRST_BITS for bits in radii[[0, -1]].view(np.int64))
     starts = np.arange(first - 1, last + 3, dtype=np.int64) << FIRST_BITS
     below = np.searchsorted(radii, starts.view(np.float64))
-    ends = np.append(radii, math.inf)
+    ends = np.append(radii, math.inf)[below]
     if np.diff(below).max() > 1:
         return lambda norms: np.asarray(np.searchsorted(radii, norms), dtype=np.intp)
 
     def places(norms: Vector) -> NDArray[np.intp]:
         bits = norms.view(np.int64) >> FIRST_BITS
         bits -= first - 1
-        found: NDArray[np.intp] = below[np.clip(bits, 0, len(below) - 1, out=bits)]
-        found += ends[found] < norms
+        found: NDArray[np.intp] = below.take(bits, mode="clip")
+        found += ends.take(bits, mode="clip") < norms
         return found
 
     return places
@@ -166,13 +167,18 @@ def _add_projected(totals: Vector, base: Vector, norms: Vector, levels: Vector) 
     if len(far) > FEW * len(base) or len(levels) == 1:
         # One product a radius: two rows at a time would be three times as slow.
         for total, weights in zip(totals, ball_weights(norms, levels), strict=True):
-            total += weights @ base
+            total += _weighted_sum(weights, base)
         return
     near = ball_weights(norms[far], least)
     every = np.ones(len(base))
     every[far] = near[0]
-    totals += every @ base
+    totals += _weighted_sum(every, base)
     totals += (ball_weights(norms[far], levels) - near) @ base[far]
+
+
+def _weighted_sum(weights: Vector, base: Vector) -> Vector:
+    wide = base.shape[1] >= WIDE
+    return np.asarray(np.einsum("i,ij->j", weights, base) if wide else weights @ base)
 
 
 def wider_is_better(

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dpsco_app.parts import controls
 from dpsco_app.shell import visit
 from dpsco_core.scenario import Scenario
-from tests.app.pages import checked, press
+from tests.app.pages import checked, open_page, press, result
 
 pytestmark = pytest.mark.folded  # what is folded away holds no field of a scenario
 SCRIPT = """
@@ -138,3 +138,15 @@ def test_a_law_that_the_problem_of_a_page_cannot_have_gives_way() -> None:
     assert (other.problem, other.distribution) == ("logistic", visit.BASE.distribution)
     assert visit.with_problem(scenario, "linear", ("linear",)).distribution == "tracing"
     assert visit.with_problem(scenario, "logistic", ("mean",)) == scenario
+
+
+def test_two_visitors_do_not_meet() -> None:
+    """One's scenario, run and address leave the other's alone."""
+    one, two = open_page(d="5"), open_page(d="50")
+    before = result(two), dict(two.query_params)
+    (slider,) = [s for s in one.select_slider if s.label == "Dimension d"]
+    press(checked(slider.set_value(2).run()), "Run")
+    assert result(one).scenario.d == 2 and result(one).complete
+    checked(two.run())
+    assert (result(two), dict(two.query_params)) == before
+    assert result(two).scenario.d == 50 and two.query_params["d"] == "50"
