@@ -131,12 +131,9 @@ def clipped_sums(
     rows: Rows,
     radii: tuple[float, ...],
     centre: Vector | None = None,
-    kept: Vector | None = None,
+    kept: Vector | None = None,  # norms that `norm_counts` has written
 ) -> Vector:
-    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d).
-
-    `kept` are norms that `norm_counts` has written.
-    """
+    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d)."""
     return rows.total(partial(_clipped_sums, radii=radii, centre=centre, kept=kept))
 
 
@@ -212,10 +209,7 @@ def wider_is_better(
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
-    """Return what projects rows on each ball, shape (radii, rows); exactly 1 inside.
-
-    The `norms` have shape (rows,), the `radii` shape (radii, 1).
-    """
+    """Return what projects rows on each ball, shape (radii, rows), as `radii` (radii, 1)."""
     weights: Vector = radii / np.maximum(norms, radii)
     return weights
 
