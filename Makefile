@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # What the shell, pip, Python and pytest read before tests/conftest.py can see to the rest.
 unexport CDPATH MYPYPATH PIP_PREFIX PIP_TARGET PIP_USER
 unexport PYTEST_ADDOPTS PYTEST_DISABLE_PLUGIN_AUTOLOAD PYTEST_PLUGINS
-unexport PYTHONDEVMODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
+unexport PYTHONDEVMODE PYTHONDONTWRITEBYTECODE PYTHONINSPECT PYTHONOPTIMIZE PYTHONSAFEPATH PYTHONWARNINGS
 # One more than two cores: a test in Chromium waits more than it computes.
 WORKERS = 3
 # In UTF-8, whatever the language: a library of the browser tests reads its own files in the locale's.

@@ -8,7 +8,7 @@ nothing else may look at it: a test of the batch belongs to the mechanism.
 from __future__ import annotations
 
 import math
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.special import erfcx, logsumexp
@@ -19,7 +19,7 @@ from dpsco_core.privacy.budget import ApproxDP, gaussian_epsilon
 from dpsco_core.privacy.checks import check_count
 
 LARGEST_RATIO = 30.0  # of sensitivity to noise: beyond, batches are not counted
-_NODES, _WEIGHTS = (0.5 * x for x in np.polynomial.legendre.leggauss(600))
+_gauss_legendre = cache(np.polynomial.legendre.leggauss)  # not at import, which it would slow down
 
 
 def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
@@ -38,10 +38,9 @@ def subsample(base: ApproxDP, *, drawn: int, count: int) -> ApproxDP:
         return base
     share = drawn / count
     # ln(1 + q(e^x - 1)) = x + ln(q + (1 - q)e^-x), where e^x overflows
-    small = base.epsilon < 1
     epsilon = (
         math.log1p(share * math.expm1(base.epsilon))
-        if small
+        if base.epsilon < 1
         else base.epsilon + math.log(share + (1 - share) * math.exp(-base.epsilon))
     )
     return ApproxDP(epsilon=epsilon, delta=share * base.delta)
@@ -86,13 +85,14 @@ def batched_gaussian_epsilon(
         return math.log1p(share * math.expm1(alone))
 
     def epsilon_at(log_order: float) -> float:  # ln(alpha - 1)
+        nodes, weights = (x / 2 for x in _gauss_legendre(600))
         order = 1 + math.exp(log_order)
-        v = (0.5 + _NODES) * nu * (order * nu + 12)
+        v = (0.5 + nodes) * nu * (order * nu + 12)
         mills = erfcx((v / nu - nu / 2) / math.sqrt(2)) - erfcx((v / nu + nu / 2) / math.sqrt(2))
         log_u = np.logaddexp(math.log1p(-share), math.log(share) + v)
         logs = v - (v / nu - nu / 2) ** 2 / 2 + np.log(np.maximum(mills, 1e-300) / 2)
         logs += (order - 2) * log_u + np.log1p(np.exp((1 - 2 * order) * log_u))
-        integral = float(logsumexp(logs, b=_WEIGHTS * nu * (order * nu + 12)))
+        integral = float(logsumexp(logs, b=weights * nu * (order * nu + 12)))
         excess = math.log(order * (order - 1)) + 2 * math.log(share) + integral
         moment = releases * float(np.logaddexp(0.0, excess))
         return (moment - math.log(delta * order)) / (order - 1) + math.log1p(-1 / order)
