@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dpsco_app.parts.differences import method_names
 from dpsco_app.parts.fields import ALL_CONTROLS, CHOICES, DETAILS, GROUPS, Control, text
 from dpsco_app.parts.folding import fold_in_page
 from dpsco_app.parts.options import LARGEST_SEED, NOTIONS, OPTIONS, SYMBOL, number_text
@@ -77,15 +78,7 @@ def draw(
     without: Collection[str] = (),
     problems: tuple[str, ...] = PROBLEM_SLUGS,
 ) -> None:
-    """Draw the controls that apply to `scenario` into the current container.
-
-    Parameters
-    ----------
-    without : collection of str
-        Fields that mean nothing on the page.
-    problems : tuple of str
-        Slugs to choose from.
-    """
+    """Draw the controls that apply, but the fields `without`, which mean nothing on the page."""
     settle()
     draw_groups(GROUPS, scenario, without=without, problems=problems)
     draw_fine_print(scenario, without)
@@ -166,8 +159,9 @@ def _keep(controls: tuple[Control, ...]) -> None:
 
 def choose(field: str, value: float) -> None:
     """Set a slider from elsewhere on the page, as if it had been moved."""
+    before = _level()
     st.session_state[PREFIX + field] = value
-    if field == "m":
+    if _level() != before:
         set_problem()
 
 
@@ -181,17 +175,21 @@ def set_axis() -> None:
 
 
 def set_problem() -> None:
-    """Give a new problem its default methods and law, unless the chosen ones serve it as well."""
+    """Give a new problem its default methods and law, unless the chosen ones serve it; say so."""
     state = st.session_state
     key = PREFIX + "methods"
     problem = state[PREFIX + "problem"]
-    level = _level()
+    level, new = _level(), []
     default, known = default_methods(problem, level), methods_for(problem, level)
     if not state[key] or not set(state[key]) <= set(known):
-        state[key] = list(default)
+        state[key], new = list(default), [f"algorithms {method_names(default)}"]
     law = PREFIX + "distribution"
     if law in state and state[law] not in distributions_for(problem):
         state[law] = Scenario.distribution
+        new.append(f"data {_distribution_name(state[law])}")
+    if new:
+        users = ", several items per user" * (level == "user")
+        st.toast(f"**{_problem_name(problem)}{users}**: {' and '.join(new)}.")
 
 
 def set_geometry() -> None:

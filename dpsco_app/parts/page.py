@@ -64,8 +64,8 @@ def draw_controls(state: PageState[V]) -> tuple[Scenario | None, str]:
         return None, str(problem)
 
 
-def draw_apart(state: PageState[V], scenario: Scenario) -> None:
-    """Say in which values the page differs from the visit's scenario, and offer the ways back."""
+def draw_apart(state: PageState[V], scenario: Scenario, why: str = "") -> None:
+    """Say in which values a figure differs from the visit's scenario, and offer the ways back."""
     assert state.use is not None
     here = differences(scenario, visit.mine())
     if not here:
@@ -73,15 +73,20 @@ def draw_apart(state: PageState[V], scenario: Scenario) -> None:
     followed = {"methods", "axis", "grid"} if len(here) > 1 else set()
     values = ", ".join(_apart(d) for d in here if d.field not in followed)
     with st.container(horizontal=True, vertical_alignment="center", key=f"{state.name}_apart"):
-        st.markdown(f"**Here:** {values}. {state.use.why}", width="content")
+        st.markdown(f"**Here:** {values}. {why or state.use.why}", width="content")
         st.button(
             "Use it everywhere",
             key=f"{state.name}_use_everywhere",
-            on_click=visit.take,
+            on_click=_take,
             args=(scenario, state.name),
         )
         if visit.is_apart(state.name):
             st.button("Back to mine", key=f"{state.name}_back_to_mine", on_click=state.back_to_mine)
+
+
+def _take(scenario: Scenario, page: str) -> None:
+    visit.take(scenario, page)
+    controls.load(scenario)
 
 
 def _apart(difference: Difference) -> str:

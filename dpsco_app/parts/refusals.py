@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from dpsco_core.base.errors import NotApplicable
 from dpsco_core.catalogue import (
     METHOD_SLUGS,
     default_methods,
-    make_method,
     method_card,
     methods_for,
 )
+from dpsco_core.explain.methods import guide
 from dpsco_core.runs.study import Outcome, canonical
 from dpsco_core.scenario import DEFAULT_GRIDS, Scenario
 
@@ -64,11 +63,8 @@ def other_refusals(scenario: Scenario) -> tuple[Refusal, ...]:
 @lru_cache(maxsize=4096)
 def refusal(point: Scenario, method: str) -> tuple[str, Changes] | None:
     """Return why a method cannot run at a point, and the change; None if it can."""
-    try:
-        make_method(method, point.calibration, point.tuning).plan(point.setting)
-    except NotApplicable as refused:
-        return str(refused), refused.changes
-    return None
+    refused = guide.refusal(point, method)
+    return None if refused is None else (str(refused), refused.changes)
 
 
 def several_items(scenario: Scenario) -> Literal["item", "user"]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import groupby
 
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, zcdp_epsilon
@@ -13,37 +14,22 @@ from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spending:
-    """Entries of a ledger that are alike: the same mechanism, sensitivity and share."""
+class Spending(Entry):
+    """Entries of a ledger that are alike, with the label of the first: same mechanism and share."""
 
-    label: str  # what was released: that of the first entry
-    mechanism: str
-    count: int  # how many entries there are
-    # of each of them
-    sensitivity: float
-    proven_sensitivity: float
-    noise: float
-    size: int  # noisy coordinates of each
-    # more than 1 where one entry stands for a release on each of so many disjoint blocks
-    blocks: int
-    # the share of each, in the notion of the mechanism
-    rho: float
-    epsilon: float
-    delta: float
-    part: str  # `"all records"`, or which block of them
+    count: int = 1  # how many entries there are
     # all of them together, of what the whole run has spent; that of a block, where the dearest one
     # counts, may be all of it
     share: float
 
     @property
-    def flawed(self) -> bool:
-        """Whether the noise is too small for what it claims."""
-        return self.proven_sensitivity > self.sensitivity * (1 + 1e-12)
-
-    @property
-    def noise_multiplier(self) -> float:
-        """Noise over sensitivity."""
-        return self.noise / self.sensitivity
+    def records(self) -> str:
+        """Which records they look at: all, a block of them, or batches that are drawn of it."""
+        block = "" if self.part is None else f"block {self.part[1] + 1}"
+        if self.batch is None:
+            return block or "all records"
+        drawn, count = self.batch
+        return f"secret batches of {drawn:,} of {count:,}" + (f" in {block}" if block else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +40,6 @@ class Account:
     budget: Budget  # what it was allowed
     spendings: tuple[Spending, ...]  # its entries, neighbours that are alike as one, in order
     entries: tuple[Entry, ...]  # all of them
-    flaws: tuple[str, ...]  # where the noise is smaller than proven private
 
     @property
     def parallel(self) -> bool:
@@ -75,7 +60,6 @@ def account(scenario: Scenario) -> Account:
         budget=scenario.budget,
         spendings=spendings(ledger.entries, scenario.budget),
         entries=ledger.entries,
-        flaws=ledger.flaws,
     )
 
 
@@ -89,35 +73,13 @@ def spendings(entries: tuple[Entry, ...], budget: Budget) -> tuple[Spending, ...
     """
     prices = _prices(entries, budget)
     whole = _together(entries, prices)
-    found: list[Spending] = []
-    keys: list[tuple[object, ...]] = []
-    for entry, price in zip(entries, prices, strict=True):
-        key, share = _key(entry), price / whole if whole > 0 else math.nan
-        if keys and keys[-1] == key:
-            last = found[-1]
-            found[-1] = replace(last, count=last.count + 1, share=last.share + share)
-            continue
-        keys.append(key)
-        found.append(_spending(entry, share))
+    shares = [price / whole if whole > 0 else math.nan for price in prices]
+    found = []
+    for _, alike in groupby(zip(entries, shares, strict=True), lambda pair: _key(pair[0])):
+        (first, _), *_ = pairs = list(alike)
+        share = math.fsum(share for _, share in pairs)
+        found.append(Spending(**vars(first), count=len(pairs), share=share))
     return tuple(found)
-
-
-def _spending(entry: Entry, share: float) -> Spending:
-    return Spending(
-        label=entry.label,
-        mechanism=entry.mechanism,
-        count=1,
-        sensitivity=entry.sensitivity,
-        proven_sensitivity=entry.proven_sensitivity,
-        noise=entry.noise,
-        size=entry.size,
-        blocks=entry.disjoint_blocks,
-        rho=entry.rho,
-        epsilon=entry.epsilon,
-        delta=entry.delta,
-        part=_part(entry),
-        share=share,
-    )
 
 
 def _prices(entries: tuple[Entry, ...], budget: Budget) -> list[float]:
@@ -150,26 +112,7 @@ def _together(entries: tuple[Entry, ...], prices: list[float]) -> float:
     return alone + math.fsum(dearest.values())
 
 
-def _part(entry: Entry) -> str:
-    return "all records" if entry.part is None else f"block {entry.part[1] + 1}"
-
-
 def _key(entry: Entry) -> tuple[object, ...]:
     """Return what two entries must share to be drawn as one; not the words of their labels."""
-    return (
-        entry.mechanism,
-        entry.part,
-        entry.size,
-        entry.disjoint_blocks,
-        *(
-            float(f"{x:.9g}")
-            for x in (
-                entry.sensitivity,
-                entry.proven_sensitivity,
-                entry.noise,
-                entry.rho,
-                entry.epsilon,
-                entry.delta,
-            )
-        ),
-    )
+    values = (value for name, value in vars(entry).items() if name != "label")
+    return tuple(float(f"{v:.9g}") if isinstance(v, float) else v for v in values)

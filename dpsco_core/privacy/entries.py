@@ -61,6 +61,8 @@ class Entry:
     part : tuple of two int, optional
         The number of a partition of the records, and of the block of it that the release looks
         at: see `Ledger.disjoint`.
+    batch : tuple of two int, optional
+        K and n where it looks at fresh secret batches of K of the n records of its part.
     """
 
     mechanism: Mechanism
@@ -74,6 +76,7 @@ class Entry:
     delta: float = 0.0
     disjoint_blocks: int = 1
     part: tuple[int, int] | None = None
+    batch: tuple[int, int] | None = None
 
     @property
     def flawed(self) -> bool:

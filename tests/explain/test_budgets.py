@@ -30,6 +30,7 @@ from dpsco_core.explain.budgets import (
     subsampling_curve,
 )
 from dpsco_core.explain.ledgers import account, spendings
+from dpsco_core.methods.user.accelerated.batches import batch_plan
 from dpsco_core.privacy import ApproxDP, Ledger, PureDP
 from dpsco_core.privacy.budget import (
     gaussian_delta,
@@ -37,6 +38,8 @@ from dpsco_core.privacy.budget import (
     gaussian_rho,
     zcdp_epsilon,
 )
+from dpsco_core.privacy.filter.plan import Tuning
+from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.runs.study import cells, run_cell
 from dpsco_core.scenario import Scenario
 
@@ -212,8 +215,8 @@ def test_the_account_is_that_of_the_same_cell() -> None:
     (row,) = found.spendings
     assert row.count == len(found.entries) > 1
     assert row.share == pytest.approx(1.0)
-    assert row.noise_multiplier == pytest.approx(1 / math.sqrt(2 * row.rho))
-    assert not row.flawed and not found.flaws and not found.parallel
+    assert row.noise / row.sensitivity == pytest.approx(1 / math.sqrt(2 * row.rho))
+    assert not row.flawed and not found.outcome.flaws and not found.parallel
 
 
 def test_disjoint_blocks_may_each_spend_everything() -> None:
@@ -231,6 +234,20 @@ def test_shares_in_two_notions_add_up() -> None:
     assert tested.parallel
     assert tested.spendings[0].share + tested.spendings[1].share == pytest.approx(1.0)
     assert method_card("user.phased-sgd").level == "user"
+
+
+def test_the_ledger_shows_the_batches_that_a_method_draws() -> None:
+    keep, budget = (
+        RobustFilter(score_radius=40.0, filter_radius=40.0),
+        ApproxDP(epsilon=4.0, delta=1e-6),
+    )
+    for drawn, part in ((1000, "secret batches of 1,000 of 4,000 in block 2"), (4000, "block 2")):
+        plan = batch_plan(4000, drawn, 5, 4.0, 1e-6, keep=keep, tuning=Tuning())
+        assert plan is not None
+        ledger = Ledger(budget)
+        block, rng = ledger.disjoint(2)[1], np.random.default_rng(0)
+        block.tested_gaussian(plan.release, size=3, rng=rng, label="mean")
+        assert {row.records for row in spendings(ledger.entries, budget)} == {part}
 
 
 def test_a_refusal_has_no_entries() -> None:

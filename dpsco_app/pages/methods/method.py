@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
 from dpsco_app.pages.bounds.words import about
 from dpsco_app.pages.methods import words as names
-from dpsco_app.pages.methods.state import method_anatomy_query
+from dpsco_app.pages.methods.state import STATE, method_anatomy_query, method_scenario, with_method
 from dpsco_app.parts.folding import fold
 from dpsco_app.parts.look import BLUE, GREEN, PURPLE, Look
 from dpsco_app.parts.options import in_print, number_text
-from dpsco_app.parts.page import to_explore
+from dpsco_app.parts.page import draw_apart, to_explore
 from dpsco_app.parts.problem_words import geometry_name
 from dpsco_app.parts.running import evaluations
 from dpsco_app.shell.places import link_to
@@ -20,7 +21,7 @@ from dpsco_core.base.cards import Level
 from dpsco_core.catalogue import BOUNDS, distribution_card, method_card, problem_card
 from dpsco_core.explain.errata import errata_of
 from dpsco_core.explain.methods.source import Source, plan_source, release_source
-from dpsco_core.explain.methods.stories import example, example_point, story
+from dpsco_core.explain.methods.stories import story
 from dpsco_core.explain.methods.work import Work, work
 from dpsco_core.methods.story import Story
 from dpsco_core.results.report import Evaluation
@@ -29,15 +30,18 @@ from dpsco_core.scenario import Scenario
 FOLKLORE_YEAR = 0
 
 
-def method_page(slug: str) -> None:
-    """Draw the page of one method."""
+def method_page(slug: str, scenario: Scenario) -> None:
+    """Draw the page of one method at a scenario, or at the nearest one where it runs."""
+    near = method_scenario(scenario, slug)
+    point = replace(near, methods=(slug,), axis=None, grid=(), trials=1)
     card, told = method_card(slug), story(slug)
     st.html(code_style(dark=st.context.theme.type == "dark"))
     source = f"{card.paper}, {card.statement}" if card.paper.year != FOLKLORE_YEAR else "Classical"
     st.caption(f"`{card.slug}` · {source} · {names.NOTIONS[card.privacy]}")
     with st.container(key="methods_said"):
         st.markdown(told.what)
-    _links(slug)
+    _links(slug, scenario)
+    draw_apart(STATE, near, f"{card.name} does not run at yours.")
     st.header("Its steps")
     st.markdown(numbered(told.steps))
     st.header("What it assumes")
@@ -45,9 +49,9 @@ def method_page(slug: str) -> None:
     st.header("Why it is private")
     _proof(told, card.level)
     st.header("What it costs")
-    _cost(slug)
+    _cost(slug, point)
     st.header("What is proven of its error")
-    _bounds(slug)
+    _bounds(slug, point)
     st.header("When to choose it, and what goes wrong")
     st.markdown(f"{told.when}\n\n{listed(told.pitfalls)}")
     st.header("Known flaws in the paper")
@@ -66,10 +70,10 @@ def listed(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {text}" for text in sentences)
 
 
-def _links(slug: str) -> None:
+def _links(slug: str, scenario: Scenario) -> None:
     with st.container(horizontal=True, key="methods_links"):
-        to_explore(example(slug), "See it in Explore", help="A small study of it, run at once.")
-        query = method_anatomy_query(slug)
+        to_explore(with_method(scenario, slug), "See it in Explore")
+        query = method_anatomy_query(scenario, slug)
         if query is not None:
             link_to("one-run", "Take a run apart", query)
         link_to("bounds", "Its place in the tables of the papers")
@@ -102,16 +106,17 @@ def _proof(told: Story, level: Level) -> None:
     )
 
 
-def _cost(slug: str) -> None:
+def _cost(slug: str, point: Scenario) -> None:
     told = story(slug)
     st.markdown(f"{told.cost} Time: ${told.order}$.")
-    st.markdown(cost_sentence(slug, work(example_point(slug), slug)))
+    st.markdown(cost_sentence(point, work(point, slug)))
 
 
-def cost_sentence(slug: str, done: Work) -> str:
-    """Say what one run asks for at the example."""
+def cost_sentence(point: Scenario, done: Work) -> str:
+    """Say what one run of a point's only method asks for."""
+    (slug,) = point.methods
     what = "records read" if "mean" in method_card(slug).problems else "gradients"
-    where = point_text(example_point(slug))
+    where = point_text(point)
     seconds = f"about {max(done.seconds, 1e-3):.1g} s on this machine"
     if done.gradients is None:
         return f"{where}: how many gradients it takes is not known beforehand; {seconds}."
@@ -130,49 +135,41 @@ def point_text(point: Scenario) -> str:
     law = distribution_card(point.distribution).name
     tuning = "" if point.tuning == "practical" else ", the theorem's parameters"
     return (
-        f"In the example ({problem_card(point.problem).name}{where}, {law}, p = {point.p:g}, "
+        f"Here ({problem_card(point.problem).name}{where}, {law}, p = {point.p:g}, "
         f"{sizes}, {budget}{delta}{tuning})"
     )
 
 
-def _bounds(slug: str) -> None:
+def _bounds(slug: str, point: Scenario) -> None:
     own = tuple(b.card.slug for b in BOUNDS if b.card.method == slug)
     if not own:
         st.markdown("The catalogue has no bound for it.")
         return
-    found = {e.bound.card.slug: e for e in evaluations(example_point(slug), own)}
-    order = sorted(own, key=lambda which: which != method_card(slug).rate)
-    first, rest = order[0], order[1:]
-    st.markdown("Values at the same example.")
-    _bound(found[first])
+    main = method_card(slug).rate
+    first, *rest = sorted(evaluations(point, own), key=lambda e: e.bound.card.slug != main)
+    st.markdown("Values at the same settings.")
+    _bound(first)
     if rest:
-
-        def draw() -> None:
-            for which in rest:
-                _bound(found[which])
-
         label = f"{len(rest)} more: other forms, explicit constants, as printed"
-        fold(label, draw, f"{slug}_fold_bounds")
+        fold(label, lambda: _bound(*rest), f"{slug}_fold_bounds")
 
 
-def _bound(evaluation: Evaluation) -> None:
-    card = evaluation.bound.card
-    kind = (
-        "every constant is proven"
-        if card.constant == "explicit"
-        else "a rate: drawn with constant 1"
-    )
-    sense = "in expectation" if card.guarantee == "expectation" else f"with {card.guarantee}"
-    value = f"**{evaluation.value:.3g}**" if evaluation.value < float("inf") else "**infinite**"
-    lines = [
-        f"**{card.statement}** ({card.paper}). {card.summary}",
-        names.formula(card.latex),
-        f"Bounds the {card.quantity}, {sense}; {kind}. Value there: {value}.",
-    ]
-    if evaluation.failures:
-        lines.append("Not proven there. " + in_print(" ".join(evaluation.failures)))
-    with st.container(border=True):
-        st.markdown("\n\n".join(lines))
+def _bound(*evaluations: Evaluation) -> None:
+    for evaluation in evaluations:
+        card = evaluation.bound.card
+        proven = card.constant == "explicit"
+        kind = "every constant is proven" if proven else "a rate: drawn with constant 1"
+        sense = "in expectation" if card.guarantee == "expectation" else f"with {card.guarantee}"
+        value = f"{evaluation.value:.3g}" if evaluation.value < float("inf") else "infinite"
+        lines = [
+            f"**{card.statement}** ({card.paper}). {card.summary}",
+            names.formula(card.latex),
+            f"Bounds the {card.quantity}, {sense}; {kind}. Value there: **{value}**.",
+        ]
+        if evaluation.failures:
+            lines.append("Not proven there. " + in_print(" ".join(evaluation.failures)))
+        with st.container(border=True):
+            st.markdown("\n\n".join(lines))
 
 
 def _code(slug: str) -> None:
@@ -181,18 +178,14 @@ def _code(slug: str) -> None:
     label = "How it chooses its parameters, without the data"
     fold(label, lambda: _source(plan_source(slug)), f"{slug}_fold_plan")
     if others:
-
-        def draw() -> None:
-            for part in others:
-                _source(part)
-
         label = "What it hands on to: " + ", ".join(part.title for part in others)
-        fold(label, draw, f"{slug}_fold_others")
+        fold(label, lambda: _source(*others), f"{slug}_fold_others")
 
 
-def _source(part: Source) -> None:
-    st.caption(f"`{part.title}` in `{part.path}`")
-    st.code(part.text.rstrip(), language="python", wrap_lines=True)
+def _source(*parts: Source) -> None:
+    for part in parts:
+        st.caption(f"`{part.title}` in `{part.path}`")
+        st.code(part.text.rstrip(), language="python", wrap_lines=True)
 
 
 def code_style(*, dark: bool) -> str:

@@ -37,10 +37,10 @@ def page() -> None:
     st.title(f"Methods: {name}")
     draw_wrong(wrong)
     _choose(view)
-    if view.method:
-        method_page(view.method)
-    elif scenario is None:
+    if scenario is None:
         st.error(refused)
+    elif view.method:
+        method_page(view.method, scenario)
     else:
         draw_apart(STATE, scenario)
         overview(view, scenario)

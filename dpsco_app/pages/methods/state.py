@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from dpsco_app.pages.one_run.state import anatomy_query
+from dpsco_app.parts.problem_words import MEAN
 from dpsco_app.shell import visit
 from dpsco_app.shell.page_state import PageState
 from dpsco_core.base.parsing import one_of
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
-from dpsco_core.explain.methods.stories import example_point
-from dpsco_core.problems import MeanEstimation
-
-MEAN = MeanEstimation.card.slug
-ANATOMY_RECORDS = 2000  # at most: it descends on a sample ten times as large, too
+from dpsco_core.explain.methods.guide import nearest
+from dpsco_core.scenario import Scenario
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,10 +47,18 @@ def neighbours(method: str) -> tuple[str | None, str | None]:
     return before, after
 
 
-def method_anatomy_query(slug: str) -> dict[str, str] | None:
+method_scenario = lru_cache(maxsize=1000)(nearest)
+
+
+def method_anatomy_query(scenario: Scenario, slug: str) -> dict[str, str] | None:
     """Return the address of one run of a method; None where that view does not show it."""
     card = method_card(slug)
     if card.level == "user" or card.problems == (MEAN,):
         return None
-    point = example_point(slug)
-    return anatomy_query(replace(point, n=min(point.n, ANATOMY_RECORDS)), slug)
+    return anatomy_query(with_method(scenario, slug), slug)
+
+
+def with_method(scenario: Scenario, slug: str) -> Scenario:
+    """Return the nearest scenario at which a method runs, with it among the methods."""
+    found = method_scenario(scenario, slug)
+    return replace(found, methods=tuple(m for m in METHOD_SLUGS if m in {*found.methods, slug}))

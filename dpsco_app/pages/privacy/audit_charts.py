@@ -219,7 +219,7 @@ def _is_test(row: Spending) -> bool:
 
 def _bar_name(row: Spending, look: Look) -> str:
     times = f" × {row.count:,}" if row.count > 1 else ""
-    where = "" if row.part == "all records" else f" ({row.part})"
+    where = "" if row.records == "all records" else f" ({row.records})"
     return wrapped(f"{row.label}{times}{where}", 18 if look.compact else 36)
 
 

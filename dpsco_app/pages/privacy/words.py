@@ -333,8 +333,8 @@ def said_ledger(found: Account) -> str:
         f"**{count:,} {noun}**; spent **{said}**, {within} the budget "
         f"{budget_text(found.budget)}.{parallel}"
     )
-    if found.flaws:
-        text += " **Flawed:** " + "; ".join(dict.fromkeys(found.flaws)) + "."
+    if found.outcome.flaws:
+        text += " **Flawed:** " + "; ".join(dict.fromkeys(found.outcome.flaws)) + "."
     return text
 
 

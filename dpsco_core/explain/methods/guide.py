@@ -4,25 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from typing import Any
 
 import numpy as np
 
-from dpsco_core.base.cards import Level
-from dpsco_core.base.errors import NotApplicable
+from dpsco_core.base.errors import InvalidInput, NotApplicable
+from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.catalogue import make_method, method_card, methods_for
 from dpsco_core.explain.contest import TRIALS, is_tied
+from dpsco_core.explain.methods.stories import example
+from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.runs.cost import EVALUATION, EXACT, release_seconds
 from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
+# What a method may need to be other than it is, by the questions of the controls.
+NEEDS = [
+    "epsilon delta rho",
+    " m",
+    " problem distribution",
+    " geometry q diameter offset",
+    "\nn d p margin calibration tuning",
+]
 QUICK_SECONDS = 0.12  # of one run that is made at once; on the reference machine
 
 
 def comparison_point(scenario: Scenario) -> Scenario:
     """Return a scenario's own point with every method that is made for it, a few runs of each."""
-    level: Level = "user" if scenario.m > 1 else "item"
-    methods = methods_for(scenario.problem, level)
-    return replace(scenario, axis=None, grid=(), methods=methods, trials=TRIALS)
+    return replace(scenario, axis=None, grid=(), methods=_known(scenario), trials=TRIALS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +62,7 @@ class Fit:
 
     slug: str
     refusal: str  # why not, in one sentence; empty where it runs
-    # predicted time of one run with the measurement of its error, on the reference machine, so that
-    # every machine makes the same choice
-    seconds: float
+    seconds: float  # predicted for a run and its error on the reference machine: the same for all
 
     @property
     def runs(self) -> bool:
@@ -72,12 +80,54 @@ def fitting(point: Scenario) -> tuple[Fit, ...]:
     found = []
     evaluation = 0.0 if point.problem in EXACT else EVALUATION
     for slug in point.methods:
-        method = make_method(slug, point.calibration, point.tuning)
-        try:
-            method.plan(own_setting(point, slug))
-        except NotApplicable as refusal:
-            found.append(Fit(slug=slug, refusal=refusal.reason, seconds=0.0))
-            continue
-        seconds = release_seconds(point, slug) + evaluation
-        found.append(Fit(slug=slug, refusal="", seconds=seconds))
+        refused = refusal(point, slug)
+        seconds = 0.0 if refused else release_seconds(point, slug) + evaluation
+        found.append(Fit(slug=slug, refusal=refused.reason if refused else "", seconds=seconds))
     return tuple(found)
+
+
+def refusal(point: Scenario, slug: str) -> NotApplicable | None:
+    """Return why a method cannot run at a point, in the words of its plan; None if it can."""
+    try:
+        make_method(slug, point.calibration, point.tuning).plan(own_setting(point, slug))
+    except NotApplicable as refused:
+        return refused
+    return None
+
+
+def nearest(scenario: Scenario, slug: str) -> Scenario:
+    """Return the nearest scenario at whose point a method runs: itself, if it does there.
+
+    Otherwise with the changes that the refusals name, or as few groups of `NEEDS` as possible from
+    the method's example, whose sweep it takes.
+    """
+    given = example(slug)
+    for needs in chain.from_iterable(combinations(NEEDS, k) for k in range(len(NEEDS) + 1)):
+        found = replace(scenario, **{f: getattr(given, f) for f in " ".join(needs).split()})
+        for _ in range(3):  # a change may need another one
+            changes = _changes(found, slug)
+            if changes is None:
+                if found == scenario:
+                    return scenario
+                methods, known = {*scenario.methods, *given.methods}, _known(found)
+                chosen = tuple(m for m in known if m in methods)
+                swept = replace(found, methods=chosen, axis=given.axis, grid=given.grid)
+                return with_fitting_grid(swept, DASHBOARD)
+            if not changes or "method" in changes:
+                break
+            found = replace(found, **changes)
+    return given
+
+
+def _changes(scenario: Scenario, slug: str) -> dict[str, Any] | None:
+    """Return the changes that would let a method run at a scenario's point; None if it runs."""
+    try:
+        point = replace(scenario, methods=(slug,), axis=None, grid=()).validate(sampling=False)
+    except InvalidInput:
+        return {}
+    refused = refusal(point, slug) if slug in _known(point) else NotApplicable("")
+    return None if refused is None else dict(refused.changes)
+
+
+def _known(scenario: Scenario) -> tuple[str, ...]:
+    return methods_for(scenario.problem, "user" if scenario.m > 1 else "item")

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from dpsco_app.pages.explore.hand import handle
+from dpsco_app.parts import controls
 from dpsco_app.parts.controls import ALL_CONTROLS, NOTION, PREFIX
-from dpsco_app.parts.options import VIEWS
-from dpsco_core.catalogue import METHOD_SLUGS, method_card
-from dpsco_core.scenario import DEFAULT_GRIDS
+from dpsco_app.parts.options import OPTIONS, VIEWS
+from dpsco_core.catalogue import METHOD_SLUGS, default_methods, method_card
+from dpsco_core.scenario import AXES, DEFAULT_GRIDS, Scenario, default_grid
 from tests.app.pages import (
     checked,
     chosen,
@@ -259,3 +261,46 @@ def test_a_sweep_of_an_exponent_has_no_slope() -> None:
     page = open_page(axis="p", grid="2,3,4")
     assert "the error is not a power of it" in texts(page)
     assert "Fitted |" not in texts(page)
+
+
+def test_the_hand_reaches_every_axis_and_nothing_off_it() -> None:
+    special = {
+        "m": {"problem": "huber", "methods": ("user.clipped-means",)},
+        "q": {"problem": "huber", "methods": ("sco.erm",), "geometry": "lq", "q": 1.5},
+    }
+    for axis in AXES:
+        own = special.get(axis, {"methods": ("mean.sample",)})
+        grid = default_grid(axis, own.get("geometry", "l2"))
+        scenario = Scenario(axis=axis, grid=grid, **own)  # type: ignore[arg-type]
+        found = handle(scenario, axis)
+        value = getattr(scenario, axis)
+        assert found.values[found.at] == value and found.field == axis
+        inside = [x for x in found.values if x != value]
+        assert all(grid[0] <= x <= grid[-1] for x in inside) and len(inside) > 1, axis
+        assert list(found.values) == sorted(set(found.values)) and set(inside) <= set(OPTIONS[axis])
+        assert len(found.texts) == len(set(found.texts)) == len(found.values)
+    far = Scenario(methods=("mean.sample",), n=123, axis="n", grid=(1000, 10_000))
+    assert handle(far, "n").values[0] == 123  # the chosen point stays, off the axis
+
+
+def test_a_drag_of_m_keeps_the_algorithms_and_what_a_new_level_changes_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = {"problem": "quadratic", "distribution": "student-t", "m": 10, "axis": "m"}
+    state: dict[str, Any] = {PREFIX + k: v for k, v in held.items()}
+    state[PREFIX + "methods"] = ["sco.clipped"]  # as a link may have it
+    said: list[str] = []
+    monkeypatch.setattr(controls.st, "session_state", state)
+    monkeypatch.setattr(controls.st, "toast", said.append)
+    controls.choose("m", 100)
+    assert state[PREFIX + "m"] == 100 and state[PREFIX + "methods"] == ["sco.clipped"] and not said
+    state[PREFIX + "axis"] = "n"
+    controls.choose("m", 1)
+    assert not said  # the level changes, and what is chosen serves it
+    controls.choose("m", 10)
+    assert state[PREFIX + "methods"] == list(default_methods("quadratic", "user"))
+    assert said == [
+        "**Squared distance, several items per user**: algorithms "
+        + ", ".join(method_card(m).name for m in state[PREFIX + "methods"])
+        + "."
+    ]

@@ -11,7 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.pages.methods.method import cost_sentence, point_text
 from dpsco_app.pages.methods.overview import answer, comparison, exact, start_with
-from dpsco_app.pages.methods.state import DEFAULT, STATE, View, method_anatomy_query, neighbours
+from dpsco_app.pages.methods.state import (
+    DEFAULT,
+    STATE,
+    View,
+    method_anatomy_query,
+    neighbours,
+    with_method,
+)
 from dpsco_app.pages.methods.words import (
     NOTIONS,
     family,
@@ -21,11 +28,13 @@ from dpsco_app.pages.methods.words import (
     parts,
 )
 from dpsco_app.parts.page import explore_query
+from dpsco_app.parts.running import evaluations
 from dpsco_app.shell import visit
 from dpsco_app.shell.old_addresses import at_present
-from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, default_methods, method_card
+from dpsco_core.base.limits import DASHBOARD
+from dpsco_core.catalogue import BOUNDS, METHOD_SLUGS, default_methods, method_card, methods_for
 from dpsco_core.explain.anatomy import risk_path
-from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting
+from dpsco_core.explain.methods.guide import Advice, advice, comparison_point, fitting, nearest
 from dpsco_core.explain.methods.stories import example, example_point, story
 from dpsco_core.explain.methods.work import Work
 from dpsco_core.runs.study import cells, run_cell
@@ -78,34 +87,77 @@ def test_the_buttons_turn_the_pages() -> None:
 
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_the_links_lead_to_what_they_say(slug: str) -> None:
-    found = example(slug)
+    found = with_method(visit.BASE, slug)
     query = explore_query(found)
     kept = {name: text for name, text in query.items() if name in visit.FIELDS}
-    assert Scenario.from_query(kept, visit.BASE) == found
-    anatomy = method_anatomy_query(slug)
+    assert Scenario.from_query(kept, visit.BASE) == found and slug in found.methods
+    anatomy = method_anatomy_query(visit.BASE, slug)
     card = method_card(slug)
     assert (anatomy is None) == (card.level == "user" or card.problems == ("mean",))
     if anatomy is not None:
         point, wrong = visit.read(anatomy)
-        assert anatomy.get("method", point.methods[0]) == slug and point.n <= 2000 and not wrong
+        assert anatomy.get("method", point.methods[0]) == slug and not wrong
+
+
+def test_a_methods_page_is_about_the_visits_scenario() -> None:
+    page = open_algorithms(method="mean.clipped", n="2000", p="4", rho="0.1")
+    said = [m.value for m in page.markdown if m.value.startswith("Here (")]
+    assert "p = 4, n = 2,000, d = 20, ρ = 0.1)" in said[0]
+    assert "Values at the same settings." in texts(page)
+    assert not any(b.label == "Use it everywhere" for b in page.button)
+    point, _ = visit.read({"n": "2000", "p": "4", "rho": "0.1"})
+    (own,) = evaluations(replace(point, axis=None, grid=()), ("upper.mean.clipped",))
+    assert f"Value there: **{own.value:.3g}**" in texts(page)
+
+
+def test_every_method_runs_at_the_point_of_its_page() -> None:
+    zcdp = {"rho": 0.01, "epsilon": None, "delta": None}
+    scenarios = [
+        visit.BASE,
+        Scenario(problem="geometric-median", methods=("sco.erm",), n=500, m=3, delta=0.0),
+        Scenario(problem="huber", methods=("sco.erm",), geometry="lq", q=1.5, **zcdp),
+    ]
+    for scenario in scenarios:
+        for slug in METHOD_SLUGS:
+            found = nearest(scenario, slug).validate(DASHBOARD)
+            assert runs(found, slug), (slug, scenario)
+            serves = slug in methods_for(scenario.problem, "user" if scenario.m > 1 else "item")
+            assert (found == scenario) == (serves and runs(scenario, slug)), (slug, scenario)
+
+
+def runs(scenario: Scenario, slug: str) -> bool:
+    return fitting(replace(scenario, methods=(slug,), axis=None, grid=()))[0].runs
+
+
+def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
+    page = open_algorithms(method="sco.objective-perturbation", n="2000", rho="0.1")
+    shown = texts(page)
+    assert "Logistic regression (yours: Mean estimation)" in shown
+    assert "Objective perturbation does not run at yours" in shown
+    assert "n = 2,000, d = 20, ε = 1, δ = 10⁻⁶)" in shown
+    press(page, "Use it everywhere")
+    assert "does not run at yours" not in texts(page)
+    assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
 
 
 @pytest.mark.parametrize("slug", ["sco.erm", "sco.clipped", "sco.objective-perturbation"])
 def test_anatomy_can_take_such_a_run_apart(slug: str) -> None:
-    query = method_anatomy_query(slug)
+    query = method_anatomy_query(visit.BASE, slug)
     assert query is not None
     assert risk_path(replace(visit.read(query)[0], n=500), slug).final >= 0
 
 
 def test_the_cost_is_said_in_words() -> None:
-    slug = "sco.erm"
+    slug = example_point("sco.erm")
     counted = Work(items=100, gradients=250, at_most=True, seconds=0.5)
     text = cost_sentence(slug, counted)
     assert "at most **250 gradients**, which is 2.5 passes; about 0.5 s" in text
     unknown = replace(counted, gradients=None)
     assert "not known beforehand" in cost_sentence(slug, unknown)
     one = replace(counted, gradients=100, at_most=False)
-    assert "**100 records read**, which is 1 pass;" in cost_sentence("mean.clipped", one)
+    assert "**100 records read**, which is 1 pass;" in cost_sentence(
+        example_point("mean.clipped"), one
+    )
     where = point_text(example_point("lp.shuffled-mirror-descent"))
     assert "the theorem's parameters" in where and "ε = 0.5" in where
 

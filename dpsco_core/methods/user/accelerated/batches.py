@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from dpsco_core.base.errors import require
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.privacy.checks import check_count
+from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian
 from dpsco_core.privacy.filter.plan import FilterPlan, Tuning
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
@@ -105,6 +106,12 @@ class BatchGaussian(TestedGaussian):
     def shares(self) -> tuple[float, float]:
         """Amplification is of a test and its release together: all is in the second entry."""
         return 0.0, self.total_epsilon
+
+    def entries(self, size: int, label: str) -> tuple[Entry, Entry]:
+        """Return what a ledger records, with the batch if it is not all users."""
+        batch = (self.drawn, self.population) if self.drawn < self.population else None
+        test, release = super().entries(size, label)
+        return replace(test, batch=batch), replace(release, batch=batch)
 
 
 def batch_plan(
