@@ -304,10 +304,7 @@ def make_instance(
     (epsilon, delta) under those, the concentrated one under zCDP); for excess risks that of the
     linear or, where the risk is strongly convex, of the quadratic loss.
 
-    Raises
-    ------
-    InvalidInput
-        For an unknown slug, or a law that the problem cannot have.
+    Raises `InvalidInput` for an unknown slug, or a law that the problem cannot have.
     """
     family: Any = distribution_class(distribution)
     problem_card(problem)

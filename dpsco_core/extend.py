@@ -107,10 +107,7 @@ def load_text(file: OwnFile) -> None:
 def load_installed() -> None:
     """Add what installed packages offer in the entry-point group ``dpsco.methods``.
 
-    Raises
-    ------
-    InvalidInput
-        As `load`, for the first package that may not be added.
+    Raises `InvalidInput` as `load`, for the first package that may not be added.
     """
     for point in entry_points(group=GROUP):
         if point.value in _packages:

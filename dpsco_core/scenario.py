@@ -365,10 +365,8 @@ class Scenario:
         without `methods` takes those of `base` if they are made for it, and default ones if not.
         `base` is the default scenario if it is not given.
 
-        Raises
-        ------
-        InvalidInput
-            For an unknown field, a value that cannot be read, or one that is not allowed.
+        Raises `InvalidInput` for an unknown field, a value that cannot be read, or one that is not
+        allowed.
         """
         names = [f.name for f in fields(cls)]
         for name in values:

@@ -43,10 +43,7 @@ class Tracing(HardInstance):
     biases : tuple of float, optional
         :math:`\Theta`, of length d. None until it is drawn: `mean` and `sample` need it.
 
-    Raises
-    ------
-    InvalidInput
-        If a value is outside its range.
+    Raises `InvalidInput` if a value is outside its range.
 
     Examples
     --------
@@ -112,10 +109,7 @@ class Tracing(HardInstance):
         elsewhere it is sought on a grid of biases. Infinite at k = inf, and where the moment is
         above the range of a float.
 
-        Raises
-        ------
-        InvalidInput
-            If k is negative or NaN.
+        Raises `InvalidInput` if k is negative or NaN.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:

@@ -178,9 +178,7 @@ def output_densities(epsilon: float, points: int = 401) -> tuple[Vector, Vector,
     is taken to be 1/2; at every output the two densities differ by a factor of at most
     :math:`e^\varepsilon`.
 
-    Returns
-    -------
-    outputs, without, with_it : arrays of shape (points,)
+    Returns outputs, without and with_it, arrays of shape (points,).
     """
     require(0 < epsilon < math.inf, "epsilon", "positive and finite", epsilon)
     scale = laplace_noise_scale(1 / ANSWERS, epsilon)

@@ -60,12 +60,8 @@ class Hull:
     def inradius(self) -> float:
         """The distance from 0 to the nearest facet.
 
-        Raises
-        ------
-        InvalidInput
-            Unless 0 is inside.
-        NotApplicable
-            In more than 6 dimensions, where there are too many facets to list.
+        Raises `InvalidInput` unless 0 is inside; `NotApplicable` in more than 6 dimensions, where
+        there are too many facets to list.
         """
         if self.d > FACET_DIMENSIONS:
             raise NotApplicable(
@@ -126,10 +122,7 @@ class Hull:
     def minkowski_norm(self, w: Vector) -> float:
         """Return the norm whose unit ball the hull is, by a linear program.
 
-        Raises
-        ------
-        InvalidInput
-            Unless the points come in pairs v, -v and span the space of `w`.
+        Raises `InvalidInput` unless the points come in pairs v, -v and span the space of `w`.
         """
         size = self.l2_radius
         paired = all(

@@ -42,10 +42,7 @@ def mirror_step(
     weight : float
         gamma, positive: one over the step size.
 
-    Raises
-    ------
-    NotApplicable
-        Where no closed form or root finding is known for this map and this set.
+    Raises `NotApplicable` where no closed form or root finding is known for this map and this set.
     """
     require(0 < weight < math.inf, "weight", "finite and positive", weight)
     return bregman_point(mirror, constraint, mirror.gradient(w) - gradient / weight)

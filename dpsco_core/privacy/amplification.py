@@ -65,10 +65,7 @@ def clones_epsilon(epsilon_group: float, groups: int, delta: float) -> float:
         \Big(8\sqrt{e^{\varepsilon_0}\ln(4/\delta)/k} + 8e^{\varepsilon_0}/k\Big)\Big],
         \varepsilon_0\Big\}
 
-    Raises
-    ------
-    InvalidInput
-        Unless :math:`\varepsilon_0 \le \ln\frac{k}{16\ln(2/\delta)}`.
+    Raises `InvalidInput` unless :math:`\varepsilon_0 \le \ln\frac{k}{16\ln(2/\delta)}`.
 
     Notes
     -----
@@ -150,12 +147,10 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
         ``"printed"``: Zhao et al. (2024), equation (24). ``"closed"``: the clones' closed form
         solved for the group's epsilon. ``"numerical"``: the exact two-binomial divergence.
 
-    Returns
-    -------
-    ShuffleAmplification or None
-        None where a condition of the route fails, so that nothing is amplified. For ``"printed"``:
-        :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
-        :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
+    Returns None where a condition of the route fails, so that nothing is amplified; those of
+    ``"printed"``:
+    :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
+    :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
     """
     _check_groups(groups)
     _positive("epsilon", epsilon, EPSILON_MAX)

@@ -215,10 +215,7 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     epsilon : float
         At least 0.
 
-    Returns
-    -------
-    float
-        Accurate to a relative 1e-12.
+    It is accurate to a relative 1e-12.
     """
     _positive("rho", rho, RHO_MAX)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)

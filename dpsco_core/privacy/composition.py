@@ -214,10 +214,8 @@ def compose(entries: tuple[Entry, ...], budget: Budget) -> Budget:
     `selection_delta` besides. Pure releases alone leave its delta unspent: together they are pure,
     as long as the sum of their epsilons meets the budget.
 
-    Raises
-    ------
-    InvalidInput
-        If an entry has no guarantee in that notion, or all of them together have none.
+    Raises `InvalidInput` if an entry has no guarantee in that notion, or all of them together have
+    none.
     """
     total = tally(entries)
     only_pure = not total.rho and not total.other_rho and not total.approximate_epsilon

@@ -107,10 +107,7 @@ class Ledger:
         proven_l2_sensitivity : float, optional
             Given only by ``calibration="paper"`` where a paper's noise is too small.
 
-        Raises
-        ------
-        BudgetExceeded
-            If the share does not fit.
+        Raises `BudgetExceeded` if the share does not fit.
         """
         check_positive("l2_sensitivity", l2_sensitivity)
         check_positive("rho", rho)
@@ -161,10 +158,7 @@ class Ledger:
     ) -> NDArray[np.float64]:
         """Release `value` with Laplace noise that makes it epsilon-DP.
 
-        Raises
-        ------
-        BudgetExceeded
-            If the share does not fit.
+        Raises `BudgetExceeded` if the share does not fit.
         """
         entry = laplace_entry("laplace", label, l1_sensitivity, epsilon, np.size(value))
         check_release(value, entry.noise)
@@ -322,10 +316,7 @@ class Ledger:
         noise_std : float, optional
             A paper's own, at least the one of `objective_noise_std`.
 
-        Raises
-        ------
-        BudgetExceeded
-            If the share does not fit.
+        Raises `BudgetExceeded` if the share does not fit.
         """
         check_positive("l2_sensitivity", l2_sensitivity)
         check_positive("epsilon", epsilon)

@@ -45,12 +45,9 @@ class Steps:
     def noise(self, count: int, d: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Return the noise of the next `count` releases, shape (count, d).
 
-        Raises
-        ------
-        InvalidInput
-            Unless `count` is a whole number of at least 0 and `d` the size that was accounted for.
-        BudgetExceeded
-            If more releases are asked for than were accounted for; nothing is drawn.
+        Raises `InvalidInput` unless `count` is a whole number of at least 0 and `d` the size that
+        was accounted for; `BudgetExceeded` if more releases are asked for than were accounted for;
+        nothing is drawn.
         """
         self._use(count, d)
         return self._drawn((count, d), rng)

@@ -80,9 +80,7 @@ def processes(
     Like every use of Python's processes it needs a main module that can be imported: a script
     keeps what it runs under ``if __name__ == "__main__"``.
 
-    Raises
-    ------
-    InvalidInput
+    Raises `InvalidInput` for a number of workers that is not allowed.
     """
     whole("workers", workers, 1, MOST_WORKERS)
     pool = Processes(workers)
@@ -98,9 +96,7 @@ def workers_for(scenario: Scenario, asked: object = None) -> int:
 
     As asked; otherwise all cores, if the study is long enough and as far as the memory goes.
 
-    Raises
-    ------
-    InvalidInput
+    Raises `InvalidInput` for a number of workers that is not allowed.
     """
     if asked is not None:
         whole("workers", asked, 1, MOST_WORKERS)
@@ -122,13 +118,9 @@ def run_study(
 
     A worker that dies costs only the cells that ran at that moment, which run again.
 
-    Raises
-    ------
-    InvalidInput
-        If the study is not allowed, or so many workers would need more memory than there is.
-    WorkersLost
-        If workers die again and again, without a cell between or with the same one: that one runs
-        alone, after all others.
+    Raises `InvalidInput` if the study is not allowed, or so many workers would need more memory
+    than there is; `WorkersLost` if workers die again and again, without a cell between or with the
+    same one: that one runs alone, after all others.
     """
     if workers == 1:
         yield from study(scenario, store=store)

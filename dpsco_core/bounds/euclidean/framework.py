@@ -29,10 +29,7 @@ def convex_risk(
 
     .. math:: \frac{M^2}{2\eta T}+\eta(R^2+G^2)+MB
 
-    Returns
-    -------
-    optimisation, bias : float
-        The first two terms together, and M B.
+    Returns optimisation and bias; the first two terms together, and M B.
 
     Examples
     --------
@@ -81,10 +78,8 @@ def strong_risk(
 
     See theory/kamath-liu-zhang.md, 3.1; it needs a gradient of 0 at the minimiser.
 
-    Returns
-    -------
-    optimisation, noise : float
-        The roots of the two parts' risks: the square of their sum is the bound.
+    Returns optimisation and noise; the roots of the two parts' risks: the square of their sum is
+    the bound.
     """
     decay = _decay(strong_convexity, smoothness, steps)
     half = math.sqrt(smoothness / 2)
@@ -108,10 +103,7 @@ def strong_risk_summed(
     At :math:`q^{2T}=A` it is the printed
     :math:`\frac{T(\lambda+L)^2(M^2+1)G^2}{4\lambda(\lambda+L)^2-2\lambda^2L}` with T + 1 for T.
 
-    Returns
-    -------
-    optimisation, noise : float
-        Their sum is the bound.
+    Returns optimisation and noise; their sum is the bound.
     """
     decay = _decay(strong_convexity, smoothness, steps)
     factor = smoothness / 2 * (steps + 1)

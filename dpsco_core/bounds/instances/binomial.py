@@ -83,9 +83,7 @@ def expectation(
     Where the window holds many counts, every s-th is used with weight s: for a smooth f the error
     of that sum decays like :math:`\exp(-2\pi^2(\mathrm{sd}/s)^2)`.
 
-    Returns
-    -------
-    array of shape (k,)
+    The result has shape (k,).
     """
     p = np.asarray(p, dtype=np.float64)
     inner = np.clip(p, 1e-300, 1 - 1e-16)

@@ -132,10 +132,7 @@ def fano_cdp(
     exact : bool
         See `decoding_error`.
 
-    Raises
-    ------
-    InvalidInput
-        For a value outside its range.
+    Raises `InvalidInput` for a value outside its range.
 
     Examples
     --------

@@ -120,12 +120,8 @@ def need(
     progress : callable, optional
         Told after every point how many runs there have been.
 
-    Raises
-    ------
-    InvalidInput
-        If an argument is not allowed.
-    NotApplicable
-        If the method cannot run where the search starts.
+    Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
+    where the search starts.
     """
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
     require(0 < target < math.inf, "error", "finite and above 0", target)

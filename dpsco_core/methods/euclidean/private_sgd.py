@@ -276,10 +276,7 @@ def run_steps(
 def certified_steps(setting: Setting, calibration: Calibration) -> ShuffledSteps | None:
     """Return what makes the steps private under an (epsilon, delta) budget; None under zCDP.
 
-    Raises
-    ------
-    NotApplicable
-        As `paper_certificate`, in the paper's calibration.
+    Raises `NotApplicable` as `paper_certificate`, in the paper's calibration.
     """
     if calibration == "paper":
         return paper_certificate(setting)

@@ -120,10 +120,7 @@ def minimise_strongly_convex(
     enough that :math:`h \le \text{accuracy}\,\mu/M`. The loop ends for every accuracy that is
     well above rounding (theory/su-zhao-wang.md, 2.0).
 
-    Returns
-    -------
-    Certified
-        Within :math:`\sqrt{2\,\text{accuracy}/\mu}` of the minimiser.
+    The result is within :math:`\sqrt{2\,\text{accuracy}/\mu}` of the minimiser.
     """
     require(0 < modulus <= smoothness, "modulus", f"in (0, {smoothness}]", modulus)
     require(accuracy > 0, "accuracy", "positive", accuracy)

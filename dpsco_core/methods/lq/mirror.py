@@ -349,9 +349,7 @@ def truncated_sum(
     A row that is not finite, or whose factors are beyond the range in which products of doubles are
     safe, is left out too: what a record adds is in the ball of radius `threshold` for every record.
 
-    Returns
-    -------
-    array of shape (d,)
+    The result has shape (d,).
     """
     total, size = np.zeros(rows.d), rows_per_block(rows.d)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -102,10 +102,7 @@ def b4(
     three constants sharpened: the two variances add without a factor 2, because noise and records
     are independent and the norm is smooth; the bias is the one of its proof; the threshold is free.
 
-    Returns
-    -------
-    optimisation, sampling, noise, bias : float
-        Their sum is the bound.
+    Returns optimisation, sampling, noise and bias; their sum is the bound.
     """
     bias, sampling, noise = at.errors(steps, threshold)
     if not math.isfinite(noise):

@@ -53,10 +53,7 @@ def regret(
     with :math:`\Phi` 1-strongly convex. See theory/arora-marinov-ullah.md, 2.2 and 3; with the
     Euclidean potential and :math:`N_0=EN-m` it is the sharp form of Theorem 4.
 
-    Returns
-    -------
-    optimisation, gradients, noise : float
-        Their sum is the bound.
+    Returns optimisation, gradients and noise; their sum is the bound.
     """
     gradients, noise = energy
     grown = noise * (1 + idle / steps)

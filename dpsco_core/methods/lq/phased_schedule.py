@@ -54,10 +54,7 @@ def b3_prime(
     :math:`\frac{4\|\theta^*\|_2^2}{\eta n}+\frac{\eta L^2}6+\frac{4dc^2L^2\eta}n+ \frac{\sqrt
     d\,cL^2\eta}{n^2}` (theory/su-zhao-wang.md, 3.5).
 
-    Returns
-    -------
-    start, sampling, noise, last noise : float
-        Their sum is the bound.
+    Returns start, sampling, noise and last noise; their sum is the bound.
     """
     sampling, noise, last = _parts(n, d, lipschitz, factor)
     return distance**2 / step * _start(n), step * sampling, step * noise, step * last

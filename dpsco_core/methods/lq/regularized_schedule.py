@@ -79,10 +79,7 @@ def b3(
         2L\sqrt{2\Big(\frac S{2\alpha\beta}+\frac{\bar\Phi\min\{1,T(q_0-1)/q_0\}}{q_0^T-1}\Big)}+
         \frac{2L^2}{n\alpha},\quad S = T E\|g_1\|_{q'}^2
 
-    Returns
-    -------
-    regulariser, noise, distance, stability : float
-        Their sum is the bound.
+    Returns regulariser, noise, distance and stability; their sum is the bound.
     """
     potential = at.potential if potential is None else potential
     mean = at.mean_potential(regulariser) if mean_potential is None else mean_potential

@@ -195,9 +195,7 @@ def clipped_block_means(
 ) -> Vector:
     """Return the means of consecutive blocks after clipping every entry to [-limit, limit].
 
-    Returns
-    -------
-    array of shape (blocks, d)
+    The result has shape (blocks, d).
     """
     size = rows.n // blocks
     if blocks == 1:

@@ -35,10 +35,8 @@ def walk_to_centre(
 ) -> Vector:
     """Run steps 4 and 5 of Algorithm 3 from c = 0.
 
-    Returns
-    -------
-    array of shape (d,)
-        The visited centre with the smallest distance; the walk stops where it is not positive.
+    Returns the visited centre, shape (d,), with the smallest distance; the walk stops where that is
+    not positive.
     """
     if len(points) < points.shape[1]:
         # Every direction worth taking is in their span: fewer coordinates for the same search.

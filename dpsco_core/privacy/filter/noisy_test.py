@@ -236,10 +236,8 @@ class TestedSteps:
     def passes(self, score: float) -> bool:
         """Return whether the next noisy score is at least the threshold.
 
-        Raises
-        ------
-        BudgetExceeded
-            After a failure, or after all tests that were accounted for; nothing is drawn.
+        Raises `BudgetExceeded` after a failure, or after all tests that were accounted for; nothing
+        is drawn.
         """
         require(math.isfinite(score), "score", "finite", score)
         if self._halted:
@@ -254,10 +252,8 @@ class TestedSteps:
     def noisy(self, value: Vector) -> Vector:
         """Return `value`, shape (size,), with the noise of one release.
 
-        Raises
-        ------
-        BudgetExceeded
-            Unless the last test has passed, and nothing was released since; nothing is drawn.
+        Raises `BudgetExceeded` unless the last test has passed, and nothing was released since;
+        nothing is drawn.
         """
         size = self.size
         require(value.shape == (size,), "value", f"of {size} coordinates", value.shape)

@@ -98,10 +98,7 @@ def single_test_plan(
     Delta is divided equally between :math:`\zeta_E`, :math:`\delta_2`, with coins
     :math:`\zeta_B`, and with coins in form B :math:`2\zeta_S`.
 
-    Raises
-    ------
-    NotApplicable
-        Where so few points leave no floor, with the number that would do.
+    Raises `NotApplicable` where so few points leave no floor, with the number that would do.
 
     Examples
     --------
