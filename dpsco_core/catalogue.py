@@ -28,12 +28,7 @@ from dpsco_core.bounds.instances.tracing import (
 from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
 from dpsco_core.bounds.user.rows import USER_BOUNDS
 from dpsco_core.data import DISTRIBUTIONS as BUILT_IN
-from dpsco_core.data import (
-    Distribution,
-    Hypercube,
-    Spike,
-    Tracing,
-)
+from dpsco_core.data import Distribution, Hypercube, Spike, Tracing
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.methods.base import Calibration, Method, Tuning
 from dpsco_core.methods.euclidean import (

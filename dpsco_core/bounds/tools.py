@@ -7,11 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from dpsco_core.bounds.base import Hypothesis, Terms
-from dpsco_core.bounds.conditions import (
-    DIRECTIONAL_MOMENT,
-    GAUSSIAN_BUDGET,
-    small_mean,
-)
+from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET, small_mean
 from dpsco_core.methods.mean.base import hinge_bias
 from dpsco_core.problems.base import Setting
 

@@ -9,14 +9,7 @@ from typing import Any
 from dpsco_core.base.errors import InvalidInput
 from dpsco_core.base.parsing import shorten
 from dpsco_core.cli.tools import number, print_json, table
-from dpsco_core.explain.budgets import (
-    Point,
-    batched,
-    composed,
-    conversions,
-    shuffling,
-    subsampled,
-)
+from dpsco_core.explain.budgets import Point, batched, composed, conversions, shuffling, subsampled
 
 FLAGS = {
     "epsilon": "privacy budget epsilon (default 1)",

@@ -11,11 +11,7 @@ from scipy.special import betaln
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import (
-    ScaledLaw,
-    log_normal_moment,
-    symmetric_direction_bound,
-)
+from dpsco_core.data.base import ScaledLaw, log_normal_moment, symmetric_direction_bound
 from dpsco_core.data.ziggurat import StudentShape, ziggurat
 
 

@@ -26,11 +26,7 @@ from dpsco_core.privacy.entries import Entry
 from dpsco_core.privacy.filter.noisy_test import NoisyTest, TestedGaussian, TestedSteps
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.selection import choice_epsilon, selection_rho
-from dpsco_core.privacy.shuffled_steps import (
-    ShuffledSteps,
-    shuffle_steps,
-    shuffled_steps_delta,
-)
+from dpsco_core.privacy.shuffled_steps import ShuffledSteps, shuffle_steps, shuffled_steps_delta
 from dpsco_core.privacy.steps import BudgetExceeded, Steps
 from dpsco_core.privacy.subsampling import subsample
 

@@ -19,11 +19,7 @@ from typing import Literal
 import numpy as np
 
 from dpsco_core.base.errors import require
-from dpsco_core.privacy.amplification import (
-    LARGEST_EPSILON,
-    clones_delta,
-    largest_clones_epsilon,
-)
+from dpsco_core.privacy.amplification import LARGEST_EPSILON, clones_delta, largest_clones_epsilon
 from dpsco_core.privacy.budget import (
     EPSILON_MAX,
     ApproxDP,

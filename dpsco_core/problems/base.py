@@ -13,12 +13,7 @@ from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.privacy.budget import (
-    Budget,
-    concentrated_rho,
-    gaussian_allowance,
-    pure_epsilon,
-)
+from dpsco_core.privacy.budget import Budget, concentrated_rho, gaussian_allowance, pure_epsilon
 from dpsco_core.problems.samples.protocol import Sample
 
 

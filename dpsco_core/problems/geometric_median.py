@@ -21,12 +21,7 @@ from dpsco_core.geometry.ball import Ball
 from dpsco_core.problems.base import Constants, ExcessRisk
 from dpsco_core.problems.evaluation import average, evaluation_rows
 from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
-from dpsco_core.problems.laws import (
-    bounded_central_moment,
-    centring_factor,
-    mean_inside,
-    spike_of,
-)
+from dpsco_core.problems.laws import bounded_central_moment, centring_factor, mean_inside, spike_of
 from dpsco_core.problems.noise import OrdinaryLaw, univariate_of
 from dpsco_core.problems.point_losses import Distance
 from dpsco_core.problems.points import PointProblem

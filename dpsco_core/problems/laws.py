@@ -10,11 +10,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.data.base import (
-    Distribution,
-    centred_direction_bound,
-    symmetric_direction_bound,
-)
+from dpsco_core.data.base import Distribution, centred_direction_bound, symmetric_direction_bound
 from dpsco_core.data.elliptical_t import EllipticalT
 from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import HardInstance, TwoPoint

@@ -15,11 +15,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
-from dpsco_core.bounds.conditions import (
-    COORDINATE_MOMENT,
-    GAUSSIAN_BUDGET,
-    moment_scale,
-)
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     GRADIENT_BOUND,

@@ -17,9 +17,7 @@ from dpsco_core.bounds.euclidean.conditions import (
     named,
 )
 from dpsco_core.bounds.lq import letters
-from dpsco_core.bounds.lq.conditions import (
-    EVERYWHERE,
-)
+from dpsco_core.bounds.lq.conditions import EVERYWHERE
 
 Terms4 = tuple[float, float, float, float]
 VOID: Terms4 = (math.inf, math.inf, math.inf, math.inf)

@@ -13,12 +13,7 @@ from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.bounds.base import Bound, lettered
-from dpsco_core.bounds.euclidean.conditions import (
-    DIAMETER,
-    MINIMUM_INTERIOR,
-    SAMPLE_SMOOTH,
-    SMOOTH,
-)
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, MINIMUM_INTERIOR, SAMPLE_SMOOTH, SMOOTH
 from dpsco_core.bounds.lq import letters
 from dpsco_core.bounds.lq.conditions import (
     AMPLIFIED,

@@ -14,18 +14,9 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import (
-    DIAMETER,
-    GRADIENT_BOUND,
-    SMOOTH,
-)
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, GRADIENT_BOUND, SMOOTH
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
-from dpsco_core.bounds.lq.conditions import (
-    AT_LEAST_2,
-    AT_MOST_2,
-    CONTAINS_ZERO,
-    VARIANCE,
-)
+from dpsco_core.bounds.lq.conditions import AT_LEAST_2, AT_MOST_2, CONTAINS_ZERO, VARIANCE
 from dpsco_core.bounds.lq.explicit import (
     GAUSSIAN,
     KAPPA,

@@ -9,10 +9,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
-from dpsco_core.bounds.euclidean.conditions import (
-    DIAMETER,
-    LIPSCHITZ,
-)
+from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ
 from dpsco_core.bounds.lq.explicit import KAPPA, row
 from dpsco_core.bounds.lq.regularized import CARD
 from dpsco_core.methods.lq import noisy_schedule as lq_noisy

@@ -8,10 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.lq.conditions import (
-    AT_LEAST_2,
-    STEP_FITS,
-)
+from dpsco_core.bounds.lq.conditions import AT_LEAST_2, STEP_FITS
 from dpsco_core.bounds.lq.explicit import FREE, LIPSCHITZ_NEEDS, VOID, Terms4, row
 from dpsco_core.bounds.lq.regularized import CARD
 from dpsco_core.bounds.tools import enough_records

@@ -12,14 +12,9 @@ import math
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
 from dpsco_core.bounds.base import Bound
-from dpsco_core.bounds.euclidean.conditions import (
-    MINIMUM_INTERIOR,
-)
+from dpsco_core.bounds.euclidean.conditions import MINIMUM_INTERIOR
 from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
-from dpsco_core.bounds.lq.conditions import (
-    AT_MOST_2,
-    MORE_RECORDS,
-)
+from dpsco_core.bounds.lq.conditions import AT_MOST_2, MORE_RECORDS
 from dpsco_core.bounds.lq.explicit import (
     FREE,
     GAUSSIAN,

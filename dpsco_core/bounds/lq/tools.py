@@ -9,10 +9,7 @@ from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard, Paper
 from dpsco_core.base.errors import require
 from dpsco_core.base.loss_classes import LossClass
 from dpsco_core.bounds.base import Bound, Hypothesis
-from dpsco_core.bounds.euclidean.conditions import (
-    approximate,
-    named,
-)
+from dpsco_core.bounds.euclidean.conditions import approximate, named
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting

@@ -8,11 +8,7 @@ from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
 from dpsco_core.bounds.base import Bound, Terms, lettered
-from dpsco_core.bounds.conditions import (
-    COORDINATE_MOMENT,
-    FINITE_VARIANCE,
-    moment_scale,
-)
+from dpsco_core.bounds.conditions import COORDINATE_MOMENT, FINITE_VARIANCE, moment_scale
 from dpsco_core.bounds.tools import BETA, enough_records
 from dpsco_core.problems.base import Setting
 

@@ -28,10 +28,7 @@ from dpsco_core.bounds.euclidean.tools import OTHER_PARAMETERS
 from dpsco_core.bounds.user.conditions import user_level
 from dpsco_core.bounds.user.rates import ANY_EPSILON, LOSSES, NEEDS
 from dpsco_core.methods.user.level import UserLevel
-from dpsco_core.methods.user.printed_schedules import (
-    ErmSchedule,
-    SgdSchedule,
-)
+from dpsco_core.methods.user.printed_schedules import ErmSchedule, SgdSchedule
 from dpsco_core.problems.base import Setting
 
 Terms5 = tuple[float, float, float, float, float]

@@ -28,12 +28,7 @@ from dpsco_core.bounds.euclidean.conditions import (
 from dpsco_core.bounds.user import complexity as user_complexity
 from dpsco_core.bounds.user.complexity import Count
 from dpsco_core.bounds.user.conditions import AS_QUOTED, STEPS_COVERED
-from dpsco_core.bounds.user.quoted import (
-    ASI_LIU_NEEDS,
-    BASSILY_SUN_NEEDS,
-    GHAZI_NEEDS,
-    LOCAL_NEEDS,
-)
+from dpsco_core.bounds.user.quoted import ASI_LIU_NEEDS, BASSILY_SUN_NEEDS, GHAZI_NEEDS, LOCAL_NEEDS
 from dpsco_core.bounds.user.rates import (
     ALGORITHM_1,
     ANY_EPSILON,

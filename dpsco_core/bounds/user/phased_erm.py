@@ -29,10 +29,7 @@ from dpsco_core.methods.user.accelerated.gap import Curvature, stage_lengths, st
 from dpsco_core.methods.user.calibrated import full_batch
 from dpsco_core.methods.user.level import UserLevel
 from dpsco_core.methods.user.phased_risk import FLOOR
-from dpsco_core.methods.user.printed_schedules import (
-    ErmSchedule,
-    printed_regulariser,
-)
+from dpsco_core.methods.user.printed_schedules import ErmSchedule, printed_regulariser
 
 _WEIGHTS = tuple(math.pow(2, k) for k in range(-3, 18))
 _FACTORS = (1.0, 9.0)

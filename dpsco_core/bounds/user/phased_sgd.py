@@ -30,10 +30,7 @@ from dpsco_core.bounds.user.explicit import (
 from dpsco_core.methods.user.calibrated import calibrated_sgd, one_chain
 from dpsco_core.methods.user.level import UserLevel, gaussian_multiplier
 from dpsco_core.methods.user.phased_risk import FLOOR, first_terms, phased_terms
-from dpsco_core.methods.user.printed_schedules import (
-    SgdSchedule,
-    printed_step,
-)
+from dpsco_core.methods.user.printed_schedules import SgdSchedule, printed_step
 
 _SGD_DECAYS = (1.0, 1.5, 2.0)
 _STEPS = tuple(math.pow(2, k / 2) for k in range(-12, 13))

@@ -19,16 +19,10 @@ from dpsco_core.base.cards import (
     BoundCard,
 )
 from dpsco_core.bounds.base import Bound, Hypothesis, lettered
-from dpsco_core.bounds.euclidean.conditions import (
-    SAMPLE_SMOOTH,
-    SAMPLE_STRONGLY_CONVEX,
-    never,
-)
+from dpsco_core.bounds.euclidean.conditions import SAMPLE_SMOOTH, SAMPLE_STRONGLY_CONVEX, never
 from dpsco_core.bounds.lq.conditions import L2_BALL
 from dpsco_core.bounds.user.complexity import COMPARISON
-from dpsco_core.bounds.user.conditions import (
-    condition,
-)
+from dpsco_core.bounds.user.conditions import condition
 from dpsco_core.bounds.user.rates import (
     ANY_EPSILON,
     ITEMS_STRONG,

@@ -13,12 +13,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.base.cards import (
-    FOLKLORE,
-    LOWY_2024,
-    SCO_PROBLEMS,
-    BoundCard,
-)
+from dpsco_core.base.cards import FOLKLORE, LOWY_2024, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
 from dpsco_core.bounds.euclidean.conditions import (

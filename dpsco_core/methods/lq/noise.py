@@ -13,13 +13,7 @@ from scipy.special import gammaln
 
 from dpsco_core.geometry.regular_space import RegularSpace
 from dpsco_core.privacy.amplification import amplify
-from dpsco_core.privacy.budget import (
-    ApproxDP,
-    Budget,
-    PureDP,
-    gaussian_allowance,
-    zcdp_rho,
-)
+from dpsco_core.privacy.budget import ApproxDP, Budget, PureDP, gaussian_allowance, zcdp_rho
 from dpsco_core.privacy.generalized_gaussian import Calibration, Noise, Shaped, lemma_3_rho
 from dpsco_core.privacy.shuffled_steps import shuffle_steps
 

@@ -11,12 +11,7 @@ from dpsco_core.base.cards import ZHAO_2024, MethodCard
 from dpsco_core.base.errors import NotApplicable, require
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.base import (
-    FAILURE_PROBABILITY,
-    check_level,
-    check_rows,
-    zhao_share,
-)
+from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_level, check_rows, zhao_share
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
 from dpsco_core.methods.mean.directions import project_to_ball, walk_to_centre
 from dpsco_core.methods.mean.groups import clipped_group_means, secret_groups

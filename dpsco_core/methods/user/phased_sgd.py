@@ -32,9 +32,7 @@ from dpsco_core.methods.user.phased_shapes import (
     tight_plan,
 )
 from dpsco_core.methods.user.printed_groups import printed_count, printed_plan
-from dpsco_core.methods.user.printed_schedules import (
-    phase_users,
-)
+from dpsco_core.methods.user.printed_schedules import phase_users
 from dpsco_core.methods.user.release import release_mean
 from dpsco_core.methods.user.requirements import best_decay, least_users
 from dpsco_core.methods.user.sentences import (
