@@ -114,25 +114,9 @@ def _strong_unit(setting: Setting) -> float:
     return c.lipschitz**2 / c.sample_strong_convexity
 
 
-def _empirical(setting: Setting) -> tuple[float, ...]:
-    return (_unit(setting) * _private(setting),)
-
-
-def _strong(setting: Setting) -> tuple[float, ...]:
-    return (_strong_unit(setting) * _private(setting),)
-
-
-def _strong_empirical(setting: Setting) -> tuple[float, ...]:
-    return (_strong_unit(setting) * _private(setting) ** 2,)
-
-
 def _width(setting: Setting) -> float:
     """The Gaussian width of the set over root rho n."""
     return width(setting) / math.sqrt(setting.gaussian_rho) / setting.n
-
-
-def _talwar(setting: Setting) -> tuple[float, ...]:
-    return (setting.constants.lipschitz * _width(setting),)
 
 
 def _talwar_strong(setting: Setting) -> tuple[float, ...]:
@@ -319,7 +303,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             tables=("su-1", "arora"),
             paper=BASSILY_2014,
         ),
-        evaluate=named(("privacy",), _NEEDS, _empirical),
+        evaluate=named(("privacy",), _NEEDS, lambda s: (_unit(s) * _private(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     Bound(
@@ -334,7 +318,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             tables=("su-1",),
             paper=TALWAR_2014,
         ),
-        evaluate=named(("privacy",), _NEEDS, _talwar),
+        evaluate=named(("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
     Bound(
@@ -364,7 +348,7 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             card=_STRONG_CARD,
             paper=BASSILY_2014,
         ),
-        evaluate=named(("privacy",), _STRONG_NEEDS, _strong),
+        evaluate=named(("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s),)),
         hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
     Bound(
@@ -377,7 +361,9 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             card=_STRONG_CARD,
             paper=BASSILY_2014,
         ),
-        evaluate=named(("privacy",), _STRONG_NEEDS, _strong_empirical),
+        evaluate=named(
+            ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s) ** 2,)
+        ),
         hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
     ),
     Bound(

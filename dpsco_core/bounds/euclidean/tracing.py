@@ -7,7 +7,7 @@ and the quadratic one through the squared error of the mean (3 (d)). At a settin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ACHARYA_2021, OWN, SCO_PROBLEMS, BoundCard, Paper
@@ -23,15 +23,17 @@ from dpsco_core.bounds.instances.prior import APPROXIMATE_BUDGET, prior_within
 from dpsco_core.bounds.instances.tracing import CONCENTRATED, Form, largest_tracing_probability
 from dpsco_core.bounds.letters import LOWER
 from dpsco_core.bounds.mean.assouad import GAMMA, assouad_value, on_hypercube
+from dpsco_core.bounds.mean.over_prior import Value
 from dpsco_core.bounds.mean.rate_distortion import SQUARE, SUMMARY, rate_distortion_value
-from dpsco_core.bounds.mean.tracing import CAPPED, PAIRS, TRACED, Notion, tracing_value
+from dpsco_core.bounds.mean.tracing import (
+    CAPPED,
+    PAIRS,
+    TRACED,
+    Notion,
+    approx_tracing,
+    cdp_tracing,
+)
 from dpsco_core.problems.base import Setting
-
-Value = Callable[[Setting, Form, float], float]  # (setting, form, largest mean norm)
-
-
-def _traced(d: int, order: float, cap: float) -> float:
-    return largest_tracing_probability(d, order, cap, CONCENTRATED)
 
 
 def _bound(
@@ -61,7 +63,8 @@ def _bound(
     if notion == "approx":
         words = words.replace("is stated for", "binds all")
     where = "the constraint set and the bound R" if strong else "the bound R on the gradient"
-    largest = _traced if instance == "tracing" else on_hypercube
+    traced = partial(largest_tracing_probability, spread=CONCENTRATED)
+    largest = traced if instance == "tracing" else on_hypercube
     budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
     return Bound(
         card=BoundCard(
@@ -87,18 +90,6 @@ def _bound(
     )
 
 
-def _approx(setting: Setting, form: Form, cap: float) -> float:
-    return tracing_value(setting, "approx", form, cap)
-
-
-def _cdp(setting: Setting, form: Form, cap: float) -> float:
-    return tracing_value(setting, "zcdp", form, cap)
-
-
-def _distortion(setting: Setting, form: Form, cap: float) -> float:
-    return rate_distortion_value(setting, form == "squared", cap)
-
-
 _SPY = "An accurate parameter is correlated with each record that made it; privacy limits that."
 _HIDDEN = "Outputs of sign patterns that differ in one place are close under privacy."
 _LINEAR = (
@@ -117,7 +108,7 @@ TRACING_RISKS: tuple[Bound, ...] = (
         _LINEAR + r"y=\min\Big(\eta+\frac x{\sqrt{1+x^2}}\Big),\ x=\frac{nqc}{uS},\ "
         r"\eta=\frac{2nqm\delta\sqrt d(1+\sqrt{1+u})}{uS},\ " + PAIRS,
         "approx",
-        _approx,
+        approx_tracing,
         strong=False,
         instance="tracing",
     ),
@@ -142,7 +133,7 @@ TRACING_RISKS: tuple[Bound, ...] = (
         _LINEAR + r"y=\min\Big(\frac x{\sqrt{1+x^2}},\frac{nq\kappa}{uS}\Big),\ "
         r"x=\frac{nq\sqrt{2\rho}\,r^2}{uS},\ " + CAPPED,
         "zcdp",
-        _cdp,
+        cdp_tracing,
         strong=False,
         instance="tracing",
     ),
@@ -153,7 +144,7 @@ TRACING_RISKS: tuple[Bound, ...] = (
         _SPY,
         _SQUARED + r"h=4m\delta d,\ " + PAIRS,
         "approx",
-        _approx,
+        approx_tracing,
         strong=True,
         instance="tracing",
     ),
@@ -177,7 +168,7 @@ TRACING_RISKS: tuple[Bound, ...] = (
         _SPY,
         _SQUARED + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
         "zcdp",
-        _cdp,
+        cdp_tracing,
         strong=True,
         instance="tracing",
     ),
@@ -188,7 +179,7 @@ TRACING_RISKS: tuple[Bound, ...] = (
         SUMMARY,
         r"\frac{g^2}{2\lambda}\max_qq^{2-2/p}" + SQUARE,
         "zcdp",
-        _distortion,
+        rate_distortion_value,
         strong=True,
         instance="hypercube",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, get_args
 
 from dpsco_core.base.errors import require
@@ -53,36 +54,9 @@ At = Callable[[float, int, int, float, float], float]  # (p, n, d, moment_order,
 Best = Callable[[int, int, float, float, float], float]  # (n, d, moment_order, ..., largest p)
 
 
-def _fano_squared(p: float, n: int, d: int, order: float, rho: float) -> float:
-    return spikes.spike_fano_cdp(p, n, d, order, rho, squared=True)
-
-
-def _best_fano_squared(n: int, d: int, order: float, rho: float, largest: float) -> float:
-    return spikes.best_cdp(n, d, order, rho, largest, True)
-
-
-def _fano_pure_squared(p: float, n: int, d: int, order: float, epsilon: float) -> float:
-    return spikes.spike_pure(p, n, d, order, epsilon, squared=True)
-
-
-def _best_fano_pure_squared(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
-    return spikes.best_pure(n, d, order, epsilon, largest, True)
-
-
-def _fano_convex(p: float, n: int, d: int, order: float, rho: float) -> float:
-    return spikes.convex_factor(d) * spikes.spike_fano_cdp(p, n, d, order, rho)
-
-
-def _fano_pure_convex(p: float, n: int, d: int, order: float, epsilon: float) -> float:
-    return spikes.convex_factor(d) * spikes.spike_pure(p, n, d, order, epsilon)
-
-
-def _best_pure_squared(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
-    return hypercube.best_pure(n, d, order, epsilon, largest, True)
-
-
-def _best_pure_convex(n: int, d: int, order: float, epsilon: float, largest: float) -> float:
-    return hypercube.best_pure(n, d, order, epsilon, largest, False, True)
+def _linear(at: At) -> At:
+    """Return the risk of linear losses on the unit ball from the l2 error, on the packing."""
+    return lambda p, n, d, order, level: spikes.convex_factor(d) * at(p, n, d, order, level)
 
 
 # The bound at p, and where it is largest. The convex forms of the packing, and of the hypercube
@@ -92,14 +66,26 @@ FORMS: dict[str, tuple[At, Best]] = {
     "fano-pure": (spikes.spike_pure, spikes.best_pure),
     "hypercube-cdp": (hypercube.hypercube_cdp, hypercube.best_cdp),
     "hypercube-pure": (hypercube.hypercube_pure, hypercube.best_pure),
-    "fano-cdp-squared": (_fano_squared, _best_fano_squared),
-    "fano-pure-squared": (_fano_pure_squared, _best_fano_pure_squared),
+    "fano-cdp-squared": (
+        partial(spikes.spike_fano_cdp, squared=True),
+        partial(spikes.best_cdp, squared=True),
+    ),
+    "fano-pure-squared": (
+        partial(spikes.spike_pure, squared=True),
+        partial(spikes.best_pure, squared=True),
+    ),
     "hypercube-cdp-squared": (hypercube.hypercube_cdp_squared, hypercube.best_cdp_squared),
-    "hypercube-pure-squared": (hypercube.hypercube_pure_squared, _best_pure_squared),
-    "fano-cdp-convex": (_fano_convex, spikes.best_cdp),
-    "fano-pure-convex": (_fano_pure_convex, spikes.best_pure),
+    "hypercube-pure-squared": (
+        hypercube.hypercube_pure_squared,
+        partial(hypercube.best_pure, squared=True),
+    ),
+    "fano-cdp-convex": (_linear(spikes.spike_fano_cdp), spikes.best_cdp),
+    "fano-pure-convex": (_linear(spikes.spike_pure), spikes.best_pure),
     "hypercube-cdp-convex": (hypercube.hypercube_cdp, hypercube.best_cdp),
-    "hypercube-pure-convex": (hypercube.hypercube_pure_convex, _best_pure_convex),
+    "hypercube-pure-convex": (
+        hypercube.hypercube_pure_convex,
+        partial(hypercube.best_pure, convex=True),
+    ),
 }
 
 

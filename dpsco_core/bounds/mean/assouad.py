@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from functools import partial
 
-from dpsco_core.base.cards import ACHARYA_2021, BoundCard, Quantity
-from dpsco_core.bounds.base import Bound, Terms
-from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
+from dpsco_core.base.cards import ACHARYA_2021, BoundCard
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances import assouad
 from dpsco_core.bounds.instances.hardest import largest_spike_probability
 from dpsco_core.bounds.instances.prior import (
@@ -17,7 +17,7 @@ from dpsco_core.bounds.instances.prior import (
     prior_within,
 )
 from dpsco_core.bounds.instances.tracing import Form
-from dpsco_core.bounds.letters import LOWER
+from dpsco_core.bounds.mean.over_prior import over_prior
 from dpsco_core.problems.base import Setting
 
 # The bound at q, and where it is largest.
@@ -48,61 +48,29 @@ GAMMA = (
     r"\gamma_b=\Big(1-\delta\frac{e^{b\varepsilon}-1}{e^\varepsilon-1}\Big)_+,\ "
     r"B\sim\mathrm{Bin}(n,q)"
 )
-_SUMMARY = (
-    "Any two sign patterns that differ in one place leave close outputs, because privacy hides the "
-    f"few spikes that tell. {APPROX_CLASS}"
+_CARD = BoundCard(
+    slug="lower.mean.approx-assouad",
+    name="Assouad, every (ε, δ)",
+    paper=ACHARYA_2021,
+    statement="private Assouad, exact binomial law, on rare spikes",
+    summary="Any two sign patterns that differ in one place leave close outputs, because privacy "
+    f"hides the few spikes that tell. {APPROX_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=r"\max_q\sqrt d\,q^{1-1/p}E\Big[\frac{2\gamma_B}{1+e^{\varepsilon B}}\Big],\ " + GAMMA,
+    privacy="approx",
+    instance="hypercube",
 )
-
-
-def _bound(name: str, title: str, statement: str, latex: str, quantity: Quantity) -> Bound:
-    squared = quantity == "squared l2 error"
-
-    def evaluate(setting: Setting) -> Terms:
-        scale = moment_scale(setting)
-        if not 0 < scale < math.inf:
-            return {"privacy": 0.0}
-        form: Form = "squared" if squared else "l2"
-        unit = scale**2 if squared else scale
-        return {"privacy": unit * assouad_value(setting, form, scaled_mean_bound(setting))}
-
-    return Bound(
-        card=BoundCard(
-            slug=f"lower.mean.{name}",
-            name=title,
-            paper=ACHARYA_2021,
-            statement=statement,
-            summary=_SUMMARY,
-            kind="lower",
-            quantity=quantity,
-            constant="explicit",
-            latex=latex,
-            privacy="approx",
-            instance="hypercube",
-        ),
-        evaluate=evaluate,
-        hypotheses=(
-            COORDINATE_MOMENT,
-            APPROXIMATE_BUDGET,
-            prior_within(on_hypercube, scaled_mean_bound),
-        ),
-        letters=LOWER,
-    )
-
-
-ASSOUAD_BOUNDS: tuple[Bound, ...] = (
-    _bound(
-        "approx-assouad",
-        "Assouad, every (ε, δ)",
-        "private Assouad, exact binomial law, on rare spikes",
-        r"\max_q\sqrt d\,q^{1-1/p}E\Big[\frac{2\gamma_B}{1+e^{\varepsilon B}}\Big],\ " + GAMMA,
-        "l2 error",
-    ),
-    _bound(
-        "approx-assouad-squared",
-        "Assouad, every (ε, δ), squared error",
-        "private Assouad, exact binomial law, on rare spikes, squared",
-        r"\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2(\tfrac{\varepsilon B}2)\big],\ "
-        + GAMMA,
-        "squared l2 error",
-    ),
+_SQUARED = replace(
+    _CARD,
+    slug="lower.mean.approx-assouad-squared",
+    name="Assouad, every (ε, δ), squared error",
+    statement="private Assouad, exact binomial law, on rare spikes, squared",
+    quantity="squared l2 error",
+    latex=r"\max_qd\,q^{2-2/p}E\big[\gamma_B\,\mathrm{sech}^2(\tfrac{\varepsilon B}2)\big],\ "
+    + GAMMA,
+)
+_WITHIN = prior_within(on_hypercube, scaled_mean_bound)
+ASSOUAD_BOUNDS: tuple[Bound, ...] = tuple(
+    over_prior(card, assouad_value, APPROXIMATE_BUDGET, _WITHIN) for card in (_CARD, _SQUARED)
 )

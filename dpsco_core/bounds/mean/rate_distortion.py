@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-from dpsco_core.base.cards import OWN, BoundCard, Quantity
-from dpsco_core.bounds.base import Bound, Terms
-from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances import rate_distortion
 from dpsco_core.bounds.instances.prior import ZCDP_CLASS, prior_within
-from dpsco_core.bounds.letters import LOWER
+from dpsco_core.bounds.instances.tracing import Form
 from dpsco_core.bounds.mean.assouad import on_hypercube
+from dpsco_core.bounds.mean.over_prior import over_prior
 from dpsco_core.problems.base import Setting
 
 
-def rate_distortion_value(setting: Setting, squared: bool, cap: float) -> float:
+def rate_distortion_value(setting: Setting, form: Form, cap: float) -> float:
     """Return the bound in moment units, with means of norm at most `cap`."""
     n, d, order, rho = setting.n, setting.d, setting.moment_order, setting.rho
+    squared = form == "squared"
     best = rate_distortion.best_squared if squared else rate_distortion.best_l2
     at = rate_distortion.rate_distortion_squared if squared else rate_distortion.rate_distortion_l2
     q = setting.spike_probability
@@ -38,53 +40,27 @@ _DISTANCE = (
     r"M_1(t)^ddt,\ M_1(t)=\max_ye^{-t(1+y^2)}\cosh2ty"
 )
 SUMMARY = "The least distance to a hidden sign pattern of which privacy lets so few bits through."
-
-
-def _bound(name: str, title: str, statement: str, latex: str, quantity: Quantity) -> Bound:
-    squared = quantity == "squared l2 error"
-
-    def evaluate(setting: Setting) -> Terms:
-        scale = moment_scale(setting)
-        if not 0 < scale < math.inf:
-            return {"privacy": 0.0}
-        unit = scale**2 if squared else scale
-        return {
-            "privacy": unit * rate_distortion_value(setting, squared, scaled_mean_bound(setting))
-        }
-
-    return Bound(
-        card=BoundCard(
-            slug=f"lower.mean.{name}",
-            name=title,
-            paper=OWN,
-            statement=statement,
-            summary=f"{SUMMARY} {ZCDP_CLASS}",
-            kind="lower",
-            quantity=quantity,
-            constant="explicit",
-            latex=latex,
-            privacy="zcdp",
-            instance="hypercube",
-        ),
-        evaluate=evaluate,
-        hypotheses=(COORDINATE_MOMENT, prior_within(on_hypercube, scaled_mean_bound)),
-        letters=LOWER,
-    )
-
-
-RATE_DISTORTION_BOUNDS: tuple[Bound, ...] = (
-    _bound(
-        "rate-distortion-cdp",
-        "CDP rate distortion",
-        "approx-lower-bounds, section 5",
-        r"\max_qq^{1-1/p}" + _DISTANCE,
-        "l2 error",
-    ),
-    _bound(
-        "rate-distortion-cdp-squared",
-        "CDP rate distortion, squared error",
-        "approx-lower-bounds, section 5, squared",
-        r"\max_qq^{2-2/p}" + SQUARE,
-        "squared l2 error",
-    ),
+_CARD = BoundCard(
+    slug="lower.mean.rate-distortion-cdp",
+    name="CDP rate distortion",
+    paper=OWN,
+    statement="approx-lower-bounds, section 5",
+    summary=f"{SUMMARY} {ZCDP_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=r"\max_qq^{1-1/p}" + _DISTANCE,
+    privacy="zcdp",
+    instance="hypercube",
+)
+_SQUARED = replace(
+    _CARD,
+    slug="lower.mean.rate-distortion-cdp-squared",
+    name="CDP rate distortion, squared error",
+    statement="approx-lower-bounds, section 5, squared",
+    quantity="squared l2 error",
+    latex=r"\max_qq^{2-2/p}" + SQUARE,
+)
+_WITHIN = prior_within(on_hypercube, scaled_mean_bound)
+RATE_DISTORTION_BOUNDS: tuple[Bound, ...] = tuple(
+    over_prior(card, rate_distortion_value, _WITHIN) for card in (_CARD, _SQUARED)
 )

@@ -31,20 +31,12 @@ def median_of_means(setting: Setting, beta: float) -> float:
     return moment_scale(setting) * (10 * math.sqrt(setting.d / (setting.n // blocks)))
 
 
-def _sample_terms(setting: Setting) -> Terms:
-    return {"sampling": math.sqrt(setting.constants.variance_trace / setting.n)}
-
-
 def _median_rate_terms(setting: Setting) -> Terms:
     log_size = math.log(setting.d / BETA)
     return {"sampling": moment_scale(setting) * math.sqrt(setting.d * log_size / setting.n)}
 
 
 _BLOCKS = enough_records("m = 4 ln(2d/0.05)", lambda setting: median_blocks(setting.d, BETA))
-
-
-def _median_terms(setting: Setting) -> Terms:
-    return {"sampling": median_of_means(setting, BETA)}
 
 
 _SAMPLING_BOUNDS: tuple[Bound, ...] = (
@@ -62,7 +54,7 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
             method="mean.sample",
             tables=("kamath",),
         ),
-        evaluate=_sample_terms,
+        evaluate=lambda s: {"sampling": math.sqrt(s.constants.variance_trace / s.n)},
         hypotheses=(FINITE_VARIANCE,),
     ),
     Bound(
@@ -98,7 +90,7 @@ _SAMPLING_BOUNDS: tuple[Bound, ...] = (
             privacy="none",
             method="mean.median-of-means",
         ),
-        evaluate=_median_terms,
+        evaluate=lambda s: {"sampling": median_of_means(s, BETA)},
         hypotheses=(COORDINATE_MOMENT, _BLOCKS),
     ),
 )

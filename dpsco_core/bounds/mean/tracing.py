@@ -6,12 +6,13 @@ the spread and the shape of `dpsco_core.catalogue`; elsewhere at the best prior.
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
+from functools import partial
 from typing import Literal
 
-from dpsco_core.base.cards import OWN, BoundCard, Quantity
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, Terms
-from dpsco_core.bounds.conditions import COORDINATE_MOMENT, moment_scale, scaled_mean_bound
+from dpsco_core.base.cards import OWN, BoundCard
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter
+from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.instances.prior import (
     APPROX_CLASS,
     APPROXIMATE_BUDGET,
@@ -31,6 +32,7 @@ from dpsco_core.bounds.instances.tracing import (
     tracing_shape,
 )
 from dpsco_core.bounds.letters import SCALE
+from dpsco_core.bounds.mean.over_prior import over_prior
 from dpsco_core.problems.base import Setting
 
 Notion = Literal["approx", "zcdp"]
@@ -50,7 +52,7 @@ def leakage_at(setting: Setting, notion: Notion) -> Leakage | None:
     return approximate_leakage(*level, spread)
 
 
-def tracing_value(setting: Setting, notion: Notion, form: Form, cap: float) -> float:
+def tracing_value(setting: Setting, form: Form, cap: float, *, notion: Notion) -> float:
     """Return a bound by tracing in moment units, with means of norm at most `cap`."""
     leakage = leakage_at(setting, notion)
     if leakage is None:
@@ -61,6 +63,10 @@ def tracing_value(setting: Setting, notion: Notion, form: Form, cap: float) -> f
         return bounds.at(form, q, tracing_shape(d, order))
     largest = largest_tracing_probability(d, order, cap, leakage.spread)
     return bounds.at(form, *bounds.best(form, largest)) if largest > 0 else 0.0
+
+
+approx_tracing = partial(tracing_value, notion="approx")
+cdp_tracing = partial(tracing_value, notion="zcdp")
 
 
 def _one_coordinate(setting: Setting) -> str:
@@ -111,77 +117,46 @@ _SPY = (
     "Can a spy tell whether your record was used? An accurate mean is correlated with each record "
     "that made it, and privacy keeps the correlation small."
 )
-
-
-def _bound(
-    name: str,
-    title: str,
-    statement: str,
-    latex: str,
-    notion: Notion,
-    quantity: Quantity = "l2 error",
-) -> Bound:
-    squared = quantity == "squared l2 error"
-
-    def evaluate(setting: Setting) -> Terms:
-        scale = moment_scale(setting)
-        if not 0 < scale < math.inf:
-            return {"privacy": 0.0}
-        unit = scale**2 if squared else scale
-        form: Form = "squared" if squared else "l2"
-        return {"privacy": unit * tracing_value(setting, notion, form, scaled_mean_bound(setting))}
-
-    budget = (APPROXIMATE_BUDGET,) if notion == "approx" else ()
-    sizes = () if squared else (D_TWO,)
-    return Bound(
-        card=BoundCard(
-            slug=f"lower.mean.{name}",
-            name=title,
-            paper=OWN,
-            statement=statement,
-            summary=f"{_SPY} {APPROX_CLASS if notion == 'approx' else ZCDP_CLASS}",
-            kind="lower",
-            quantity=quantity,
-            constant="explicit",
-            latex=latex,
-            privacy=notion,
-            instance="tracing",
-        ),
-        evaluate=evaluate,
-        hypotheses=(COORDINATE_MOMENT, *budget, _WITHIN, *sizes),
-        letters=TRACED,
-    )
-
-
+_APPROX = BoundCard(
+    slug="lower.mean.approx-tracing",
+    name="Tracing, every (ε, δ)",
+    paper=OWN,
+    statement="approx-lower-bounds, section 3, (T1)",
+    summary=f"{_SPY} {APPROX_CLASS}",
+    kind="lower",
+    constant="explicit",
+    latex=_ROOT + _GAIN + r"\kappa=\min(c+2m\delta\sqrt d),\ " + PAIRS,
+    privacy="approx",
+    instance="tracing",
+)
+_APPROX_SQUARED = replace(
+    _APPROX,
+    slug="lower.mean.approx-tracing-squared",
+    name="Tracing, every (ε, δ), squared error",
+    statement="approx-lower-bounds, section 3, (T2)",
+    quantity="squared l2 error",
+    latex=_SQUARE + r"h=4m\delta d,\ " + PAIRS,
+)
+_ZCDP = replace(
+    _APPROX,
+    slug="lower.mean.tracing-cdp",
+    name="CDP tracing",
+    statement="approx-lower-bounds, section 3, (T1) with Lemma B",
+    summary=f"{_SPY} {ZCDP_CLASS}",
+    latex=_ROOT + _GAIN + CAPPED,
+    privacy="zcdp",
+)
+_ZCDP_SQUARED = replace(
+    _ZCDP,
+    slug="lower.mean.tracing-cdp-squared",
+    name="CDP tracing, squared error",
+    statement="approx-lower-bounds, section 3, (T2) with Lemma B",
+    quantity="squared l2 error",
+    latex=_SQUARE + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
+)
 TRACING_BOUNDS: tuple[Bound, ...] = (
-    _bound(
-        "approx-tracing",
-        "Tracing, every (ε, δ)",
-        "approx-lower-bounds, section 3, (T1)",
-        _ROOT + _GAIN + r"\kappa=\min(c+2m\delta\sqrt d),\ " + PAIRS,
-        "approx",
-    ),
-    _bound(
-        "approx-tracing-squared",
-        "Tracing, every (ε, δ), squared error",
-        "approx-lower-bounds, section 3, (T2)",
-        _SQUARE + r"h=4m\delta d,\ " + PAIRS,
-        "approx",
-        "squared l2 error",
-    ),
-    _bound(
-        "tracing-cdp",
-        "CDP tracing",
-        "approx-lower-bounds, section 3, (T1) with Lemma B",
-        _ROOT + _GAIN + CAPPED,
-        "zcdp",
-    ),
-    _bound(
-        "tracing-cdp-squared",
-        "CDP tracing, squared error",
-        "approx-lower-bounds, section 3, (T2) with Lemma B",
-        _SQUARE + r"h=0,\ c=\sqrt{2\rho}\,r^2,\ r=0.998",
-        "zcdp",
-        "squared l2 error",
-    ),
+    over_prior(_APPROX, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, D_TWO, letters=TRACED),
+    over_prior(_APPROX_SQUARED, approx_tracing, APPROXIMATE_BUDGET, _WITHIN, letters=TRACED),
+    over_prior(_ZCDP, cdp_tracing, _WITHIN, D_TWO, letters=TRACED),
+    over_prior(_ZCDP_SQUARED, cdp_tracing, _WITHIN, letters=TRACED),
 )

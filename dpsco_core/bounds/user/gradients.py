@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -41,20 +42,11 @@ from dpsco_core.bounds.user.rates import (
     THEOREM_4_1,
     formula,
 )
-from dpsco_core.methods.user.level import UserLevel
 
 SMOOTH_NEEDS = (*NEEDS, "sample_smoothness")
 _ONE = "Constants and logarithms are set to 1."
 _PASS = r"nm"
 _AS_QUOTED = "as quoted by Lowy et al. 2024, section 1"
-
-
-def _printed_smooth(at: UserLevel) -> float:
-    return user_complexity.smooth(at, printed=True)
-
-
-def _printed_non_smooth(at: UserLevel) -> float:
-    return user_complexity.non_smooth(at, printed=True)
 
 
 def _row(
@@ -135,7 +127,7 @@ _USER_GRADIENTS: tuple[Bound, ...] = (
             r"\frac{n^{1/4}m^{5/4}}\varepsilon+\frac{n^{1/2}m^{5/4}}{d^{1/4}\varepsilon^{1/2}}"
             r"\Big),\ \kappa=\frac{\beta R}L",
         ),
-        _printed_smooth,
+        partial(user_complexity.smooth, printed=True),
         THEOREM_3_2,
     ),
     _row(_NON_SMOOTH, user_complexity.non_smooth, THEOREM_4_1, NEEDS),
@@ -149,7 +141,7 @@ _USER_GRADIENTS: tuple[Bound, ...] = (
             "where its proof has 5/4, which is loose below 1. " + _ONE,
             latex=r"mn\big(1+n^{3/8}m^{1/4}\varepsilon^{1/4}\big)",
         ),
-        _printed_non_smooth,
+        partial(user_complexity.non_smooth, printed=True),
         (*THEOREM_4_1, STEPS_COVERED),
         NEEDS,
     ),

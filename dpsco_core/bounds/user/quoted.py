@@ -7,6 +7,7 @@ row.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import (
@@ -83,14 +84,6 @@ def quoted_lower(at: UserLevel) -> tuple[float, float]:
     return optimal(at, logs=False)
 
 
-def _quoted_optimal(at: UserLevel) -> tuple[float, float]:
-    return optimal(at, logs=False)
-
-
-def _quoted_linear(at: UserLevel) -> tuple[float, float]:
-    return linear_time(at, logs=False)
-
-
 _PRIOR = replace(
     THEOREM_3_2_CARD,
     slug="upper.user.prior-asi-liu-2024",
@@ -113,7 +106,7 @@ _QUOTED_RATES: tuple[Bound, ...] = (
             "user. " + _NO_LOGS,
             loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
-        _quoted_optimal,
+        quoted_lower,
         BASSILY_SUN_NEEDS,
     ),
     upper(
@@ -125,10 +118,10 @@ _QUOTED_RATES: tuple[Bound, ...] = (
             summary="The optimal rate at user level with few users, by a method that does not run "
             "in polynomial time. " + _NO_LOGS,
         ),
-        _quoted_optimal,
+        quoted_lower,
         GHAZI_NEEDS,
     ),
-    upper(_PRIOR, _quoted_optimal, ASI_LIU_NEEDS),
+    upper(_PRIOR, quoted_lower, ASI_LIU_NEEDS),
     upper(
         replace(
             _PRIOR,
@@ -141,7 +134,7 @@ _QUOTED_RATES: tuple[Bound, ...] = (
             latex=r"LR\Big(\frac1{\sqrt{nm\varepsilon}}+\frac{\sqrt d}{\varepsilon\sqrt{nm}}\Big)",
             loss_class=classes.SMOOTH_LIPSCHITZ,
         ),
-        _quoted_linear,
+        partial(linear_time, logs=False),
         LOCAL_NEEDS,
     ),
 )

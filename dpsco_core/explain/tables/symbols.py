@@ -83,7 +83,7 @@ def symbols(
         own[r"\beta"] = Letter(r"\beta", "chance that the bound fails", lambda _: chance)
     if which.card.kind == "lower" and which.card.privacy != "pure":
         own.setdefault(
-            r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", _lower_rho)
+            r"\rho", Letter(r"\rho", "zCDP budget of the algorithms that it binds", lambda s: s.rho)
         )
     merged = {letter.token: letter for letter in _COMMON} | own
     order = [e.token for e in _COMMON] + [t for t in own if t not in {e.token for e in _COMMON}]
@@ -92,10 +92,6 @@ def symbols(
         for token in order
         if merged[token].meaning and contains(which.card.latex, token)
     )
-
-
-def _lower_rho(setting: Setting) -> float:
-    return setting.rho
 
 
 def contains(latex: str, token: str) -> bool:
