@@ -200,13 +200,6 @@ ASI_LIU_2024 = Paper(
     year=2024,
     venue="AISTATS 2024",
 )
-AMID_2022 = Paper(
-    key="Amid et al. 2022",
-    title="Public Data-Assisted Mirror Descent for Private Model Training",
-    authors="Ehsan Amid et al.",
-    year=2022,
-    venue="ICML 2022",
-)
 ACHARYA_2021 = Paper(
     key="Acharya-Sun-Zhang 2021",
     title="Differentially Private Assouad, Fano, and Le Cam",

@@ -33,7 +33,6 @@ Kind = Literal["approx", "zcdp", "pure"]
 
 KINDS: tuple[Kind, ...] = ("approx", "zcdp", "pure")
 ROUTES: tuple[Route, ...] = get_args(Route)
-LARGEST_RHO = 50.0  # up to which curves are drawn
 MOST_RELEASES = 1_000_000
 MOST_RECORDS = 10_000_000
 
