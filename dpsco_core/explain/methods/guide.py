@@ -20,13 +20,7 @@ from dpsco_core.runs.study import Outcome, own_setting
 from dpsco_core.scenario import Scenario
 
 # What a method may need to be other than it is, by the questions of the controls.
-NEEDS = [
-    "epsilon delta rho",
-    " m",
-    " problem distribution",
-    " geometry q diameter offset",
-    "\nn d p margin calibration tuning",
-]
+NEEDS = ("m", "epsilon delta rho", "problem distribution", "geometry q diameter offset", "n d p")
 QUICK_SECONDS = 0.12  # of one run that is made at once; on the reference machine
 
 
