@@ -9,14 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from dpsco_app.parts.bound_traces import (
-    PAD,
-    bound_lines,
-    curves_of,
-    lines_of,
-    region,
-    region_names,
-)
+from dpsco_app.parts.bound_traces import PAD, bound_lines, curves_of, lines_of, region, region_names
 from dpsco_app.parts.curve_traces import Curves, curve_lines
 from dpsco_app.parts.look import (
     Label,

@@ -32,12 +32,7 @@ def _entry(paper: Paper) -> str:
         kind, venue = "misc", ("note", paper.venue.replace("preprint", "") or "Preprint")
     elif JOURNALS.search(paper.venue):
         kind, venue = "article", ("journal", paper.venue)
-    rows = (
-        ("author", authors),
-        ("title", f"{{{paper.title}}}"),
-        venue,
-        ("year", str(paper.year)),
-    )
+    rows = (("author", authors), ("title", f"{{{paper.title}}}"), venue, ("year", str(paper.year)))
     body = "".join(f"  {name} = {{{value}}},\n" for name, value in rows)
     return f"@{kind}{{{_key(paper)},\n{body}}}"
 

@@ -74,9 +74,7 @@ def read() -> Scenario:
 
 
 def draw(
-    scenario: Scenario,
-    without: Collection[str] = (),
-    problems: tuple[str, ...] = PROBLEM_SLUGS,
+    scenario: Scenario, without: Collection[str] = (), problems: tuple[str, ...] = PROBLEM_SLUGS
 ) -> None:
     """Draw the controls that apply, but the fields `without`, which mean nothing on the page."""
     settle()

@@ -82,6 +82,7 @@ MARKS = (
 REGION = ("#b3261e", "#f2b8b5")
 FADED = 0.33
 MOST_NAMES = 8  # at the ends of lines; the others are on hover and in the table
+BESIDE = 1.005  # where the names of lines begin, in widths of the figure
 LINES = 23  # of text that fit into the height of a figure
 
 
@@ -277,18 +278,13 @@ def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> 
     texts = [wrapped(label.text, 26) for label in ordered]
     sizes = [span / lines * (1 + text.count("<br>")) for text in texts]
     heights = [min(max(math.log(label.y / low), 0.0), span) for label in ordered]
-    for i in range(1, len(heights)):
-        heights[i] = max(heights[i], heights[i - 1] + (sizes[i] + sizes[i - 1]) / 2)
-    ceiling = span
-    for i in range(len(heights) - 1, -1, -1):
-        heights[i] = min(heights[i], ceiling)
-        ceiling = heights[i] - (sizes[i] + sizes[i - 1]) / 2
+    heights = moved_apart(heights, sizes, span)
     return [
         {
             "text": text,
             "xref": "paper",
             "yref": "y",
-            "x": 1.005,
+            "x": BESIDE,
             "y": math.log10(low) + height / math.log(10),
             "xanchor": "left",
             "showarrow": False,
@@ -297,6 +293,17 @@ def placed(labels: list[Label], low: float, high: float, lines: int = LINES) -> 
         }
         for label, text, height in zip(ordered, texts, heights, strict=True)
     ]
+
+
+def moved_apart(heights: Sequence[float], sizes: Sequence[float], ceiling: float) -> list[float]:
+    """Return ascending heights of names of these sizes, moved so that none overlaps another."""
+    out = list(heights)
+    for i in range(1, len(out)):
+        out[i] = max(out[i], out[i - 1] + (sizes[i] + sizes[i - 1]) / 2)
+    for i in range(len(out) - 1, -1, -1):
+        out[i] = min(out[i], ceiling)
+        ceiling = out[i] - (sizes[i] + sizes[i - 1]) / 2
+    return out
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -35,11 +35,7 @@ OPTIONS: dict[str, list[float]] = {
     "q": [1, 1.1, 1.25, 1.5, 1.75, 2, 3, 4, 8, math.inf],
     "trials": [5, 10, 20, 50, 100, 200],
 }
-NOTIONS = {
-    "approx": "(ε, δ)",
-    "zcdp": "zCDP",
-    "pure": "pure",
-}
+NOTIONS = {"approx": "(ε, δ)", "zcdp": "zCDP", "pure": "pure"}
 SHOW = "show"  # the state and the URL parameter of the views
 AGAINST = "against"  # and of the set that is drawn beside
 NO_SET = "none"

@@ -58,11 +58,7 @@ def anatomy_script(
     names += ["clipped_plan", "descent_path", "method_descent"] if drawn else []
     names += ["FACTORS", "error_split", "gather", "gradient_norms"] if parts else []
     listed = "".join(f"    {name},\n" for name in sorted(names))
-    text = _head(
-        "One run",
-        _library(point),
-        f"from dpsco_core.explain.anatomy import (\n{listed})",
-    )
+    text = _head("One run", _library(point), f"from dpsco_core.explain.anatomy import (\n{listed})")
     text += _own_code(point) + f'point = {point.to_code()}\nmethod = "{method}"\n\n# %%\n'
     text += 'runs = {"private": risk_path(point, method)}\n'
     if drawn:

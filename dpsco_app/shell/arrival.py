@@ -13,30 +13,27 @@ from typing import Any
 
 import streamlit as st
 
+from dpsco_app.shell.window import LEAVING
+
 KEY = "arrival"
 ARRIVED = "explore_arrived"
 # Not for ever: a page that never gets rid of its grey places runs all the same.
-JS = """
-export default function ({ setTriggerValue }) {
+# Who has clicked on a link is on the way to another page, however slow the server: asked for now,
+# this one would come back, without the other one's address.
+JS = f"""
+export default function ({{ setTriggerValue }}) {{
+  {LEAVING}
+  const here = location.pathname
+  const gone = () => location.pathname !== here || window.dpscoLeft === here
   const until = performance.now() + 15000
   const grey = () => document.querySelector('[data-testid="stSkeleton"]')
-  const look = () => {
-    if (grey() && performance.now() < until) waiting = setTimeout(look, 50)
+  const look = () => {{
+    if (gone() || (grey() && performance.now() < until)) waiting = setTimeout(look, 50)
     else setTriggerValue("there", true)
-  }
+  }}
   let waiting = setTimeout(look, 50)
-  // Who clicks on a link is on the way to another page: asked for now, this one would come back.
-  const leave = (event) => {
-    if (!event.target.closest?.("a[href]")) return
-    clearTimeout(waiting)
-    waiting = setTimeout(look, 3000)
-  }
-  document.addEventListener("click", leave, true)
-  return () => {
-    clearTimeout(waiting)
-    document.removeEventListener("click", leave, true)
-  }
-}
+  return () => clearTimeout(waiting)
+}}
 """
 
 

@@ -26,15 +26,7 @@ STATIC = Path(streamlit.__file__).parent / "static"
 # What Streamlit calls the code of the elements on the front page. That of a figure takes half a
 # second to start: it is started at once, while the page waits for the server.
 FIGURE = "PlotlyChart"
-ELEMENTS = (
-    FIGURE,
-    "Slider",
-    "Selectbox",
-    "ButtonGroup",
-    "Button",
-    "Html",
-    "PageLink",
-)
+ELEMENTS = (FIGURE, "Slider", "Selectbox", "ButtonGroup", "Button", "Html", "PageLink")
 SERVER = (
     "window.__streamlit = { BACKEND_BASE_URL: "
     'location.origin + location.pathname.replace(/[^/]*$/, "") }'

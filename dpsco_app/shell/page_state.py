@@ -192,7 +192,7 @@ class PageState(Generic[V]):
         if any(name in query for name in visit.FIELDS):
             scenario = self._read(query, problems)
         self._put(query, view, problems, scenario)
-        st.session_state[f"{self.name}_opened"] = (time.monotonic(), query)
+        st.session_state[f"{self.name}_opened"] = (math.inf, query)  # no address is written yet
 
     def _read(self, query: dict[str, str], problems: list[str]) -> Scenario | None:
         """Return the scenario of an address, if the page has any; say what is wrong there."""
@@ -219,7 +219,7 @@ class PageState(Generic[V]):
         state[PRESENT] = self.name
 
     def _unheard(self, query: dict[str, str]) -> bool:
-        """Whether the browser may not know yet what the page wrote when it was opened."""
+        """Whether the browser may not know yet what the page first wrote when it was opened."""
         then, at_first = st.session_state.get(f"{self.name}_opened", (-math.inf, {}))
         return bool(query == at_first and time.monotonic() - then < UNHEARD_SECONDS)
 
@@ -236,6 +236,9 @@ class PageState(Generic[V]):
     def write(self, query: dict[str, str]) -> None:
         """Put parameters into the address, leaving those of others alone."""
         every = st.query_params.to_dict()
+        opened, at_first = st.session_state.get(f"{self.name}_opened", (-math.inf, {}))
+        if opened == math.inf:
+            st.session_state[f"{self.name}_opened"] = (time.monotonic(), at_first)
         if query != {k: v for k, v in every.items() if k in self.known}:
             others = {k: v for k, v in every.items() if k not in self.known}
             st.query_params.from_dict({**others, **query})

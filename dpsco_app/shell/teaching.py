@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
 
 from dpsco_app.parts.controls import NOTION, PREFIX
 from dpsco_app.parts.fields import ALL_CONTROLS, GROUPS
-from dpsco_app.parts.look import above_title, wrapped
+from dpsco_app.parts.look import BESIDE, above_title, moved_apart, wrapped
 from dpsco_core.base.parsing import shorten
 from dpsco_core.scenario import Scenario
 
@@ -121,7 +122,10 @@ def style(teaching: Teaching) -> str:
         rules.append(
             "@media (min-width: 761px) { "
             f"html {{ font-size: {16 * SCALE:.1f}px !important; }} "
-            f"{SIDEBAR}[data-collapsed=false] {{ min-width: 18rem !important; }} }}"
+            f"{SIDEBAR}[data-collapsed=false] {{ min-width: 18rem !important; }} "
+            f"{MAIN} .stMainBlockContainer {{ padding: 4rem 1.5rem 1.5rem !important; }} "
+            f"{MAIN} h1 {{ font-size: 1.25rem !important; padding: 0 0 0.75rem !important; }} "
+            f"{MAIN} [data-testid=stVerticalBlock] {{ gap: 0.3rem; }} }}"
         )
     return "\n".join(rules)
 
@@ -150,7 +154,7 @@ def keys(field: str) -> list[str]:
 
 
 def enlarged(figure: go.Figure) -> go.Figure:
-    """Return a figure with all of its type, marks and margins larger, for a projector."""
+    """Return a figure with larger type, marks and margins, for a projector; as high as before."""
     plain = figure.to_plotly_json()
     layout = _larger(plain["layout"])
     if title := (layout.get("title") or {}).get("text"):
@@ -158,12 +162,30 @@ def enlarged(figure: go.Figure) -> go.Figure:
         layout["title"] |= {"text": text, "pad": {"t": SCALE * above_title(text)}}
     for name, usual in (("height", 450), ("font", {"size": 12}), ("hoverlabel", {})):
         layout.setdefault(name, usual)
+    _move_apart(layout)
     layout["hoverlabel"] = {"font": {"size": 13 * SCALE}} | layout["hoverlabel"]
     return go.Figure(data=[_larger(trace) for trace in plain["data"]], layout=layout)
 
 
+def _move_apart(layout: dict[str, Any]) -> None:
+    """Move the names at the right edge of a figure apart, as they have grown."""
+    named = [
+        a for a in layout.get("annotations", ()) if (a.get("x"), a.get("yref")) == (BESIDE, "y")
+    ]
+    named.sort(key=lambda annotation: annotation["y"])
+    if not named:
+        return
+    low, high = layout["yaxis"]["range"]
+    inside = layout["height"] - layout["margin"]["t"] - layout["margin"]["b"]
+    line = 1.3 * named[0]["font"]["size"] * (high - low) / inside
+    sizes = [line * (1 + annotation["text"].count("<br>")) for annotation in named]
+    heights = moved_apart([annotation["y"] for annotation in named], sizes, high)
+    for annotation, height in zip(named, heights, strict=True):
+        annotation["y"] = height
+
+
 # Lengths in pixels, wherever they stand in a figure.
-LENGTHS = {"size", "height", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupgap"}
+LENGTHS = {"size", "l", "r", "t", "b", "xshift", "yshift", "width", "tracegroupgap"}
 
 
 def _larger(part: dict[str, object]) -> dict[str, object]:

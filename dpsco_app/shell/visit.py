@@ -12,12 +12,7 @@ from dpsco_app.parts.options import LARGEST_SEED
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.limits import DASHBOARD
 from dpsco_core.base.parsing import parse_field
-from dpsco_core.catalogue import (
-    METHOD_SLUGS,
-    PROBLEM_SLUGS,
-    default_methods,
-    distributions_for,
-)
+from dpsco_core.catalogue import METHOD_SLUGS, PROBLEM_SLUGS, default_methods, distributions_for
 from dpsco_core.runs.allowed import with_fitting_grid
 from dpsco_core.scenario import Scenario
 

@@ -12,10 +12,24 @@ Kind = Literal["wide", "compact"]
 NARROW = 760  # pixels; where a page has at most this width it gets the figures for phones
 SEEN = "window_seen"
 KEY = "window"
+# The page that is left by a click on a link, until another one is clicked. A link to the front page
+# has no path of its own.
+LEAVING = """
+  if (!("dpscoLeft" in window)) {
+    window.dpscoLeft = null
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest?.("a[href]")
+      const apart = event.ctrlKey || event.metaKey || event.shiftKey || link?.target
+      if (!link || apart || link.download) return
+      window.dpscoLeft = link.pathname === location.pathname ? null : location.pathname
+    }, true)
+    window.addEventListener("popstate", () => { window.dpscoLeft = null })
+  }"""
 # The browser knows how wide the page is, beside an open sidebar too, and says when that is not what
 # the page was drawn for.
 JS = f"""
 export default function ({{ data, setStateValue }}) {{
+  {LEAVING}
   const page = document.querySelector("[data-testid=stMain]")
   const tell = () => {{
     const kind = page.clientWidth <= {NARROW} ? "compact" : "wide"

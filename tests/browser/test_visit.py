@@ -6,6 +6,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from dpsco_app.shell import arrival, window
 from dpsco_app.shell.places import APART, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
@@ -72,3 +73,40 @@ def test_a_page_that_needs_another_value_says_so_and_leads_back(
     expect_scenario(page, ready, 3)
     page.get_by_role("button", name="Use it everywhere").click()
     expect(note).to_have_count(0)
+
+
+LINKS = '<main data-testid="stMain"><a href="/one-run">One run</a> <a href="/">Explore</a></main>'
+COME = """() => {
+  window.asked = 0
+  window.come = (path) => {  // what the server sends: the address, then the page
+    window.leave?.()
+    history.pushState(null, "", path)
+    if (path === "/") window.leave = arrive({ setTriggerValue: () => (window.asked += 1) })
+  }
+  document.addEventListener("click", (event) => event.preventDefault())
+  watch({ data: { kind: "wide" }, setStateValue: () => {} })
+  window.come("/")
+  document.querySelector("a").click()
+}"""
+
+
+def test_who_has_clicked_away_is_not_brought_back_however_slow_the_server(
+    page: Page, dashboard: str
+) -> None:
+    def asked(after: str = "") -> int:
+        if after:
+            page.evaluate(f"come('{after}')")
+        page.clock.run_for(20_000)
+        return int(page.evaluate("asked"))
+
+    page.clock.install()
+    page.goto(dashboard + "/_stcore/health")
+    page.set_content(LINKS)
+    for name, script in (("watch", window.JS), ("arrive", arrival.JS)):
+        page.evaluate(f"() => {{ {script.replace('export default', f'window.{name} =')} }}")
+    page.evaluate(COME)
+    assert asked() == 0  # the server has not answered
+    assert asked(after="/") == 0  # a page that was on its way before the click
+    assert asked(after="/one-run") == 0
+    page.get_by_role("link", name="Explore").click()
+    assert asked(after="/") == 1

@@ -41,11 +41,7 @@ def _card(preset: Preset, start: Start) -> None:
     picture = path(preset)
     st.image(picture.read_text(encoding="utf-8"), width="stretch", alt=f"Lines of {preset.name}")
     chosen = st.button(
-        preset.name,
-        key=f"gallery_{preset.name}",
-        width="stretch",
-        on_click=start,
-        args=(preset,),
+        preset.name, key=f"gallery_{preset.name}", width="stretch", on_click=start, args=(preset,)
     )
     st.caption(preset.look_for)
     if chosen:

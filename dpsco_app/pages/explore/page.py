@@ -43,6 +43,7 @@ from dpsco_app.parts.running import (
     run,
     so_far,
 )
+from dpsco_app.shell import teaching
 from dpsco_app.shell.arrival import arrive, arrived, when_there
 from dpsco_app.shell.places import draw_views
 from dpsco_core.base.limits import DASHBOARD
@@ -64,7 +65,6 @@ STYLE = """<style>
 @media (max-width: 760px) {
   .st-key-run_row { gap: 0.5rem; }
   [data-testid="stHeading"] h1 { padding-top: 0.25rem; }
-  .st-key-explore_run kbd { display: none; }
   .st-key-sentence { min-height: 4.9rem; }
 }
 </style>"""
@@ -110,6 +110,7 @@ def page() -> None:
         return
     with body:
         figure = places(result)
+        below = st.container() if teaching.held().large else None
         hand = st.container()
     stale = not is_present(result, scenario, None if scenario is None else beside(scenario))
     shown = Shown(result=result, now=scenario, stale=stale)
@@ -124,7 +125,10 @@ def page() -> None:
             time.sleep(HAND_OVER_SECONDS)
         _draw_touch(shown, hand)
     with head:
-        status, sentence = _draw_head(problems, set_now, scenario, result, problem)
+        status = _draw_head(problems, set_now, scenario, result, problem)
+    # On a projector the figure begins on the first screen, under its own headline.
+    with below or head, st.container(key="sentence"):
+        sentence = st.empty()
     if running:
         status.progress(result.finished / result.cells, text=so_far(result))
     else:
@@ -165,8 +169,8 @@ def _draw_head(
     scenario: Scenario | None,
     result: Result | None,
     problem: str,
-) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Draw what stands above the figure; return the places of the status and of the sentence."""
+) -> DeltaGenerator:
+    """Draw what stands above the figure and its sentence; return the place of the status."""
     for wrong in problems:
         st.warning(f"In the address: {wrong} The default is used instead.", icon=":material/link:")
     draw_views("explore", _choose_bounds)
@@ -175,8 +179,7 @@ def _draw_head(
     draw_second(scenario, result)
     if result is not None and result.beside is not None:
         st.html(STYLE_BESIDE)
-    with st.container(key="sentence"):
-        return status, st.empty()
+    return status
 
 
 def _choose_bounds() -> None:

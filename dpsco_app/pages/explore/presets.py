@@ -36,12 +36,7 @@ PRESETS: tuple[Preset, ...] = (
         "size. Adaptive clipping looks at the lengths of the records, privately, and from 5,000 "
         "records on comes within a quarter of the grey line: these data are easier than the worst "
         "case.",
-        scenario=Scenario(
-            p=2,
-            axis="n",
-            grid=GRID_N,
-            trials=10,
-        ),
+        scenario=Scenario(p=2, axis="n", grid=GRID_N, trials=10),
         against=TAIL,
     ),
     Preset(
@@ -66,12 +61,7 @@ PRESETS: tuple[Preset, ...] = (
         "diameter D. Simple clipping and the coordinate-wise estimator pay for the whole ball: at "
         "D = 200 their errors are 6 and 20 times what they are at D = 2. Adaptive clipping finds "
         "the place privately: its error does not even double.",
-        scenario=Scenario(
-            p=2.5,
-            axis="diameter",
-            grid=(2, 4, 10, 20, 40, 100, 200),
-            trials=10,
-        ),
+        scenario=Scenario(p=2.5, axis="diameter", grid=(2, 4, 10, 20, 40, 100, 200), trials=10),
     ),
     Preset(
         name="Hardest input",
@@ -187,11 +177,7 @@ PRESETS: tuple[Preset, ...] = (
         scenario=Scenario(
             problem="linear",
             distribution="hypercube",
-            methods=(
-                "sco.cwme",
-                "sco.clipped",
-                "sco.objective-perturbation",
-            ),
+            methods=("sco.cwme", "sco.clipped", "sco.objective-perturbation"),
             p=2,
             axis="n",
             grid=GRID_N,

@@ -76,12 +76,7 @@ def _answer(point: Scenario, method: str, error: float, unknown: Unknown) -> tup
 
     try:
         found = need(
-            point,
-            method,
-            error,
-            unknown,
-            elements=_elements(point, method),
-            progress=tell,
+            point, method, error, unknown, elements=_elements(point, method), progress=tell
         )
         return in_words(found, users=point.m > 1)
     except (InvalidInput, NotApplicable) as refusal:

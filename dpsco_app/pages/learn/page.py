@@ -82,11 +82,7 @@ def page() -> None:
 
 def _place(view: View) -> None:
     """Draw the title, the list of the steps, and how well they are answered."""
-    with st.container(
-        horizontal=True,
-        vertical_alignment="center",
-        key="learn_place",
-    ):
+    with st.container(horizontal=True, vertical_alignment="center", key="learn_place"):
         st.title("Learn: what privacy costs, step by step", width="content")
         st.selectbox(
             "Step",

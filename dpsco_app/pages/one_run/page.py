@@ -11,10 +11,7 @@ import streamlit as st
 from numpy.typing import NDArray
 from streamlit.delta_generator import DeltaGenerator
 
-from dpsco_app.pages.one_run.charts import (
-    parts_figure,
-    radius_text,
-)
+from dpsco_app.pages.one_run.charts import parts_figure, radius_text
 from dpsco_app.pages.one_run.radius_chart import add_choices, choices_sentence
 from dpsco_app.pages.one_run.state import MOST_TRIALS, STATE, View, chosen, offered, tidy
 from dpsco_app.pages.one_run.tables import parts_table, path_table

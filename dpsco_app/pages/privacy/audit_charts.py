@@ -78,10 +78,7 @@ def ledger_figure(rows: Sequence[Spending], method: str, look: Look) -> go.Figur
     )
     figure.update_xaxes(range=[0, 100], title={"text": title}, gridcolor=look.grid)
     figure.update_yaxes(
-        autorange="reversed",
-        automargin=True,
-        tickvals=list(range(len(shown))),
-        ticktext=names,
+        autorange="reversed", automargin=True, tickvals=list(range(len(shown))), ticktext=names
     )
     return figure
 

@@ -74,12 +74,7 @@ def budget_part(view: View) -> None:
         "Tool", TOOLS, format_func=lambda key: TOOL_NAMES[key], key=STATE.key("tool"), required=True
     )
     st.markdown(ABOUT_TOOL[view.tool])
-    draw = {
-        "convert": _convert,
-        "compose": _compose,
-        "shuffle": _shuffle,
-        "subsample": _subsample,
-    }
+    draw = {"convert": _convert, "compose": _compose, "shuffle": _shuffle, "subsample": _subsample}
     draw[view.tool](view)
     st.caption(LOOK_AT_TOOL[view.tool])
 

@@ -53,14 +53,7 @@ def conversions_figure(
 ) -> go.Figure:
     """Return epsilon over rho; `chosen` are (conversion, rho, epsilon) of the present point."""
     lines: list[Line] = [
-        (
-            key,
-            name,
-            curves.rho,
-            getattr(curves, key),
-            CONVERSION_COLOURS[key],
-            "ρ",
-        )
+        (key, name, curves.rho, getattr(curves, key), CONVERSION_COLOURS[key], "ρ")
         for key, name in CONVERSION_NAMES.items()
     ]
     marks = [(rho, epsilon, CONVERSION_COLOURS[key]) for key, rho, epsilon in chosen]
@@ -82,9 +75,7 @@ def composed_figure(
 
 
 def shuffled_figure(
-    rows: Sequence[tuple[int, Sequence[Shuffled]]],
-    at: tuple[int, Sequence[Shuffled]],
-    look: Look,
+    rows: Sequence[tuple[int, Sequence[Shuffled]]], at: tuple[int, Sequence[Shuffled]], look: Look
 ) -> go.Figure:
     """Return the noise of a record over the number of records, by argument; `at` is marked."""
     x = np.array([float(count) for count, _ in rows])
@@ -171,10 +162,7 @@ def _figure(
     every = np.concatenate([x for _, _, x, _, _, _ in lines])
     left, right = float(every.min()), float(every.max())
     lay_out(figure, look)
-    for axis, ends, title in (
-        ("xaxis", (left, right), x_title),
-        ("yaxis", (low, high), y_title),
-    ):
+    for axis, ends, title in (("xaxis", (left, right), x_title), ("yaxis", (low, high), y_title)):
         ticks = log_ticks(*ends)
         figure.update_layout(
             {

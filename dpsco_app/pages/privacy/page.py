@@ -30,11 +30,7 @@ def page() -> None:
     draw_scenes(STATE, SCENES)
     draw_apart(STATE, scenario)
     st.segmented_control(
-        "Show",
-        PARTS,
-        format_func=lambda key: PART_NAMES[key],
-        key=STATE.key("part"),
-        required=True,
+        "Show", PARTS, format_func=lambda key: PART_NAMES[key], key=STATE.key("part"), required=True
     )
     # What runs comes before the foot, which is drawn first.
     part, foot = st.container(), st.container()

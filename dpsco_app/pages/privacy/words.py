@@ -35,11 +35,7 @@ VERDICTS = (
     (0.999, "close to certain"),
     (1.0, "as good as certain, so that this budget hides little"),
 )
-PART_NAMES = {
-    "ledger": "The ledger of a run",
-    "budget": "The calculator",
-    "audit": "The audit",
-}
+PART_NAMES = {"ledger": "The ledger of a run", "budget": "The calculator", "audit": "The audit"}
 TOOL_NAMES = {
     "convert": "Convert",
     "compose": "Compose",

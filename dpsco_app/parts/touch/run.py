@@ -34,11 +34,7 @@ class RunLine:
 
 
 def draw_run(
-    frames: Frames,
-    lines: Sequence[RunLine],
-    key: str,
-    on_radius: Callable[[], None],
-    **data: Any,
+    frames: Frames, lines: Sequence[RunLine], key: str, on_radius: Callable[[], None], **data: Any
 ) -> None:
     """Draw the player; see `run_data`.
 

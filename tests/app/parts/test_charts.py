@@ -14,6 +14,7 @@ from dpsco_app.pages.explore.presets import PRESETS
 from dpsco_app.parts.bound_traces import BEST_HERE, HERE, WORST, bound_name
 from dpsco_app.parts.charts import error_figure
 from dpsco_app.parts.look import (
+    BESIDE,
     FADED,
     MARKS,
     REGION,
@@ -28,6 +29,7 @@ from dpsco_app.parts.look import (
     wrapped,
 )
 from dpsco_app.parts.options import number_text, series
+from dpsco_app.shell.teaching import enlarged
 from dpsco_core.catalogue import (
     BOUND_SLUGS,
     METHOD_SLUGS,
@@ -195,9 +197,9 @@ def pixel_boxes(figure: go.Figure, low: float, high: float) -> list[tuple[float,
     height = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b
     boxes = []
     for a in figure.layout.annotations:
-        if a.x == 1.005:
+        if a.x == BESIDE:
             middle = (a.y - math.log10(low)) / span * height
-            half = (1 + a.text.count("<br>")) * 12 * 1.3 / 2
+            half = (1 + a.text.count("<br>")) * a.font.size * 1.3 / 2
             boxes.append((middle - half, middle + half))
     return sorted(boxes)
 
@@ -206,8 +208,8 @@ def pixel_boxes(figure: go.Figure, low: float, high: float) -> list[tuple[float,
 def test_labels_never_overlap(method_count: int) -> None:
     scenario = replace(SWEEP, methods=methods_for("mean")[:method_count], trials=2)
     slugs = [b.card.slug for b in bounds_for("mean") if b.card.quantity == "l2 error"]
-    for chosen in ((), FLOORS, slugs):
-        figure = draw(scenario, *chosen)
+    drawn = [draw(scenario, *chosen) for chosen in ((), FLOORS, slugs)]
+    for figure in (*drawn, *map(enlarged, drawn)):
         low, high = (10**end for end in figure.layout.yaxis.range)
         boxes = pixel_boxes(figure, low, high)
         assert len(boxes) >= method_count

@@ -8,7 +8,16 @@ from streamlit.testing.v1 import AppTest
 
 from dpsco_app.parts.fields import ALL_CONTROLS
 from dpsco_app.parts.look import Look, lay_out
-from dpsco_app.shell.teaching import PARTS, SCALE, Teaching, enlarged, hidden, names, read, style
+from dpsco_app.shell.teaching import (
+    PARTS,
+    SCALE,
+    Teaching,
+    enlarged,
+    hidden,
+    names,
+    read,
+    style,
+)
 from dpsco_app.shell.visit import BASE
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page, press
@@ -109,6 +118,6 @@ def test_a_figure_grows_with_its_type() -> None:
     assert large.data[0].marker.size == 8 * SCALE and large.data[0].line.width == 2 * SCALE
     assert list(large.data[0].y) == [3, 4] and large.layout.annotations[0].y == 3
     assert large.layout.annotations[0].font.size == 12 * SCALE
-    assert (large.layout.height, large.layout.margin.r) == (400 * SCALE, 100 * SCALE)
+    assert (large.layout.height, large.layout.margin.r) == (400, 100 * SCALE)
     assert "<br>" in large.layout.title.text and large.layout.title.pad.t == 22 * SCALE
     assert figure.data[0].marker.size == 8  # the figure itself stays
