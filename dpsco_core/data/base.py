@@ -196,7 +196,6 @@ class ScaledLaw(DrawnInBlocks):
             out[:, 0] += self.peak
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return itself: there is no prior."""
         return self
 
     @abstractmethod

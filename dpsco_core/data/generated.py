@@ -123,7 +123,6 @@ class Range(Generic[AnySource]):
         return self.source.d
 
     def part(self, start: int, stop: int) -> Self:
-        """Return records `start` to `stop` alone."""
         low, high = self._within(start, stop)
         return replace(self, start=low, stop=high)
 

@@ -65,7 +65,6 @@ class SpreadRows:
         return self.rows.d
 
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
-        """Yield consecutive (rows, d) arrays that cover rows `start` to `stop`, read here."""
         return self.rows.blocks(start, stop)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
@@ -73,7 +72,6 @@ class SpreadRows:
         return self.rows.take(indices)
 
     def factors(self) -> Iterator[Factors]:
-        """Yield consecutive blocks as factors, read here."""
         return self.rows.factors()
 
     def total(self, part: Part) -> Vector:

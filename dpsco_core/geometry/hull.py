@@ -53,7 +53,6 @@ class Hull:
 
     @property
     def diameter(self) -> float:
-        """The l2 diameter."""
         return self.diameter_in(2.0)
 
     @property

@@ -35,7 +35,6 @@ class OnVertices:
 
     @property
     def diameter(self) -> float:
-        """The l2 diameter."""
         return self.diameter_in(2.0)
 
     @property

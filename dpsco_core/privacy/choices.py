@@ -56,7 +56,6 @@ class ExponentialChoice:
     log_base: Vector | None = None
 
     def entry(self, label: str) -> Entry:
-        """Return what a ledger records."""
         check_positive("sensitivity", self.sensitivity)
         check_positive("epsilon", self.epsilon)
         entry = exponential_entry(label, self.sensitivity, self.epsilon, 1)

@@ -45,15 +45,12 @@ class Absolute(LinearModelProblem):
 
     @property
     def link(self) -> AbsoluteLink:
-        """The absolute loss."""
         return AbsoluteLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
-        """Add noise to the true margins."""
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return the excess at the difference of the margins."""
         return self.noise.absolute_excess(margins - truth)
 
     @property

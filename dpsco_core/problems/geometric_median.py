@@ -72,12 +72,10 @@ class GeometricMedian(PointProblem):
 
     @property
     def loss(self) -> Distance:
-        """The distance."""
         return Distance()
 
     @property
     def minimiser(self) -> Vector:
-        """A minimiser over the constraint set, shape (d,)."""
         law = self.distribution
         if isinstance(law, TwoPoint):
             return _two_point_minimiser(self)

@@ -40,7 +40,6 @@ class Hinge(LinearModelProblem):
 
     @property
     def link(self) -> HingeLink:
-        """The hinge loss."""
         return HingeLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:

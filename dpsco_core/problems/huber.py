@@ -45,7 +45,6 @@ class Huber(LinearModelProblem):
 
     @property
     def link(self) -> HuberLink:
-        """Huber's loss."""
         return HuberLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:

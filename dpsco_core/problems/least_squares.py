@@ -87,19 +87,16 @@ class LeastSquares(LinearModelProblem):
 
     @property
     def link(self) -> SquaredLink:
-        """The squared loss."""
         return SquaredLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         return margins + self.noise.sample(len(margins), rng)
 
     def conditional_excess(self, margins: Vector, truth: Vector) -> Vector:
-        """Return half the squared difference of the margins."""
         difference = margins - truth
         return 0.5 * difference * difference
 
     def excess_risk(self, w: Vector) -> ExcessRisk:
-        """Return the excess risk of `w`, shape (d,), exactly."""
         step = w - self.minimiser
         if isinstance(self.features, TwoPoint):
             reach = float(spike_of(self.features) @ step)

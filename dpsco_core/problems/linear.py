@@ -37,7 +37,6 @@ class Linear(PointProblem):
 
     @property
     def loss(self) -> NegativeProduct:
-        """The negative product."""
         return NegativeProduct()
 
     @property

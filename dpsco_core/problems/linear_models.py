@@ -81,7 +81,6 @@ class LinearModelProblem(Posed):
         return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior of the features."""
         return replace(self, features=self.features.draw(rng))
 
     @property

@@ -30,7 +30,6 @@ class LogisticLink:
     curvature_bound: float = 0.25
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses."""
         with np.errstate(over="ignore", invalid="ignore"):
             return softplus(margins) - targets * margins
 
@@ -68,7 +67,6 @@ class SquaredLink:
             return 0.5 * residuals * residuals
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the residuals s - y."""
         with np.errstate(over="ignore", invalid="ignore"):
             return margins - targets
 
@@ -122,7 +120,6 @@ class AbsoluteLink:
             return np.abs(margins - targets)
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the signs of s - y."""
         with np.errstate(over="ignore", invalid="ignore"):
             residuals = margins - targets
             return np.sign(residuals, out=residuals)

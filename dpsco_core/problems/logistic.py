@@ -56,7 +56,6 @@ class Logistic(LinearModelProblem):
 
     @property
     def link(self) -> LogisticLink:
-        """The logistic loss."""
         return LogisticLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:

@@ -22,11 +22,9 @@ class HalfSquaredDistance:
         return np.asarray(0.5 * np.vecdot(steps, steps))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return w - z."""
         return w - points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
-        """Return w - z."""
         return w - point
 
 
@@ -40,11 +38,9 @@ class NegativeProduct:
         return -(points @ w)
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return -z."""
         return -points
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
-        """Return -z."""
         return -point
 
 

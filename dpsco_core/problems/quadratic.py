@@ -46,7 +46,6 @@ class Quadratic(PointProblem):
 
     @property
     def loss(self) -> HalfSquaredDistance:
-        """Half the squared distance."""
         return HalfSquaredDistance()
 
     @property

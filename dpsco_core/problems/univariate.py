@@ -88,7 +88,6 @@ class NormalLaw(Centred):
         return 1 / (self.scale * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
-        """Return the density."""
         return np.asarray(self.peak * np.exp(-0.5 * (x / self.scale) ** 2))
 
     def below(self, x: Vector) -> Vector:

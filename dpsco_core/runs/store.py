@@ -55,13 +55,6 @@ class Store:
 
     Raises `StoreError` if the file is no store of this program, is damaged, or cannot be opened.
 
-    Parameters
-    ----------
-    path : str or Path
-        Of the file; made if it is not there.
-    read_only : bool
-        Open a file that must exist, without changing it.
-
     Examples
     --------
     >>> import tempfile
@@ -73,7 +66,12 @@ class Store:
     (2, True)
     """
 
-    def __init__(self, path: str | Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | Path,  # of the file; made if it is not there
+        *,
+        read_only: bool = False,  # open a file that must exist, without changing it
+    ) -> None:
         self.path = Path(path)
         address = self._address(read_only=read_only)
         with self._said("opened"):

@@ -24,14 +24,12 @@ class TimeLeft:
     Cells of a kind that has run take its mean. The others take what is predicted, times a factor
     of their method: a least-squares fit, in which large cells weigh most, as the first small ones
     also pay for what is made only once. A method that has not run yet has the factor of all.
-
-    Parameters
-    ----------
-    cells : iterable of Kind
-        All of the run, one for each cell.
     """
 
-    def __init__(self, cells: Iterable[Kind]) -> None:
+    def __init__(
+        self,
+        cells: Iterable[Kind],  # all of the run, one for each cell
+    ) -> None:
         self._left: dict[Kind, int] = defaultdict(int)
         for cell in cells:
             self._left[cell] += 1

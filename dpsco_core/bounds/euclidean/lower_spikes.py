@@ -91,23 +91,26 @@ def risk_unit(setting: Setting, strong: bool) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class _RiskRow:
-    """One bound over a spike prior; `form` is its key in `FORMS`."""
+    """One bound over a spike prior, on linear losses or on strongly convex ones."""
 
-    name: str
+    name: str  # with "-convex" or "-squared", its key in `FORMS`
     title: str
     statement: str
     summary: str
-    latex: str
-    form: str
-    strong: bool = False
+    latex: str  # in units of `risk_unit`
+    strong: bool
+
+    @property
+    def form(self) -> str:
+        return f"{self.name}-{'squared' if self.strong else 'convex'}"
 
     @property
     def instance(self) -> Instance:
-        return "spike" if self.form.startswith("fano") else "hypercube"
+        return "spike" if self.name.startswith("fano") else "hypercube"
 
     @property
     def privacy(self) -> Literal["pure", "zcdp"]:
-        return "pure" if "-pure" in self.form else "zcdp"
+        return "pure" if self.name.endswith("pure") else "zcdp"
 
     def bound(self) -> Bound:
         area = "sco-strong" if self.strong else "sco"
@@ -116,14 +119,14 @@ class _RiskRow:
         return Bound(
             card=BoundCard(
                 slug=f"lower.{area}.{self.name}",
-                name=self.title,
+                name=f"{'Strongly convex SCO' if self.strong else 'SCO'}, {self.title}",
                 paper=KAMATH_2022,
                 statement=self.statement,
                 summary=f"{self.summary} {class_words(self.strong, self.privacy)}",
                 kind="lower",
                 quantity="excess risk",
                 constant="explicit",
-                latex=self.latex,
+                latex=(_HALF_SQUARE if self.strong else _HALF_BALL) + self.latex,
                 privacy=self.privacy,
                 instance=self.instance,
                 instance_problem="quadratic" if self.strong else "linear",
@@ -181,87 +184,78 @@ _HALF_BALL = r"\frac{gM}2\max_q"
 _HALF_SQUARE = r"\frac{g^2}{2\lambda}\max_q"
 _FANO_CDP = r"\Big[1-\frac{\rho(n^2q^2+nq(1-q))+\ln2}{\frac d8\ln2}\Big]_+"
 _FANO_PURE = r"E\Big[\frac{N-1}{N-1+e^{\varepsilon B}}\Big],\ N=2^{d/8},\ " + BINOMIAL
-_CODE = "Fano's inequality for concentrated DP on a code of rare spikes."
-_PURE_CODE = "Group privacy on a code of rare spikes."
 _SIGNS = "Every sign of a rare spike must be guessed, and privacy hides most of them."
-_CONVEX_ROWS = (
-    _RiskRow(
-        name="fano-cdp",
-        title="SCO, CDP Fano",
-        statement="Theorem 1.4 with Theorem 6.4, explicit",
-        summary=_CODE,
-        latex=_HALF_BALL + r"\frac{q^{1-1/p}d}{64\sqrt{\lfloor d/2\rfloor}}" + _FANO_CDP,
-        form="fano-cdp-convex",
-    ),
-    _RiskRow(
-        name="fano-pure",
-        title="SCO, pure-DP Fano",
-        statement="Theorem 6.4 (pure DP), conditioned on the number of spikes",
-        summary=_PURE_CODE,
-        latex=_HALF_BALL + r"\frac{q^{1-1/p}d}{64\sqrt{\lfloor d/2\rfloor}}\," + _FANO_PURE,
-        form="fano-pure-convex",
-    ),
-    _RiskRow(
-        name="hypercube-cdp",
-        title="SCO, CDP hypercube",
-        statement="Theorem 6.4, sharper: sign hypercube, entropy form",
-        summary=_SIGNS,
-        latex=_HALF_BALL
-        + r"2\sqrt d\,q^{1-1/p}\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\ "
-        + BINOMIAL
-        + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12",
-        form="hypercube-cdp-convex",
-    ),
-    _RiskRow(
-        name="hypercube-pure",
-        title="SCO, pure-DP hypercube",
-        statement="Theorem 6.4 (pure DP), sharper: sign hypercube",
-        summary=_SIGNS,
-        latex=_HALF_BALL
-        + r"\sqrt d\,q^{1-1/p}\,E\big[1-\sqrt{1-2g_d(\varepsilon B)}\big],\ "
-        + BINOMIAL
-        + WRONG_SIGNS,
-        form="hypercube-pure-convex",
-    ),
-)
-_STRONG_ROWS = (
-    _RiskRow(
-        name="fano-cdp",
-        title="Strongly convex SCO, CDP Fano",
-        statement="Theorem 1.4 with Theorem 6.1, explicit",
-        summary=_CODE,
-        latex=_HALF_SQUARE + r"\frac{q^{2-2/p}\,d}{32}" + _FANO_CDP,
-        form="fano-cdp-squared",
-        strong=True,
-    ),
-    _RiskRow(
-        name="fano-pure",
-        title="Strongly convex SCO, pure-DP Fano",
-        statement="Lemma 6.3 (pure DP) with Lemma 6.2, conditioned on the number of spikes",
-        summary=_PURE_CODE,
-        latex=_HALF_SQUARE + r"\frac{q^{2-2/p}\,d}{32}\," + _FANO_PURE,
-        form="fano-pure-squared",
-        strong=True,
-    ),
-    _RiskRow(
-        name="hypercube-cdp",
-        title="Strongly convex SCO, CDP hypercube",
-        statement="Theorem 6.1, sharper: sign hypercube, squared",
-        summary=_SIGNS,
-        latex=_HALF_SQUARE + r"d\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + BINOMIAL,
-        form="hypercube-cdp-squared",
-        strong=True,
-    ),
-    _RiskRow(
-        name="hypercube-pure",
-        title="Strongly convex SCO, pure-DP hypercube",
-        statement="Lemma 6.3 (pure DP) with Lemma 6.2, sharper: sign hypercube",
-        summary=_SIGNS,
-        latex=_HALF_SQUARE + r"2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + BINOMIAL + WRONG_SIGNS,
-        form="hypercube-pure-squared",
-        strong=True,
-    ),
+_PACKED = r"\frac{q^{1-1/p}d}{64\sqrt{\lfloor d/2\rfloor}}"
+_PACKED_SQUARED = r"\frac{q^{2-2/p}\,d}{32}"
+_ENTROPY = (
+    r"2\sqrt d\,q^{1-1/p}\,E\big[h^{-1}\big((\ln2-\rho B^2/d)_+\big)\big],\ "
+    + BINOMIAL
+    + r",\ h(x)=-x\ln x-(1-x)\ln(1-x),\ h^{-1}\le\tfrac12"
 )
 
 
-SPIKE_RISKS: tuple[Bound, ...] = tuple(row.bound() for row in (*_CONVEX_ROWS, *_STRONG_ROWS))
+def _pair(
+    name: str,
+    title: str,
+    summary: str,
+    # the statement and the formula, on linear and on strongly convex losses
+    linear: tuple[str, str],
+    strong: tuple[str, str],
+) -> tuple[Bound, Bound]:
+    convex, squared = (
+        _RiskRow(
+            name=name, title=title, summary=summary, statement=statement, latex=latex, strong=kind
+        ).bound()
+        for kind, (statement, latex) in ((False, linear), (True, strong))
+    )
+    return convex, squared
+
+
+_PAIRS = (
+    _pair(
+        "fano-cdp",
+        "CDP Fano",
+        "Fano's inequality for concentrated DP on a code of rare spikes.",
+        ("Theorem 1.4 with Theorem 6.4, explicit", _PACKED + _FANO_CDP),
+        ("Theorem 1.4 with Theorem 6.1, explicit", _PACKED_SQUARED + _FANO_CDP),
+    ),
+    _pair(
+        "fano-pure",
+        "pure-DP Fano",
+        "Group privacy on a code of rare spikes.",
+        (
+            "Theorem 6.4 (pure DP), conditioned on the number of spikes",
+            _PACKED + r"\," + _FANO_PURE,
+        ),
+        (
+            "Lemma 6.3 (pure DP) with Lemma 6.2, conditioned on the number of spikes",
+            _PACKED_SQUARED + r"\," + _FANO_PURE,
+        ),
+    ),
+    _pair(
+        "hypercube-cdp",
+        "CDP hypercube",
+        _SIGNS,
+        ("Theorem 6.4, sharper: sign hypercube, entropy form", _ENTROPY),
+        (
+            "Theorem 6.1, sharper: sign hypercube, squared",
+            r"d\,q^{2-2/p}\,E\big[(1-2\rho B^2/d)_+\big],\ " + BINOMIAL,
+        ),
+    ),
+    _pair(
+        "hypercube-pure",
+        "pure-DP hypercube",
+        _SIGNS,
+        (
+            "Theorem 6.4 (pure DP), sharper: sign hypercube",
+            r"\sqrt d\,q^{1-1/p}\,E\big[1-\sqrt{1-2g_d(\varepsilon B)}\big],\ "
+            + BINOMIAL
+            + WRONG_SIGNS,
+        ),
+        (
+            "Lemma 6.3 (pure DP) with Lemma 6.2, sharper: sign hypercube",
+            r"2d\,q^{2-2/p}\,E[g_d(\varepsilon B)],\ " + BINOMIAL + WRONG_SIGNS,
+        ),
+    ),
+)
+SPIKE_RISKS: tuple[Bound, ...] = (*(pair[0] for pair in _PAIRS), *(pair[1] for pair in _PAIRS))

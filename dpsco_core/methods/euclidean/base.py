@@ -24,17 +24,13 @@ def check_sample(sample: Sample, setting: Setting) -> None:
 
 
 class Path:
-    """The iterates of a run: some hundred of them are kept, whatever their number.
+    """The iterates of a run: some hundred of them are kept, whatever their number."""
 
-    Parameters
-    ----------
-    start : array of shape (d,)
-        The point before the first step.
-    steps : int
-        Number of steps to come.
-    """
-
-    def __init__(self, start: Vector, steps: int) -> None:
+    def __init__(
+        self,
+        start: Vector,  # the point before the first step
+        steps: int,  # number of steps to come
+    ) -> None:
         spread = np.linspace(0, steps, min(steps, KEPT_ITERATES) + 1).round()
         self._wanted = set(np.unique(spread).astype(np.int64).tolist())
         self._steps = [0]

@@ -100,7 +100,6 @@ class MirrorPlan(Plan):
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a reader of a release is shown."""
         return {
             "truncation_level": self.threshold,
             "noise_std": self.draw.noise_scale,

@@ -46,7 +46,6 @@ class CoordinatewisePlan(Plan):
 
     @property
     def diagnostics(self) -> dict[str, float]:
-        """What a release says of its plan."""
         return {
             "clip_limit": 3 * self.threshold,
             "blocks": self.blocks,

@@ -46,25 +46,16 @@ class BlockProblem(Protocol):
 
 
 class SampleSource(BlockSource[Sample]):
-    """The blocks of a problem's sample, bounded as they are asked to be.
-
-    Parameters
-    ----------
-    features, targets : pair of int
-        The two keys.
-    n : int
-        Records in all.
-    bounds : tuple of (radius, exponent)
-        See `Sample.bounded`; applied in turn.
-    """
+    """The blocks of a problem's sample, bounded as they are asked to be."""
 
     def __init__(
         self,
         problem: BlockProblem,
+        # the two keys
         features: Key,
         targets: Key,
-        n: int,
-        bounds: tuple[tuple[float, float], ...] = (),
+        n: int,  # records in all
+        bounds: tuple[tuple[float, float], ...] = (),  # see `Sample.bounded`; applied in turn
     ) -> None:
         super().__init__(n, problem.law.d)
         self.problem, self.keys, self.bounds = problem, (features, targets), bounds
@@ -120,7 +111,6 @@ class GeneratedSample(Range[SampleSource]):
             yield block if high - low == block.n else block.part(low, high)
 
     def gradients(self, w: Vector) -> GeneratedGradients | SpreadRows:
-        """Return the per-sample gradients at `w`."""
         gradients = GeneratedGradients(self, w)
         return gradients if self.executor is None else SpreadRows(gradients, self.executor)
 
@@ -130,11 +120,9 @@ class GeneratedSample(Range[SampleSource]):
         return self.source.block(number).gradient(w, place)
 
     def mean_gradient(self, w: Vector) -> Vector:
-        """Return the gradient of the empirical risk at `w`, in one pass."""
         return self.gradients(w).total(gradient_of) / self.n
 
     def risk(self, w: Vector) -> float:
-        """Return the empirical risk at `w`, in one pass."""
         return float(self.gradients(w).total(risk_of)[0]) / self.n
 
     def bounded(self, radius: float, exponent: float = 2.0) -> GeneratedSample:
@@ -169,7 +157,6 @@ class GeneratedGradients:
         return rows
 
     def factors(self) -> Iterator[Factors]:
-        """Yield consecutive blocks as factors."""
         for block in self.sample.blocks():
             yield from block.gradients(self.w).factors()
 

@@ -80,7 +80,6 @@ class ItemSample:
 
     @property
     def users(self) -> int:
-        """Number of users."""
         return self.records.n // self.items
 
     @property
@@ -118,7 +117,6 @@ class ItemSample:
         return found
 
     def part(self, start: int, stop: int) -> ItemSample:
-        """Return users `start` to `stop` alone."""
         return replace(self, records=self.records.part(start * self.items, stop * self.items))
 
     def bounded(self, radius: float) -> ItemSample:
