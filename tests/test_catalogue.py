@@ -261,8 +261,16 @@ def test_every_method_can_be_made_in_every_calibration_and_tuning(slug: str) -> 
     assert set(method.card.problems) <= set(PROBLEM_SLUGS)
 
 
-@pytest.mark.parametrize("calibration", ["tight", "paper"])
-@pytest.mark.parametrize("tuning", ["practical", "theory"])
+# Every calibration and every tuning of every method; the other two pairs of them are slow.
+@pytest.mark.parametrize(
+    ("tuning", "calibration"),
+    [
+        ("practical", "tight"),
+        pytest.param("practical", "paper", marks=pytest.mark.slow),
+        pytest.param("theory", "tight", marks=pytest.mark.slow),
+        ("theory", "paper"),
+    ],
+)
 @pytest.mark.parametrize("slug", METHOD_SLUGS)
 def test_every_method_plans_on_each_of_its_problems_or_its_refusals_lead_to_a_plan(
     slug: str, calibration: Any, tuning: Any

@@ -188,12 +188,12 @@ FEW = scenarios((SIZES[1], SIZES[4]))
 def test_no_private_estimator_beats_a_lower_bound_at_four_settings(
     method: str, tuning: str
 ) -> None:
-    made = check(FEW, method, "tight", tuning, trials=12 if method in SLOW_METHODS else 60)
+    made = check(FEW, method, "tight", tuning, trials=12 if method in SLOW_METHODS else 24)
     if tuning == "practical":
         assert made
 
 
-FEW_RISKS = scenarios((SIZES[1], SIZES[4]), RISKS)
+FEW_RISKS = scenarios(((250, 16, 2, 100, ZCDP_HIGH), SIZES[4]), RISKS)
 
 
 # Objective perturbation is here in its closed form, a release of the mean with Gaussian noise.
@@ -216,7 +216,7 @@ def test_no_private_optimiser_beats_a_lower_bound_anywhere_on_the_grid(
     most = 10.5 if slow else 0.25
     tuned = [
         replace(s, calibration=calibration, tuning=tuning)  # type: ignore[arg-type]
-        for s in (FEW_RISKS if slow else scenarios(SIZES, RISKS))
+        for s in scenarios((SIZES[1], SIZES[4]) if slow else SIZES, RISKS)
     ]
     grid = tuple(s for s in tuned if release_seconds(s, method) <= most)
     made = check(grid, method, calibration, tuning, trials=5 if slow else 60)

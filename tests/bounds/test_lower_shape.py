@@ -94,7 +94,7 @@ def test_the_hypercube_bound_has_the_explicit_constant_everywhere():
 
 
 def dense_grid(low, high):
-    return np.geomspace(low, high, 180)
+    return np.geomspace(low, high, 60)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_records_of_this_dtype_move_no_statistic_further_than_the_ledger_says(
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("slug", READERS)
 def test_no_reader_moves_further_for_any_dtype(slug: str, dtype: str) -> None:
-    assert max(neighbours_of(slug, dtype, seed) for seed in range(6)) > 0
+    assert max(neighbours_of(slug, dtype, seed) for seed in range(4)) > 0  # eight are slow, below
 
 
 @pytest.mark.slow

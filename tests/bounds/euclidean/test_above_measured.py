@@ -135,7 +135,7 @@ class Case:
     bound: Callable[[Setting], float]
     n: int = 1000
     budget: Budget = APPROX
-    trials: int = 40
+    trials: int = 20
 
     def risks(self, setting: Setting) -> np.ndarray:
         """Return the excess risk of every trial."""
@@ -175,7 +175,7 @@ CASES = {
     "psgd-logistic": Case(method=PSGD, problem=bounded(Logistic, 2, 1.0), bound=private_sgd),
     "psgd-hinge": Case(method=PSGD, problem=bounded(Hinge, 2, 1.0), bound=private_sgd),
     "psgd-linear": Case(
-        method=PSGD, problem=bounded(Linear, 2, 1.0), bound=private_sgd, budget=ZCDP_1
+        method=PSGD, problem=bounded(Linear, 2, 1.0), bound=private_sgd, budget=ZCDP_1, trials=40
     ),
     "psgd-utility": Case(
         method=PSGD,
@@ -206,7 +206,9 @@ CASES = {
         problem=bounded(Quadratic, 2, 1.0),
         bound=row("upper.sco.objective-perturbation-strong-explicit"),
     ),
-    "sgd-linear": Case(method=Sgd(), problem=bounded(Linear, 2, 1.0), bound=row("upper.sco.sgd")),
+    "sgd-linear": Case(
+        method=Sgd(), problem=bounded(Linear, 2, 1.0), bound=row("upper.sco.sgd"), trials=40
+    ),
     "sgd-absolute": Case(
         method=Sgd(), problem=bounded(Absolute, 2, 1.0), bound=row("upper.sco.sgd")
     ),

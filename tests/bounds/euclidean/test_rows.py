@@ -328,9 +328,10 @@ def scaled(at, unit=1.0, length=1.0):
     )
 
 
+@pytest.mark.parametrize("count", [5, pytest.param(10, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", SCO_BOUNDS, **ids)
-def test_every_bound_has_the_units_of_the_risk(bound):
-    for at in random_settings(10, 24, ("zcdp", "approx")):
+def test_every_bound_has_the_units_of_the_risk(bound, count):
+    for at in random_settings(count, 24, ("zcdp", "approx")):
         value = bound.value(at)
         if bound.card.slug not in INHOMOGENEOUS:
             assert bound.value(scaled(at, length=1.7)) == pytest.approx(value, rel=1e-4)

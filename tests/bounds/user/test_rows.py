@@ -293,9 +293,10 @@ def items(at, source):
     return replace(at, m=[1, 3, 100, 10**5][source % 4])
 
 
+@pytest.mark.parametrize("count", [4, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("bound", RISKS, **ids)
-def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_epsilon(bound):
-    for i, at in enumerate(random_settings(8, 41, ("approx",))):
+def test_every_risk_has_the_units_of_the_risk_and_falls_with_users_items_and_epsilon(bound, count):
+    for i, at in enumerate(random_settings(count, 41, ("approx",))):
         at = items(at, i)
         value = bound.value(at)
         c = at.constants

@@ -139,10 +139,10 @@ def check_noise(patch: pytest.MonkeyPatch) -> None:
 
 def check_draws() -> None:
     """One noise for the threshold of a phase, one for each score, one for each mean."""
-    at = where("mean", 60_000, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6))
+    at = where("mean", 15_000, 2, budget=ApproxDP(epsilon=1.0, delta=1e-6))
     method = UserAccelerated(tuning="theory")
     plan, rng = method.plan(at), Counting(4)
-    users = means_of(np.zeros((60_000, 3)), 2)
+    users = means_of(np.zeros((15_000, 3)), 2)
     found = method.release(users, method.plan(at), Ledger(at.budget), rng)
     assert found.diagnostics["steps"] == plan.steps
     assert rng.calls == {"laplace": len(plan.phases) + plan.steps, "normal": plan.steps}

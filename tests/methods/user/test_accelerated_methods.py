@@ -57,7 +57,7 @@ def test_the_bound_is_of_the_right_size(monkeypatch: Patch) -> None:
     check_worst_user(monkeypatch)
 
 
-@pytest.mark.parametrize("who", [5, 1500, 2900])
+@pytest.mark.parametrize("who", [5, pytest.param(1500, marks=pytest.mark.slow), 2900])
 def test_only_the_users_own_phase_sees_the_user(monkeypatch: Patch, who: int) -> None:
     method = UserAccelerated(tuning="theory")
     assert len(method.plan(where("logistic", 3000, 4)).phases) >= 2
