@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import Page, expect
 
 from dpsco_app.shell import window
-from dpsco_app.shell.places import PLACES
+from dpsco_app.shell.places import EXPLORE, PLACES, VIEWS
 from tests.browser.responsive import PHONE, Ready
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +35,8 @@ ADDRESSES = {
     "methods": ("algorithms?method=mean.clipped", "method=mean.clipped"),
     "errata": ("theory?part=errata&erratum=arora.one-step", "erratum=arora.one-step"),
     "users": ("users?n=2000&d=2&trials=2", "d=2"),
+    "geometry": ("geometry?noise_d=10&draws=50", "draws=50"),
+    "lower-bounds": ("lower-bounds?trials=5", "trials=5"),
 }
 # The dark theme changes colours alone: axe's other rules were asked in the light.
 COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}
@@ -72,7 +74,13 @@ def test_a_page_fits_its_window_and_axe_finds_nothing(
     page.emulate_media(color_scheme=scheme)
     open_page(page, dashboard, ready, slug)
     assert page.get_by_role("heading", level=1).count() == 1
+    for other, title in next((views for views in VIEWS if slug in views), {}).items():
+        link = page.locator(".st-key-views").get_by_role("link", name=title, exact=True)
+        led = urlsplit(str(link.evaluate("e => e.href"))).path
+        assert led == f"/{other}" or other == EXPLORE  # whose link names no path
     expect_to_fit(page, ready, name)
+    ground = page.get_by_test_id("stApp").evaluate(BACKGROUND)
+    assert (max(map(int, re.findall(r"\d+", ground)[:3])) < 128) == (scheme == "dark")
     report = Axe().run(page, options=DEFAULT_OPTIONS)
     assert report.violations_count == 0, report.generate_report()
 

@@ -179,22 +179,6 @@ def test_a_slow_machine_has_its_controls_while_a_run_goes_on(page: Page, dashboa
     slowly.detach()
 
 
-def test_finished_cells_come_back_and_the_back_button_restores(
-    page: Page, dashboard: str, ready: Ready
-) -> None:
-    page.goto(dashboard + SMALL)
-    ready(page)
-    page.get_by_role("button", name="Presets").click()
-    page.get_by_role("button", name="Privacy is free").click()
-    expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
-    wait_for_address(page, "axis=epsilon")
-    ready(page)
-    page.go_back()
-    expect(status(page)).to_contain_text("Finished: 40 cells", timeout=20_000)
-    expect(figure(page)).to_contain_text("Number of records n")
-    ready(page)
-
-
 @pytest.mark.slow
 def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Ready) -> None:
     page.goto(dashboard + SMALL + "&delta=0&methods=mean.clipped")
@@ -207,7 +191,7 @@ def test_a_refused_method_offers_a_way_out(page: Page, dashboard: str, ready: Re
     expect(figure(page)).to_contain_text("Coordinate-wise, Laplace")
 
 
-def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
+def test_on_a_phone_everything_fits_and_is_at_hand_and_the_back_button_restores(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
     page.set_viewport_size(PHONE)
@@ -224,6 +208,11 @@ def test_on_a_phone_the_page_fits_and_everything_is_at_hand(
     page.get_by_role("button", name="Privacy is free").click()
     wait_for_address(page, "axis=epsilon")
     expect(status(page)).to_contain_text("Finished: 240 cells", timeout=30_000)
+    ready(page)
+    page.go_back()
+    expect(status(page)).to_contain_text("Finished: 40 cells", timeout=20_000)
+    expect(figure(page, "compact")).to_contain_text("Number of records n")
+    ready(page)
     page.get_by_test_id("stExpandSidebarButton").click()
     problem = page.get_by_test_id("stSidebar").get_by_role("combobox", name="Problem")
     expect(problem).to_be_in_viewport()

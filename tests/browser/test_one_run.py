@@ -119,21 +119,7 @@ def test_the_exported_run_opens_from_a_file_and_is_still_for_who_asks(
     assert report.violations_count == 0, report.generate_report()
 
 
-def test_a_visit_to_explore_and_back_keeps_both_pages_as_they_were(
-    page: Page, dashboard: str, ready: Ready
-) -> None:
-    page.goto(dashboard + SMALL + "&seed=3")
-    ready(page)
-    page.get_by_role("link", name="Explore").first.click()
-    expect(page.get_by_role("heading", name="DP-SCO Explorer")).to_be_visible(timeout=20_000)
-    page.get_by_role("link", name="One run").first.click()  # before Explore is whole
-    expect(page.get_by_role("heading", name="One run")).to_be_visible(timeout=20_000)
-    ready(page)
-    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("3", timeout=20_000)
-    page.wait_for_url(lambda url: "seed=3" in url and "n=500" in url, timeout=20_000)
-
-
-@pytest.mark.slow  # the test above is quick too; tests/app/shell/test_stopped.py has the cases
+@pytest.mark.slow  # tests/app/shell/test_stopped.py has the cases, test_visit.py a visit
 def test_quick_clicks_from_page_to_page_lose_nothing(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from dpsco_app.shell import arrival, window
-from dpsco_app.shell.places import APART, MENU, PLACES, VIEWS
+from dpsco_app.shell.places import APART, EXPLORE, MENU, PLACES, VIEWS
 from tests.browser.responsive import Ready
 
 START = "/?problem=quadratic&methods=sco.clipped&n=2000&d=3&trials=5&grid=500,1000"
@@ -25,6 +27,42 @@ def expect_scenario(page: Page, ready: Ready, d: int) -> None:
     expect(slider(page, "Dimension d")).to_have_attribute("aria-valuetext", str(d))
 
 
+def path_of(link: Locator) -> str:
+    """Return where a link leads to, without the host and the query."""
+    return urlsplit(str(link.evaluate("e => e.href"))).path.strip("/")
+
+
+def test_the_navigation_names_every_place_and_leads_there_with_the_scenario_and_back(
+    page: Page, dashboard: str, ready: Ready
+) -> None:
+    """By the menu and by the views of a place; tests/app/shell/test_visit.py has every place."""
+    page.goto(dashboard + START)
+    expect_scenario(page, ready, 3)
+    heading = page.get_by_role("heading", level=1)
+    menu = page.get_by_role("navigation", name="App pages")
+    strip = page.locator(".st-key-views")
+    for links, places in ((menu, MENU), (strip, VIEWS[0])):
+        for slug, name in places.items():
+            link = links.get_by_role("link", name=name, exact=True)
+            assert path_of(link) == slug.replace(EXPLORE, "")
+    for links, slug in ((menu, "bounds"), (menu, EXPLORE), (strip, "one-run")):
+        before = heading.inner_text()
+        links.get_by_role("link", name=PLACES[slug], exact=True).click()
+        expect(heading).not_to_have_text(before, timeout=20_000)
+        if slug != EXPLORE:  # which is left before it is whole
+            expect_scenario(page, ready, 3)
+            page.wait_for_url(
+                lambda url, at=slug: f"/{at}?" in url and "n=2000&" in url and "&d=3&" in url,
+                timeout=20_000,
+            )
+    slider(page, "Dimension d").press("ArrowRight")
+    page.wait_for_url(lambda url: "&d=5&" in url, timeout=20_000)
+    menu.get_by_role("link", name="Explore", exact=True).click()
+    expect(heading).to_contain_text("DP-SCO", timeout=20_000)
+    expect_scenario(page, ready, 5)
+
+
+@pytest.mark.slow
 def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_back(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

@@ -14,7 +14,7 @@ from tests.browser.responsive import (
     figure,
 )
 
-PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2"
+PLAIN = "/regimes?problem=mean&methods=mean.clipped,mean.cwme-cdp&p=2&trials=5"
 
 
 @pytest.mark.slow
