@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from dpsco_core.base.cards import BoundCard
 from dpsco_core.problems.base import Setting
@@ -115,6 +116,27 @@ class Bound:
         """Return one sentence for every hypothesis that fails at `setting`."""
         seen = self.seen(setting)
         return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)
+
+
+def variant(
+    card: BoundCard,
+    *,
+    evaluate: Callable[[Setting], Terms],
+    hypotheses: tuple[Hypothesis, ...],
+    combine: Callable[[tuple[float, ...]], float] = math.fsum,
+    letters: tuple[Letter, ...] = (),
+    optimal: Frontier | None = None,
+    **changes: Any,  # of the card's fields
+) -> Bound:
+    """Return a bound whose card is `card` but for some changes."""
+    return Bound(
+        card=replace(card, **changes),
+        evaluate=evaluate,
+        combine=combine,
+        hypotheses=hypotheses,
+        letters=letters,
+        optimal=optimal,
+    )
 
 
 def lettered(letters: tuple[Letter, ...], bounds: tuple[Bound, ...]) -> tuple[Bound, ...]:

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, lettered
+from dpsco_core.bounds.base import Bound, Letter, lettered, variant
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -197,67 +197,60 @@ _LETTERS = (
     Letter(r"\lambda", "smoothness of the loss", lambda s: s.constants.sample_smoothness),
 )
 _CLIPPED_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=replace(_CARD, tables=("zhao",)),
+    variant(
+        _CARD,
+        tables=("zhao",),
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
         hypotheses=_THEOREM,
         optimal=OPTIMAL,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.clipped-logs",
-            name="SCO, simple clipping, rate with logarithms",
-            statement="Theorem 4, (20) with (73)",
-            summary="The theorem's three terms with their logarithms of n; constants are set to 1.",
-            latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
-            r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
-            r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.clipped-logs",
+        name="SCO, simple clipping, rate with logarithms",
+        statement="Theorem 4, (20) with (73)",
+        summary="The theorem's three terms with their logarithms of n; constants are set to 1.",
+        latex=r"DM\Big[\sqrt{\frac{d\ln n}n}+"
+        r"\sqrt d\Big(\frac{\sqrt d}{n\sqrt\rho}\Big)^{1-1/p}+"
+        r"\frac{d^{3/2-1/p}}{n^{1-1/p}}\ln n\Big]",
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
         hypotheses=_THEOREM,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.clipped-directional",
-            name="SCO, simple clipping, directional rate",
-            statement="Theorem 4 with the clipping bias of directional moments",
-            summary="The rate that simple clipping reaches when the clipping bias uses that "
-            "moments are bounded in every direction: lower than the theorem's by d^(1/(2p)) in "
-            "two terms. Logarithms and constants are set to 1.",
-            latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
-            r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.clipped-directional",
+        name="SCO, simple clipping, directional rate",
+        statement="Theorem 4 with the clipping bias of directional moments",
+        summary="The rate that simple clipping reaches when the clipping bias uses that "
+        "moments are bounded in every direction: lower than the theorem's by d^(1/(2p)) in "
+        "two terms. Logarithms and constants are set to 1.",
+        latex=r"DM\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}+"
+        r"\Big(\frac{d^{3/2}}n\Big)^{1-1/p}\Big]",
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
         hypotheses=_THEOREM,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.clipped-explicit",
-            name="SCO, simple clipping, proven",
-            statement="Lemma 5, explicit and with the sharp bias, in (11)",
-            summary="The mean excess risk with every constant proven, at the radius that makes "
-            "this bound smallest and the number of steps at which noise is as large as the "
-            "gradient. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=_EXPLICIT_LATEX % r"\kappa_pd^{(p-1)/2}M^pR^{1-p}" + r",\ " + KAPPA,
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.clipped-explicit",
+        name="SCO, simple clipping, proven",
+        statement="Lemma 5, explicit and with the sharp bias, in (11)",
+        summary="The mean excess risk with every constant proven, at the radius that makes "
+        "this bound smallest and the number of steps at which noise is as large as the "
+        "gradient. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=_EXPLICIT_LATEX % r"\kappa_pd^{(p-1)/2}M^pR^{1-p}" + r",\ " + KAPPA,
         evaluate=named(RISK_TERMS, _RISK_NEEDS, explicit),
         hypotheses=_EXPLICIT,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.clipped-explicit-paper",
-            name="SCO, simple clipping, proven, printed bias",
-            statement="Lemma 5, explicit, with the bias (55), in (11)",
-            summary="What the paper's own clipping bias adds up to, with every constant proven, at "
-            "the radius that makes this bound smallest. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=_EXPLICIT_LATEX % r"\frac{d^{p/2}M^p}{p-1}R^{1-p}",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.clipped-explicit-paper",
+        name="SCO, simple clipping, proven, printed bias",
+        statement="Lemma 5, explicit, with the bias (55), in (11)",
+        summary="What the paper's own clipping bias adds up to, with every constant proven, at "
+        "the radius that makes this bound smallest. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=_EXPLICIT_LATEX % r"\frac{d^{p/2}M^p}{p-1}R^{1-p}",
         evaluate=named(RISK_TERMS, _RISK_NEEDS, partial(explicit, printed=True)),
         hypotheses=_EXPLICIT,
     ),
@@ -275,23 +268,22 @@ _ITERATIVE_CARD = replace(
 )
 _ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
 _ITERATIVE_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=replace(_ITERATIVE_CARD, tables=("zhao",)),
+    variant(
+        _ITERATIVE_CARD,
+        tables=("zhao",),
         evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _scaled(iterative_rate)),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
-    Bound(
-        card=replace(
-            _ITERATIVE_CARD,
-            slug="upper.sco.iterative-logs",
-            name="SCO, iterative updating, claimed rate with logarithms (unproven)",
-            statement="Theorem 7, (36)",
-            summary="The claimed rate with its logarithms of delta, n and d; a lemma that it "
-            "rests on has no proof. Constants are set to 1.",
-            latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}"
-            r"\ln\frac1\delta\,\ln(nd)\Big]",
-            privacy="approx",
-        ),
+    variant(
+        _ITERATIVE_CARD,
+        slug="upper.sco.iterative-logs",
+        name="SCO, iterative updating, claimed rate with logarithms (unproven)",
+        statement="Theorem 7, (36)",
+        summary="The claimed rate with its logarithms of delta, n and d; a lemma that it "
+        "rests on has no proof. Constants are set to 1.",
+        latex=r"DM\Big[\sqrt{\frac dn}+\sqrt d\Big(\frac{\sqrt d}{n\varepsilon}\Big)^{1-1/p}"
+        r"\ln\frac1\delta\,\ln(nd)\Big]",
+        privacy="approx",
         evaluate=named(
             ("sampling", "privacy"),
             ("directional_moment", "diameter"),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import SMALL_SMOOTHNESS, at_least, named
 from dpsco_core.bounds.euclidean.tools import (
@@ -174,38 +173,35 @@ _PRINTED_LATEX = (
     r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}"
 )
 _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=replace(CARD, tables=("zhao",)),
+    variant(
+        CARD,
+        tables=("zhao",),
         evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         hypotheses=_conditions(printed=False),
     ),
-    Bound(
-        card=replace(
-            CARD,
-            slug="upper.sco.cwme-paper",
-            name="SCO, coordinate-wise, printed rate",
-            statement="Theorem 5.2",
-            summary="The theorem's rate as printed: its proof loses a factor M in the second "
-            "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
-            latex=_PRINTED_LATEX,
-        ),
+    variant(
+        CARD,
+        slug="upper.sco.cwme-paper",
+        name="SCO, coordinate-wise, printed rate",
+        statement="Theorem 5.2",
+        summary="The theorem's rate as printed: its proof loses a factor M in the second "
+        "term, so that it is right at M = 1 only; logarithms and constants are set to 1.",
+        latex=_PRINTED_LATEX,
         evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         hypotheses=_conditions(printed=True),
     ),
-    Bound(
-        card=replace(
-            CARD,
-            slug="upper.sco.cwme-probability",
-            name="SCO, coordinate-wise, rate at 95 %",
-            statement="Theorem B.8",
-            summary="The theorem's rate as printed for a risk that is exceeded in at most 5 of 100 "
-            "runs, with its logarithms; like the mean's it is right at M = 1 only. Constants are "
-            "set to 1.",
-            guarantee="probability 0.95",
-            latex=r"\frac{Md\sqrt{\ell}}{\sqrt n}+\ell\Big[\frac{Md^2}{n\sqrt\rho}"
-            r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}+\frac{MLd^{3/2}}{n^3}\Big],\ "
-            r"\ell=\ln\frac{Mdn}\beta",
-        ),
+    variant(
+        CARD,
+        slug="upper.sco.cwme-probability",
+        name="SCO, coordinate-wise, rate at 95 %",
+        statement="Theorem B.8",
+        summary="The theorem's rate as printed for a risk that is exceeded in at most 5 of 100 "
+        "runs, with its logarithms; like the mean's it is right at M = 1 only. Constants are "
+        "set to 1.",
+        guarantee="probability 0.95",
+        latex=r"\frac{Md\sqrt{\ell}}{\sqrt n}+\ell\Big[\frac{Md^2}{n\sqrt\rho}"
+        r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}+\frac{MLd^{3/2}}{n^3}\Big],\ "
+        r"\ell=\ln\frac{Mdn}\beta",
         evaluate=named(
             ("sampling", "privacy", "covering"),
             (*RATE_NEEDS, "sample_smoothness"),
@@ -213,23 +209,21 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_conditions(printed=True),
     ),
-    Bound(
-        card=replace(
-            CARD,
-            slug="upper.sco.cwme-explicit",
-            name="SCO, coordinate-wise, proven",
-            statement="Theorem 3.1 with Lemma B.2, explicit and uniform over the set",
-            summary="The mean excess risk with every constant proven, at the clipping level that "
-            "makes this bound smallest and the number of steps at which noise is as large as R. "
-            + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
-            r"G^2=S^2+\frac{9\tau^2d^2T}{2\rho b^2}+r^2f,\ B=S+rf,\ "
-            r"T=\max\Big(1,\Big\lfloor\frac{2\rho b^2R^2}{9\tau^2d^2}\Big\rfloor\Big),\ "
-            r"S=\frac{LM(\sqrt d+1)}{n^3}+\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big),\ "
-            r"b=\lfloor n/m\rfloor,\ m=2\lceil2\ln(2d)+4d\ln(3n^3)\rceil,\ f=(3n^3)^{-d},\ "
-            r"r=3\tau\sqrt d+R,\ " + HINGE,
-        ),
+    variant(
+        CARD,
+        slug="upper.sco.cwme-explicit",
+        name="SCO, coordinate-wise, proven",
+        statement="Theorem 3.1 with Lemma B.2, explicit and uniform over the set",
+        summary="The mean excess risk with every constant proven, at the clipping level that "
+        "makes this bound smallest and the number of steps at which noise is as large as R. "
+        + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
+        r"G^2=S^2+\frac{9\tau^2d^2T}{2\rho b^2}+r^2f,\ B=S+rf,\ "
+        r"T=\max\Big(1,\Big\lfloor\frac{2\rho b^2R^2}{9\tau^2d^2}\Big\rfloor\Big),\ "
+        r"S=\frac{LM(\sqrt d+1)}{n^3}+\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big),\ "
+        r"b=\lfloor n/m\rfloor,\ m=2\lceil2\ln(2d)+4d\ln(3n^3)\rceil,\ f=(3n^3)^{-d},\ "
+        r"r=3\tau\sqrt d+R,\ " + HINGE,
         evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=(*EXPLICIT_CONDITIONS, _BLOCKS),
     ),

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, variant
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -270,33 +270,29 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
         evaluate=named(RATE_TERMS, ("lipschitz", "diameter"), at_objective(2, _rate)),
         hypotheses=(*A1, KNOWN_HESSIANS, HESSIAN_SIZE, NOISE_SIZE),
     ),
-    Bound(
-        card=replace(
-            CARD,
-            slug="upper.sco.objective-perturbation-explicit",
-            name="Objective perturbation, proven",
-            statement="Algorithm 1, explicit bound with the corrected accuracy",
-            summary="The mean excess risk with every constant proven, for a minimiser as accurate "
-            "as the rate needs; rounding may keep a run from that accuracy, and its noise grows "
-            "with it.",
-            constant="explicit",
-            latex=_B1 % r"\,n",
-        ),
+    variant(
+        CARD,
+        slug="upper.sco.objective-perturbation-explicit",
+        name="Objective perturbation, proven",
+        statement="Algorithm 1, explicit bound with the corrected accuracy",
+        summary="The mean excess risk with every constant proven, for a minimiser as accurate "
+        "as the rate needs; rounding may keep a run from that accuracy, and its noise grows "
+        "with it.",
+        constant="explicit",
+        latex=_B1 % r"\,n",
         evaluate=named(B_TERMS, NEEDS, at_objective(5, _explicit(printed=False))),
         letters=LETTERS,
         hypotheses=(*A1, KNOWN_HESSIANS),
     ),
-    Bound(
-        card=replace(
-            CARD,
-            slug="upper.sco.objective-perturbation-paper",
-            name="Objective perturbation, proven, printed accuracy",
-            statement="Algorithm 1, explicit bound with the accuracy that Theorem 2 prints",
-            summary="What the algorithm's constants add up to at the accuracy that the theorem "
-            "prints: its output noise does not fall as fast as the claimed rate.",
-            constant="explicit",
-            latex=_B1 % "",
-        ),
+    variant(
+        CARD,
+        slug="upper.sco.objective-perturbation-paper",
+        name="Objective perturbation, proven, printed accuracy",
+        statement="Algorithm 1, explicit bound with the accuracy that Theorem 2 prints",
+        summary="What the algorithm's constants add up to at the accuracy that the theorem "
+        "prints: its output noise does not fall as fast as the claimed rate.",
+        constant="explicit",
+        latex=_B1 % "",
         evaluate=named(B_TERMS, NEEDS, at_objective(5, _explicit(printed=True))),
         letters=LETTERS,
         hypotheses=(*A1, KNOWN_HESSIANS),

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.bounds.base import Bound
+from dpsco_core.bounds.base import Bound, variant
 from dpsco_core.bounds.euclidean.conditions import (
     KNOWN_HESSIANS,
     SAMPLE_STRONGLY_CONVEX,
@@ -169,19 +169,17 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.objective-perturbation-strong-paper",
-            name="Objective perturbation, strongly convex, printed rate",
-            statement="Theorem 4",
-            summary="The theorem as printed, with an epsilon in the first denominator that the "
-            "introduction and Table 1 do not have; constants are set to 1.",
-            latex=r"\frac{L^2D^2}{\Delta n\varepsilon}+"
-            r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
-            + WIDTH
-            + r",\ \Delta=\lambda C_{\min}^2",
-        ),
+    variant(
+        _STRONG_CARD,
+        slug="upper.sco.objective-perturbation-strong-paper",
+        name="Objective perturbation, strongly convex, printed rate",
+        statement="Theorem 4",
+        summary="The theorem as printed, with an epsilon in the first denominator that the "
+        "introduction and Table 1 do not have; constants are set to 1.",
+        latex=r"\frac{L^2D^2}{\Delta n\varepsilon}+"
+        r"\frac{L^2G^2\ln(1/\delta)}{\Delta n^2\varepsilon^2},\ "
+        + WIDTH
+        + r",\ \Delta=\lambda C_{\min}^2",
         evaluate=named(
             RATE_TERMS,
             ("lipschitz", "diameter", "sample_strong_convexity"),
@@ -189,27 +187,25 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.objective-perturbation-strong-explicit",
-            name="Objective perturbation, strongly convex, proven",
-            statement="Algorithm 2, explicit bound at the accuracy of Theorem 4",
-            summary="The mean excess risk with every constant proven, for a minimiser as accurate "
-            "as the theorem asks; rounding may keep a run from that accuracy, and its noise grows "
-            "with it.",
-            constant="explicit",
-            latex=r"\frac{\sigma_1^2(G^2+\frac{D^2}4)}{2\Delta n^2}+\frac{\lambda'D^2}4+"
-            r"\frac{L^2D^2}{2\Delta n}+\frac{LD}2\sqrt{\tfrac{2\alpha}\Delta}+L\sqrt{2\sigma_2G},\ "
-            r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
-            r"\sigma_2^2=\frac{64\alpha D^2\ln(2.5/\delta)}{\Delta\varepsilon^2},\ "
-            r"\alpha=\frac{L^2D^2}{\Delta n^2}\min\Big\{1,"
-            r"\frac{L^2D^4\varepsilon^2}{\Delta^2n^2G^2\ln(1/\delta)}\Big\},\ "
-            r"\lambda'=\max\Big\{0,\frac12\Big(\frac{\beta-\lambda}{n(e^{\varepsilon/(4d)}-1)}"
-            r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
-            + WIDTH
-            + r",\ \Delta=\lambda C_{\min}^2",
-        ),
+    variant(
+        _STRONG_CARD,
+        slug="upper.sco.objective-perturbation-strong-explicit",
+        name="Objective perturbation, strongly convex, proven",
+        statement="Algorithm 2, explicit bound at the accuracy of Theorem 4",
+        summary="The mean excess risk with every constant proven, for a minimiser as accurate "
+        "as the theorem asks; rounding may keep a run from that accuracy, and its noise grows "
+        "with it.",
+        constant="explicit",
+        latex=r"\frac{\sigma_1^2(G^2+\frac{D^2}4)}{2\Delta n^2}+\frac{\lambda'D^2}4+"
+        r"\frac{L^2D^2}{2\Delta n}+\frac{LD}2\sqrt{\tfrac{2\alpha}\Delta}+L\sqrt{2\sigma_2G},\ "
+        r"\sigma_1^2=\frac{128L^2\ln(2.5/\delta)}{\varepsilon^2},\ "
+        r"\sigma_2^2=\frac{64\alpha D^2\ln(2.5/\delta)}{\Delta\varepsilon^2},\ "
+        r"\alpha=\frac{L^2D^2}{\Delta n^2}\min\Big\{1,"
+        r"\frac{L^2D^4\varepsilon^2}{\Delta^2n^2G^2\ln(1/\delta)}\Big\},\ "
+        r"\lambda'=\max\Big\{0,\frac12\Big(\frac{\beta-\lambda}{n(e^{\varepsilon/(4d)}-1)}"
+        r"-\lambda\Big)\Big\},\text{ 0 for the quadratic loss},\ "
+        + WIDTH
+        + r",\ \Delta=\lambda C_{\min}^2",
         evaluate=named(B_TERMS, _STRONG_NEEDS, at_objective(5, _explicit_strong)),
         letters=LETTERS,
         hypotheses=(*A1, SYMMETRIC, SAMPLE_STRONGLY_CONVEX, KNOWN_HESSIANS),

@@ -23,7 +23,7 @@ from dpsco_core.base.cards import (
     BoundCard,
     Paper,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis
+from dpsco_core.bounds.base import Bound, Hypothesis, variant
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -201,31 +201,30 @@ _STRONG_CARD = replace(
     _CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS, tables=("su-1",)
 )
 PRIOR_RISKS: tuple[Bound, ...] = (
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.sgd",
-            name="SGD, no privacy",
-            paper=FOLKLORE,
-            statement="one pass of projected SGD, constant step, averaged",
-            summary="The mean excess risk of stochastic gradient descent, which is not private, "
-            "from the centre of a ball of radius D/2 and at its best step. On convex losses no "
-            "method, private or not, beats its rate on all laws; strong convexity allows more.",
-            constant="explicit",
-            latex=r"\frac D2\sqrt{\frac{E\|g\|^2}n},\ "
-            r"E\|g\|^2\le\min\big(L^2,R^2+\mathrm{tr\,Cov}(g)\big)",
-            privacy="none",
-            method="sco.sgd",
-            loss_class=classes.CONVEX,
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.sgd",
+        name="SGD, no privacy",
+        paper=FOLKLORE,
+        statement="one pass of projected SGD, constant step, averaged",
+        summary="The mean excess risk of stochastic gradient descent, which is not private, "
+        "from the centre of a ball of radius D/2 and at its best step. On convex losses no "
+        "method, private or not, beats its rate on all laws; strong convexity allows more.",
+        constant="explicit",
+        latex=r"\frac D2\sqrt{\frac{E\|g\|^2}n},\ "
+        r"E\|g\|^2\le\min\big(L^2,R^2+\mathrm{tr\,Cov}(g)\big)",
+        privacy="none",
+        method="sco.sgd",
+        loss_class=classes.CONVEX,
         evaluate=named(("sampling",), ("diameter",), _sgd),
         hypotheses=(
             DIAMETER,
             Hypothesis(text="gradients of finite second moment", check=_gradient_energy),
         ),
     ),
-    Bound(
-        card=replace(_CARD, loss_class=classes.SMOOTH_LIPSCHITZ),
+    variant(
+        _CARD,
+        loss_class=classes.SMOOTH_LIPSCHITZ,
         evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),

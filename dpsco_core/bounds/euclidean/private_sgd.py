@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 from scipy.special import digamma
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, approximate, named
 from dpsco_core.bounds.tools import enough_records, root_sum_square
@@ -283,34 +282,30 @@ _LETTERS = (
 )
 _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
     Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-paper",
-            name="Private SGD, printed constants",
-            statement="Remark 1",
-            summary="The paper's main result for a target (epsilon, delta), with its constants; "
-            "the method with the noise that this statement takes has at most this mean excess "
-            "risk.",
-            constant="explicit",
-            latex=r"\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-paper",
+        name="Private SGD, printed constants",
+        statement="Remark 1",
+        summary="The paper's main result for a target (epsilon, delta), with its constants; "
+        "the method with the noise that this statement takes has at most this mean excess "
+        "risk.",
+        constant="explicit",
+        latex=r"\frac{5LD}{\sqrt n}+\frac{160LD\sqrt d\,\ln(3/\delta)}{\varepsilon n}",
         evaluate=named(_NAMES, _NEEDS, _at_budget(remark)),
         hypotheses=REMARK_1,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-theorem",
-            name="Private SGD, main theorem",
-            statement="Theorem 6, at the parameters that meet the budget",
-            summary="The main theorem with its parameters solved for the budget, in place of the "
-            "rounder ones of Remark 1.",
-            constant="explicit",
-            latex=r"\frac{5LD}{\sqrt n}+\frac{20LD\sqrt{d\ln(1/\delta_6)}}{\varepsilon_6n},\ "
-            r"\delta_6=\tfrac12\big(\delta-2e^{-n/16}\big),\ "
-            r"\varepsilon_6=\frac{\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-theorem",
+        name="Private SGD, main theorem",
+        statement="Theorem 6, at the parameters that meet the budget",
+        summary="The main theorem with its parameters solved for the budget, in place of the "
+        "rounder ones of Remark 1.",
+        constant="explicit",
+        latex=r"\frac{5LD}{\sqrt n}+\frac{20LD\sqrt{d\ln(1/\delta_6)}}{\varepsilon_6n},\ "
+        r"\delta_6=\tfrac12\big(\delta-2e^{-n/16}\big),\ "
+        r"\varepsilon_6=\frac{\varepsilon}{4(\sqrt{\ln(1/\delta_6)}+2)}",
         evaluate=named(_NAMES, _NEEDS, _at_budget(_theorem)),
         hypotheses=(
             *_LOSSES,
@@ -320,48 +315,41 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             _check(_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
         ),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-utility",
-            name="Private SGD, utility at sound noise",
-            statement="Theorem 4, at the noise of a sound accountant",
-            summary="The paper's utility theorem at its own step size. " + _SOUND,
-            constant="explicit",
-            latex=r"\frac52\,\frac{D(L+\sigma\sqrt d)}{\sqrt n},\ " + _SIGMA,
-            privacy="zcdp",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-utility",
+        name="Private SGD, utility at sound noise",
+        statement="Theorem 4, at the noise of a sound accountant",
+        summary="The paper's utility theorem at its own step size. " + _SOUND,
+        constant="explicit",
+        latex=r"\frac52\,\frac{D(L+\sigma\sqrt d)}{\sqrt n},\ " + _SIGMA,
+        privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-regret",
-            name="Private SGD, regret at sound noise",
-            statement="Corollary 1 with Lemma 1, at the noise of a sound accountant",
-            summary="The regret that the paper proves, over the number of averaged steps. "
-            + _SOUND,
-            constant="explicit",
-            latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
-            privacy="zcdp",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-regret",
+        name="Private SGD, regret at sound noise",
+        statement="Corollary 1 with Lemma 1, at the noise of a sound accountant",
+        summary="The regret that the paper proves, over the number of averaged steps. " + _SOUND,
+        constant="explicit",
+        latex=r"\frac{2\sqrt n}{\lfloor n/2\rfloor+1}D(L+\sigma\sqrt d),\ " + _SIGMA,
+        privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-explicit",
-            name="Private SGD, proven",
-            statement="Theorem 4, sharp form at its best step",
-            summary="The mean excess risk with its constants sharpened, from the centre of a ball "
-            "of radius D/2 and at the step that makes this bound smallest. " + _SOUND,
-            constant="explicit",
-            latex=r"\frac{D}{2m}\sqrt{L^2m+\sigma^2d\,EN},\ m=\lfloor n/2\rfloor+1,\ "
-            r"EN=n(H_n-H_{n-m}),\ " + _SIGMA,
-            privacy="zcdp",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-explicit",
+        name="Private SGD, proven",
+        statement="Theorem 4, sharp form at its best step",
+        summary="The mean excess risk with its constants sharpened, from the centre of a ball "
+        "of radius D/2 and at the step that makes this bound smallest. " + _SOUND,
+        constant="explicit",
+        latex=r"\frac{D}{2m}\sqrt{L^2m+\sigma^2d\,EN},\ m=\lfloor n/2\rfloor+1,\ "
+        r"EN=n(H_n-H_{n-m}),\ " + _SIGMA,
+        privacy="zcdp",
         evaluate=named(
             ("optimisation", "sampling", "privacy"),
             _NOISY_NEEDS,
@@ -369,19 +357,16 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.private-sgd-pruned",
-            name="Private SGD, proven, without noise-only steps",
-            statement="Theorem 4, sharp form, gradient steps only, at their best step",
-            summary="The mean excess risk when the steps without a gradient are left out, which "
-            "hide nothing in the sound analysis, from the centre of a ball of radius D/2. "
-            + _SOUND,
-            constant="explicit",
-            latex=r"\frac D2\sqrt{\frac{L^2+\sigma^2d}m},\ m=\lfloor n/2\rfloor+1,\ " + _SIGMA,
-            privacy="zcdp",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.private-sgd-pruned",
+        name="Private SGD, proven, without noise-only steps",
+        statement="Theorem 4, sharp form, gradient steps only, at their best step",
+        summary="The mean excess risk when the steps without a gradient are left out, which "
+        "hide nothing in the sound analysis, from the centre of a ball of radius D/2. " + _SOUND,
+        constant="explicit",
+        latex=r"\frac D2\sqrt{\frac{L^2+\sigma^2d}m},\ m=\lfloor n/2\rfloor+1,\ " + _SIGMA,
+        privacy="zcdp",
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(pruned)),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),

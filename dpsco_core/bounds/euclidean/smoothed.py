@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from functools import lru_cache, partial
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, WANG_2020, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, lettered
+from dpsco_core.bounds.base import Bound, Letter, lettered, variant
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -198,19 +197,17 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _steps),
         ),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.smoothed-paper",
-            tables=("zhao",),
-            name="SCO, noise smoothing, printed rate",
-            statement="Theorem 5.5 at its best q; Zhao et al., Table I, method 2",
-            summary="The theorem's rate as printed, at the q that makes its terms equal; its proof "
-            "gives other powers of M and rho, so that it is right at M = rho = 1 only. Logarithms "
-            "and constants are set to 1.",
-            latex=r"\min_{1/2\le q\le2}\sqrt M\Big[\frac{d^{(3-q)/2}}{\sqrt n}+"
-            r"\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n}\Big]",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.smoothed-paper",
+        tables=("zhao",),
+        name="SCO, noise smoothing, printed rate",
+        statement="Theorem 5.5 at its best q; Zhao et al., Table I, method 2",
+        summary="The theorem's rate as printed, at the q that makes its terms equal; its proof "
+        "gives other powers of M and rho, so that it is right at M = rho = 1 only. Logarithms "
+        "and constants are set to 1.",
+        latex=r"\min_{1/2\le q\le2}\sqrt M\Big[\frac{d^{(3-q)/2}}{\sqrt n}+"
+        r"\frac{d^{(1+q)/2}}{\rho^{1/4}\sqrt n}\Big]",
         evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         letters=(letters.SMOOTH, Letter("q", "a free power, the best one")),
         hypotheses=(
@@ -220,58 +217,52 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _printed_steps),
         ),
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.smoothed-explicit",
-            name="SCO, noise smoothing, proven",
-            statement="Theorem 3.1 with Lemma B.4, explicit and uniform over the set",
-            summary="The mean excess risk with smoothing variance 1 and every constant proven, at "
-            "the truncation level that makes this bound smallest and the number of steps at which "
-            "noise is as large as R. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
-            r"G^2=S^2+\frac{2S_1^2\tau^2d^2T}{\rho n^2}+r^2f,\ B=S+rf,\ "
-            r"T=\max\Big(1,\Big\lfloor\frac{\rho n^2R^2}{2S_1^2\tau^2d^2}\Big\rfloor\Big),\ "
-            r"S=\frac{LM(\sqrt2+1)}{n^3}+\frac1\tau\sqrt{d+2R^2+R^4}+"
-            r"\frac{\sqrt d\,\tau\ln(2d/f^2)}n,\ f=(3n^3)^{-d},\ r=\tau S_1\sqrt d+R,\ "
-            r"S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.smoothed-explicit",
+        name="SCO, noise smoothing, proven",
+        statement="Theorem 3.1 with Lemma B.4, explicit and uniform over the set",
+        summary="The mean excess risk with smoothing variance 1 and every constant proven, at "
+        "the truncation level that makes this bound smallest and the number of steps at which "
+        "noise is as large as R. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=r"\min_\tau M\sqrt{\tfrac2T\big(R^2+G^2\big)}+MB,\ "
+        r"G^2=S^2+\frac{2S_1^2\tau^2d^2T}{\rho n^2}+r^2f,\ B=S+rf,\ "
+        r"T=\max\Big(1,\Big\lfloor\frac{\rho n^2R^2}{2S_1^2\tau^2d^2}\Big\rfloor\Big),\ "
+        r"S=\frac{LM(\sqrt2+1)}{n^3}+\frac1\tau\sqrt{d+2R^2+R^4}+"
+        r"\frac{\sqrt d\,\tau\ln(2d/f^2)}n,\ f=(3n^3)^{-d},\ r=\tau S_1\sqrt d+R,\ "
+        r"S_1=\tfrac{2\sqrt2}3(2\Phi(1)-1)",
         evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=EXPLICIT_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.prior-wang",
-            tables=("zhao",),
-            name="Wang et al., corrected rate",
-            paper=WANG_2020,
-            statement="convex, as corrected by Kamath et al., section 1.1; Zhao et al., Table I",
-            summary="The first rate for heavy-tailed data, with second moments; the published one "
-            "had d^2 for d^3. Logarithms and constants are set to 1, and the diameter and the "
-            "moment give its units.",
-            latex=r"M\Big(\frac{d^3}{\rho\,n}\Big)^{1/3}",
-            method="",
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.prior-wang",
+        tables=("zhao",),
+        name="Wang et al., corrected rate",
+        paper=WANG_2020,
+        statement="convex, as corrected by Kamath et al., section 1.1; Zhao et al., Table I",
+        summary="The first rate for heavy-tailed data, with second moments; the published one "
+        "had d^2 for d^3. Logarithms and constants are set to 1, and the diameter and the "
+        "moment give its units.",
+        latex=r"M\Big(\frac{d^3}{\rho\,n}\Big)^{1/3}",
+        method="",
         evaluate=named(("privacy",), RATE_NEEDS, wang),
         hypotheses=_WANG_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CARD,
-            slug="upper.sco.prior-wang-strong",
-            name="Wang et al., corrected rate, strongly convex",
-            paper=WANG_2020,
-            statement="strongly convex, as corrected by Kamath et al., section 1.1",
-            summary="The first rate for heavy-tailed data and strongly convex risks, with second "
-            "moments; the published one had d^2 for d^3. Logarithms and constants are set to 1, "
-            "and the moment and the strong convexity give its units.",
-            latex=r"\frac1\lambda\,\frac{d^3}{\rho\,n}",
-            method="",
-            loss_class=classes.SMOOTH_STRONG,
-            problems=STRONG_PROBLEMS,
-        ),
+    variant(
+        _CARD,
+        slug="upper.sco.prior-wang-strong",
+        name="Wang et al., corrected rate, strongly convex",
+        paper=WANG_2020,
+        statement="strongly convex, as corrected by Kamath et al., section 1.1",
+        summary="The first rate for heavy-tailed data and strongly convex risks, with second "
+        "moments; the published one had d^2 for d^3. Logarithms and constants are set to 1, "
+        "and the moment and the strong convexity give its units.",
+        latex=r"\frac1\lambda\,\frac{d^3}{\rho\,n}",
+        method="",
+        loss_class=classes.SMOOTH_STRONG,
+        problems=STRONG_PROBLEMS,
         evaluate=named(
             ("privacy",), ("gaussian_rho", "coordinate_moment", "strong_convexity"), wang_strong
         ),

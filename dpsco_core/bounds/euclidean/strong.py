@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -275,49 +275,43 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="n/T >= m", check=_blocks_filled),
         ),
     ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.cwme-strong-explicit",
-            name="Strongly convex SCO, coordinate-wise, proven",
-            statement="Theorem 3.2 by Minkowski's inequality, m = 1, parallel composition",
-            summary="The mean excess risk with every constant proven, for clipped averages of "
-            "disjoint blocks that each spend the whole budget, at the clipping level and number of "
-            "steps that make this bound smallest. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
-        ),
+    variant(
+        _STRONG_CARD,
+        slug="upper.sco.cwme-strong-explicit",
+        name="Strongly convex SCO, coordinate-wise, proven",
+        statement="Theorem 3.2 by Minkowski's inequality, m = 1, parallel composition",
+        summary="The mean excess risk with every constant proven, for clipped averages of "
+        "disjoint blocks that each spend the whole budget, at the clipping level and number of "
+        "steps that make this bound smallest. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=_STRONG_LATEX + _STRONG_DEVIATION % r"\rho",
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.cwme-strong-explicit-divided",
-            name="Strongly convex SCO, coordinate-wise, proven, divided budget",
-            statement="Theorem 3.2 by Minkowski's inequality, m = 1, rho/T a step",
-            summary="The same bound when each of the T steps spends a T-th of the budget, as the "
-            "paper has it, although blocks are disjoint. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
-        ),
+    variant(
+        _STRONG_CARD,
+        slug="upper.sco.cwme-strong-explicit-divided",
+        name="Strongly convex SCO, coordinate-wise, proven, divided budget",
+        statement="Theorem 3.2 by Minkowski's inequality, m = 1, rho/T a step",
+        summary="The same bound when each of the T steps spends a T-th of the budget, as the "
+        "paper has it, although blocks are disjoint. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=_STRONG_LATEX + _STRONG_DEVIATION % r"(\rho/T)",
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _STRONG_CARD,
-            slug="upper.sco.cwme-strong-framework",
-            name="Strongly convex SCO, coordinate-wise, printed framework",
-            statement="Theorem 3.2, second display, with T + 1 for T",
-            summary="The paper's own sum over the steps, through the proven oracle with rho/T a "
-            "step, at the number of steps that makes it smallest. " + OTHER_PARAMETERS,
-            constant="explicit",
-            latex=r"\min_{T,\tau}\frac L2(T+1)\Big(q^{2T}M^2+"
-            r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
-            + _STRONG_DEVIATION
-            % r"(\rho/T)",
-        ),
+    variant(
+        _STRONG_CARD,
+        slug="upper.sco.cwme-strong-framework",
+        name="Strongly convex SCO, coordinate-wise, printed framework",
+        statement="Theorem 3.2, second display, with T + 1 for T",
+        summary="The paper's own sum over the steps, through the proven oracle with rho/T a "
+        "step, at the number of steps that makes it smallest. " + OTHER_PARAMETERS,
+        constant="explicit",
+        latex=r"\min_{T,\tau}\frac L2(T+1)\Big(q^{2T}M^2+"
+        r"\frac{(\lambda+L)^2G^2}{2\lambda L(\lambda+L)^2-\lambda^2L^2}\Big),\ "
+        + _STRONG_DEVIATION
+        % r"(\rho/T)",
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=True)),
         hypotheses=_STRONG_CONDITIONS,
     ),

@@ -12,14 +12,14 @@ a raw directional moment M; under coordinate-wise central moments g, and means o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from scipy.optimize import brentq
 
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Frontier, Letter, lettered
+from dpsco_core.bounds.base import Bound, Frontier, Letter, lettered, variant
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -291,86 +291,76 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=DIRECTIONAL_CONDITIONS,
         optimal=OPTIMAL,
     ),
-    Bound(
-        card=replace(
-            _CLIPPED_CARD,
-            slug="upper.mean.clipped-directional",
-            name="Directional moments, rate",
-            paper=KAMATH_SINGHAL_ULLMAN_2020,
-            statement="Rate under directional moments; attained by clipping with the sharp bias",
-            summary="The better rate that holds when moments are bounded in every direction, "
-            "which simple clipping attains in mean square; constants set to 1.",
-            guarantee="expectation",
-            latex=r"M\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}\Big]",
-        ),
+    variant(
+        _CLIPPED_CARD,
+        slug="upper.mean.clipped-directional",
+        name="Directional moments, rate",
+        paper=KAMATH_SINGHAL_ULLMAN_2020,
+        statement="Rate under directional moments; attained by clipping with the sharp bias",
+        summary="The better rate that holds when moments are bounded in every direction, "
+        "which simple clipping attains in mean square; constants set to 1.",
+        guarantee="expectation",
+        latex=r"M\Big[\sqrt{\frac dn}+\Big(\frac d{n\sqrt\rho}\Big)^{1-1/p}\Big]",
         evaluate=rate_terms(("sampling", "privacy"), directional_unit, directional_rate),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CLIPPED_CARD,
-            slug="upper.mean.clipped-paper",
-            name="Simple clipping, printed constants",
-            statement="Theorem 2, (14), at the radius that balances bias, tail and noise",
-            summary="The theorem as printed, at the radius of the theory tuning: an error exceeded "
-            "in at most 5 of 100 runs.",
-            constant="explicit",
-            latex=r"\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+"
-            r"\frac{d^{p/2}M^p}{p-1}R^{1-p}+\frac{4R}{n\sqrt\rho}\sqrt\Lambda,\ "
-            r"\Lambda=\ln\frac{2\cdot6^d}\beta,\ "
-            r"R=\sqrt dM\Big(\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n\Big)^{-1/p}",
-        ),
+    variant(
+        _CLIPPED_CARD,
+        slug="upper.mean.clipped-paper",
+        name="Simple clipping, printed constants",
+        statement="Theorem 2, (14), at the radius that balances bias, tail and noise",
+        summary="The theorem as printed, at the radius of the theory tuning: an error exceeded "
+        "in at most 5 of 100 runs.",
+        constant="explicit",
+        latex=r"\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda},\tfrac{8R}n\Lambda\Big\}+"
+        r"\frac{d^{p/2}M^p}{p-1}R^{1-p}+\frac{4R}{n\sqrt\rho}\sqrt\Lambda,\ "
+        r"\Lambda=\ln\frac{2\cdot6^d}\beta,\ "
+        r"R=\sqrt dM\Big(\frac{4\sqrt\Lambda}{n\sqrt\rho}+\frac{8\Lambda}n\Big)^{-1/p}",
         evaluate=terms_of(lambda setting: printed(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CLIPPED_CARD,
-            slug="upper.mean.clipped-probability",
-            name="Simple clipping, proven at 95 %",
-            statement="Theorem 2 with a smaller net, exact noise tail and sharp bias",
-            summary="The theorem with its constants sharpened, at the radius that makes this bound "
-            "smallest: an error exceeded in at most 5 of 100 runs. " + _OTHER_RADIUS,
-            constant="explicit",
-            latex=r"\min_R\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_5},\tfrac{8R}n\Lambda_5\Big\}+"
-            r"\kappa_pd^{(p-1)/2}M^pR^{1-p}+\frac{\sqrt2R}{n\sqrt\rho}"
-            r"\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
-            r"\Lambda_5=\ln\frac{2\cdot5^d}\beta,\ " + KAPPA,
-        ),
+    variant(
+        _CLIPPED_CARD,
+        slug="upper.mean.clipped-probability",
+        name="Simple clipping, proven at 95 %",
+        statement="Theorem 2 with a smaller net, exact noise tail and sharp bias",
+        summary="The theorem with its constants sharpened, at the radius that makes this bound "
+        "smallest: an error exceeded in at most 5 of 100 runs. " + _OTHER_RADIUS,
+        constant="explicit",
+        latex=r"\min_R\max\Big\{\sqrt{\tfrac{12M^2}n\Lambda_5},\tfrac{8R}n\Lambda_5\Big\}+"
+        r"\kappa_pd^{(p-1)/2}M^pR^{1-p}+\frac{\sqrt2R}{n\sqrt\rho}"
+        r"\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
+        r"\Lambda_5=\ln\frac{2\cdot5^d}\beta,\ " + KAPPA,
         evaluate=terms_of(lambda setting: high_probability(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CLIPPED_CARD,
-            slug="upper.mean.clipped-expected",
-            name="Simple clipping, proven mean error",
-            statement="Theorem 2, second-moment version, directional moments",
-            summary="The mean error of simple clipping when moments are bounded in every "
-            "direction, with every constant proven, at the radius that makes this bound smallest. "
-            + _OTHER_RADIUS,
-            constant="explicit",
-            guarantee="expectation",
-            latex=r"\min_R\Big[\frac{dM^2}n+\big(\kappa_pd^{(p-1)/2}M^pR^{1-p}\big)^2+"
-            r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
-        ),
+    variant(
+        _CLIPPED_CARD,
+        slug="upper.mean.clipped-expected",
+        name="Simple clipping, proven mean error",
+        statement="Theorem 2, second-moment version, directional moments",
+        summary="The mean error of simple clipping when moments are bounded in every "
+        "direction, with every constant proven, at the radius that makes this bound smallest. "
+        + _OTHER_RADIUS,
+        constant="explicit",
+        guarantee="expectation",
+        latex=r"\min_R\Big[\frac{dM^2}n+\big(\kappa_pd^{(p-1)/2}M^pR^{1-p}\big)^2+"
+        r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         evaluate=terms_of(directional_mean_square),
         combine=root_sum_square,
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    Bound(
-        card=replace(
-            _CLIPPED_CARD,
-            slug="upper.mean.clipped-expected-coordinate",
-            name="Simple clipping, proven mean error, coordinate moments",
-            statement="Theorem 2, second-moment version, coordinate-wise central moments",
-            summary="The mean error of simple clipping over the lower bounds' own class, with "
-            "every constant proven, at the radius that makes this bound smallest. " + _OTHER_RADIUS,
-            constant="explicit",
-            guarantee="expectation",
-            latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+"
-            r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
-        ),
+    variant(
+        _CLIPPED_CARD,
+        slug="upper.mean.clipped-expected-coordinate",
+        name="Simple clipping, proven mean error, coordinate moments",
+        statement="Theorem 2, second-moment version, coordinate-wise central moments",
+        summary="The mean error of simple clipping over the lower bounds' own class, with "
+        "every constant proven, at the radius that makes this bound smallest. " + _OTHER_RADIUS,
+        constant="explicit",
+        guarantee="expectation",
+        latex=r"\min_R\Big[\frac{dg^2}n+\big(\kappa_p(\sqrt dg)^p(R-R_0)^{1-p}\big)^2+"
+        r"\frac{2dR^2}{\rho n^2}\Big]^{1/2},\ " + KAPPA,
         evaluate=terms_of(coordinate_mean_square),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),

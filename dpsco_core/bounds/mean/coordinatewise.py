@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Literal
 
 from scipy.optimize import minimize_scalar
@@ -19,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -322,72 +321,64 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             evaluate=rate_terms(("sampling", "privacy"), moment_scale, rate),
             hypotheses=paper_conditions,
         ),
-        Bound(
-            card=replace(
-                rate_card,
-                slug=f"upper.{slug}-logs",
-                name=f"{title}, rate with logarithms",
-                statement=f"Theorem 4.1 ({algorithm}) at the tau of Corollary 4.2",
-                summary="The theorem's three terms with their logarithms; constants set to 1.",
-                latex=r"\sqrt d\Big(\sqrt{\frac{\ln(d/\beta)}n}+\tau^{1-p}\Big)+"
-                + log_noise
-                + level_text,
-            ),
+        variant(
+            rate_card,
+            slug=f"upper.{slug}-logs",
+            name=f"{title}, rate with logarithms",
+            statement=f"Theorem 4.1 ({algorithm}) at the tau of Corollary 4.2",
+            summary="The theorem's three terms with their logarithms; constants set to 1.",
+            latex=r"\sqrt d\Big(\sqrt{\frac{\ln(d/\beta)}n}+\tau^{1-p}\Big)+"
+            + log_noise
+            + level_text,
             evaluate=terms_of(lambda s: with_logarithms(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
-        Bound(
-            card=replace(
-                rate_card,
-                slug=f"upper.{slug}-paper",
-                name=f"{title}, printed constants",
-                statement=f"Theorem 4.1 ({algorithm}), constants of its proof, C = 14",
-                summary="What the paper's own constants add up to: a bias constant of 14 to the "
-                "power p-1, and noise for a sensitivity several times too large.",
-                constant="explicit",
-                latex=r"\sqrt d\Big(10\sqrt{\tfrac mn}+3\big(\tfrac{14}\tau\big)^{p-1}\Big)+"
-                + printed_noise
-                + r",\ m=4\ln\tfrac{2d}\beta"
-                + level_text,
-            ),
+        variant(
+            rate_card,
+            slug=f"upper.{slug}-paper",
+            name=f"{title}, printed constants",
+            statement=f"Theorem 4.1 ({algorithm}), constants of its proof, C = 14",
+            summary="What the paper's own constants add up to: a bias constant of 14 to the "
+            "power p-1, and noise for a sensitivity several times too large.",
+            constant="explicit",
+            latex=r"\sqrt d\Big(10\sqrt{\tfrac mn}+3\big(\tfrac{14}\tau\big)^{p-1}\Big)+"
+            + printed_noise
+            + r",\ m=4\ln\tfrac{2d}\beta"
+            + level_text,
             evaluate=terms_of(lambda s: printed(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
-        Bound(
-            card=replace(
-                rate_card,
-                slug=f"upper.{slug}-probability",
-                name=f"{title}, proven at 95 %",
-                statement=f"Theorem 4.1 ({algorithm}), proof with sharp bias and exact noise",
-                summary="An error that is exceeded in at most 5 of 100 runs, with every constant "
-                "proven, for an even number of blocks and at the clipping level that makes this "
-                "bound smallest. The method's own tunings take others, and may err more.",
-                constant="explicit",
-                guarantee="probability 0.95",
-                latex=r"\min_\tau\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big)+"
-                + noise_text
-                + r",\ b=\lfloor n/m\rfloor,\ m=2\lceil2\ln\tfrac{2d}\beta\rceil,\ "
-                + HINGE,
-            ),
+        variant(
+            rate_card,
+            slug=f"upper.{slug}-probability",
+            name=f"{title}, proven at 95 %",
+            statement=f"Theorem 4.1 ({algorithm}), proof with sharp bias and exact noise",
+            summary="An error that is exceeded in at most 5 of 100 runs, with every constant "
+            "proven, for an even number of blocks and at the clipping level that makes this "
+            "bound smallest. The method's own tunings take others, and may err more.",
+            constant="explicit",
+            guarantee="probability 0.95",
+            latex=r"\min_\tau\sqrt d\Big(\frac{10}{\sqrt b}+h_p(3\tau-R)\Big)+"
+            + noise_text
+            + r",\ b=\lfloor n/m\rfloor,\ m=2\lceil2\ln\tfrac{2d}\beta\rceil,\ "
+            + HINGE,
             evaluate=terms_of(lambda s: high_probability(s, noise, BETA)),
             hypotheses=(*explicit_conditions, _EVEN_BLOCKS),
         ),
-        Bound(
-            card=replace(
-                rate_card,
-                slug=f"upper.{slug}-expected",
-                name=f"{title}, proven mean error",
-                statement=f"Algorithm 3 ({algorithm}) with m = 1: mean square error",
-                summary="The mean error of the clipped average with the tight noise, with every "
-                "constant proven, at the clipping level that makes this bound smallest; for the "
-                "mean error one block is best, and more blocks buy reliability only.",
-                constant="explicit",
-                guarantee="expectation",
-                latex=r"\min_\tau\sqrt{\frac dn+(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)+"
-                + energy
-                + r",\ \psi(t)=h_p(3\tau-t)^2,\ "
-                + HINGE,
-            ),
+        variant(
+            rate_card,
+            slug=f"upper.{slug}-expected",
+            name=f"{title}, proven mean error",
+            statement=f"Algorithm 3 ({algorithm}) with m = 1: mean square error",
+            summary="The mean error of the clipped average with the tight noise, with every "
+            "constant proven, at the clipping level that makes this bound smallest; for the "
+            "mean error one block is best, and more blocks buy reliability only.",
+            constant="explicit",
+            guarantee="expectation",
+            latex=r"\min_\tau\sqrt{\frac dn+(d-1)\psi(0)+\psi(R)+(\sqrt d-1)R\psi'(0)+"
+            + energy
+            + r",\ \psi(t)=h_p(3\tau-t)^2,\ "
+            + HINGE,
             evaluate=terms_of(lambda s: mean_square(s, noise)),
             combine=root_sum_square,
             hypotheses=explicit_conditions,

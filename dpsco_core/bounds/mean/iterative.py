@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_index
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered, variant
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
 from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
 from dpsco_core.bounds.tools import (
@@ -302,19 +301,17 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
         evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_rate(s, BETA)),
         hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, SOLVED_EXACTLY),
     ),
-    Bound(
-        card=replace(
-            _ITERATIVE_CARD,
-            slug="upper.mean.iterative-amplified",
-            name="Iterative updating, rate with amplification",
-            statement="Theorem 5, (21), at the balancing radius",
-            summary="The theorem's rate under (epsilon, delta)-DP, where the random split hides "
-            "which group a record is in; constants set to 1.",
-            latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+2\sqrt d\,c^{1-1/p}\Big],\ "
-            r"c=\frac{\sqrt{d+\ln(1/\beta)}}{n\varepsilon}\Big(\ln\tfrac1\delta+"
-            r"\sqrt{\ln\tfrac1\delta\ln\ln\tfrac1\beta}\Big)",
-            privacy="approx",
-        ),
+    variant(
+        _ITERATIVE_CARD,
+        slug="upper.mean.iterative-amplified",
+        name="Iterative updating, rate with amplification",
+        statement="Theorem 5, (21), at the balancing radius",
+        summary="The theorem's rate under (epsilon, delta)-DP, where the random split hides "
+        "which group a record is in; constants set to 1.",
+        latex=r"M\Big[\sqrt{\frac{d+\ln\frac1\beta}n}+2\sqrt d\,c^{1-1/p}\Big],\ "
+        r"c=\frac{\sqrt{d+\ln(1/\beta)}}{n\varepsilon}\Big(\ln\tfrac1\delta+"
+        r"\sqrt{\ln\tfrac1\delta\ln\ln\tfrac1\beta}\Big)",
+        privacy="approx",
         evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_amplified_rate(s, BETA)),
         hypotheses=(
             DIRECTIONAL_MOMENT,
@@ -326,19 +323,17 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             ),
         ),
     ),
-    Bound(
-        card=replace(
-            _ITERATIVE_CARD,
-            slug="upper.mean.iterative-paper",
-            name="Iterative updating, printed constants",
-            statement="Theorem 5 with Lemmas 6 and 8, (91) and (55), parallel composition",
-            summary="What the paper's constants add up to, for an exactly solved inner program "
-            "and k = 2397 groups.",
-            constant="explicit",
-            latex=r"\min_R6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p},\ r_0=\max\Big\{160M\sqrt{\tfrac dn},"
-            r"\tfrac{160\sqrt2R}n\sqrt{\tfrac{kd}\rho},"
-            r"40\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}",
-        ),
+    variant(
+        _ITERATIVE_CARD,
+        slug="upper.mean.iterative-paper",
+        name="Iterative updating, printed constants",
+        statement="Theorem 5 with Lemmas 6 and 8, (91) and (55), parallel composition",
+        summary="What the paper's constants add up to, for an exactly solved inner program "
+        "and k = 2397 groups.",
+        constant="explicit",
+        latex=r"\min_R6r_0+\frac{d^{p/2}M^p}{p-1}R^{1-p},\ r_0=\max\Big\{160M\sqrt{\tfrac dn},"
+        r"\tfrac{160\sqrt2R}n\sqrt{\tfrac{kd}\rho},"
+        r"40\sqrt{\tfrac{2R^2k^2}{\rho n^2}+\tfrac{M^2k}n}\Big\}",
         evaluate=_paper_terms,
         hypotheses=(
             *DIRECTIONAL_CONDITIONS,
@@ -347,19 +342,16 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             _not_vacuous(_paper_terms),
         ),
     ),
-    Bound(
-        card=replace(
-            _ITERATIVE_CARD,
-            slug="upper.mean.iterative-probability",
-            name="Iterative updating, proven at 95 %",
-            statement="Theorem 5 at quantile one half, without the split of the failure budget",
-            summary="The same proof with its slack removed, for an exactly solved inner program "
-            "and the best number of groups from 8 to 120.",
-            constant="explicit",
-            latex=r"\min_{R,k}6\,\frac{(4\sqrt d+\sqrt k)\sqrt{\frac{M^2}n+\frac{2R^2k}"
-            r"{\rho n^2}}}{\frac12-\sqrt{\ln(1/\beta)/(2k)}}+\kappa_pd^{(p-1)/2}M^pR^{1-p},\ "
-            + KAPPA,
-        ),
+    variant(
+        _ITERATIVE_CARD,
+        slug="upper.mean.iterative-probability",
+        name="Iterative updating, proven at 95 %",
+        statement="Theorem 5 at quantile one half, without the split of the failure budget",
+        summary="The same proof with its slack removed, for an exactly solved inner program "
+        "and the best number of groups from 8 to 120.",
+        constant="explicit",
+        latex=r"\min_{R,k}6\,\frac{(4\sqrt d+\sqrt k)\sqrt{\frac{M^2}n+\frac{2R^2k}"
+        r"{\rho n^2}}}{\frac12-\sqrt{\ln(1/\beta)/(2k)}}+\kappa_pd^{(p-1)/2}M^pR^{1-p},\ " + KAPPA,
         evaluate=_quantile_terms,
         hypotheses=(
             *DIRECTIONAL_CONDITIONS,

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -150,38 +150,33 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
         evaluate=rate_terms(("sampling", "privacy"), moment_scale, smoothed_rate),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
     ),
-    Bound(
-        card=replace(
-            _SMOOTHED_CARD,
-            slug="upper.mean.smoothed-expected",
-            name="Noise smoothing, proven mean error",
-            statement="Algorithm 4, Lemma B.4 at a fixed point, explicit form (v)",
-            summary="The mean error of smoothed truncation with smoothing variance 1, with every "
-            "constant proven, at the truncation level that makes this bound smallest. "
-            + _OTHER_LEVEL,
-            constant="explicit",
-            latex=r"\min_\tau\Big[\sum_j\Big(\frac{3v_j}{4\sqrt2\,\tau}\Big)^2+\frac2n\sum_jv_j+"
-            r"\frac{2S_1^2\tau^2d^2}{\rho n^2}\Big]^{1/2},\ " + _MOMENTS,
-        ),
+    variant(
+        _SMOOTHED_CARD,
+        slug="upper.mean.smoothed-expected",
+        name="Noise smoothing, proven mean error",
+        statement="Algorithm 4, Lemma B.4 at a fixed point, explicit form (v)",
+        summary="The mean error of smoothed truncation with smoothing variance 1, with every "
+        "constant proven, at the truncation level that makes this bound smallest. " + _OTHER_LEVEL,
+        constant="explicit",
+        latex=r"\min_\tau\Big[\sum_j\Big(\frac{3v_j}{4\sqrt2\,\tau}\Big)^2+\frac2n\sum_jv_j+"
+        r"\frac{2S_1^2\tau^2d^2}{\rho n^2}\Big]^{1/2},\ " + _MOMENTS,
         evaluate=terms_of(mean_square),
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
-    Bound(
-        card=replace(
-            _SMOOTHED_CARD,
-            slug="upper.mean.smoothed-probability",
-            name="Noise smoothing, proven at 95 %",
-            statement="Algorithm 4, Lemma B.4 at a fixed point, explicit form (i)",
-            summary="An error of smoothed truncation with smoothing variance 1 that is exceeded in "
-            "at most 5 of 100 runs, with every constant proven, at the truncation level that makes "
-            "this bound smallest. " + _OTHER_LEVEL,
-            constant="explicit",
-            guarantee="probability 0.95",
-            latex=r"\min_\tau\frac1\tau\Big(\sum_jv_j^2\Big)^{1/2}+\frac{\sqrt d\,\tau}n"
-            r"\ln\frac{4d}\beta+\sigma\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
-            r"\sigma^2=\frac{2S_1^2\tau^2d}{\rho n^2},\ " + _MOMENTS,
-        ),
+    variant(
+        _SMOOTHED_CARD,
+        slug="upper.mean.smoothed-probability",
+        name="Noise smoothing, proven at 95 %",
+        statement="Algorithm 4, Lemma B.4 at a fixed point, explicit form (i)",
+        summary="An error of smoothed truncation with smoothing variance 1 that is exceeded in "
+        "at most 5 of 100 runs, with every constant proven, at the truncation level that makes "
+        "this bound smallest. " + _OTHER_LEVEL,
+        constant="explicit",
+        guarantee="probability 0.95",
+        latex=r"\min_\tau\frac1\tau\Big(\sum_jv_j^2\Big)^{1/2}+\frac{\sqrt d\,\tau}n"
+        r"\ln\frac{4d}\beta+\sigma\Big(\sqrt d+\sqrt{2\ln\tfrac2\beta}\Big),\ "
+        r"\sigma^2=\frac{2S_1^2\tau^2d}{\rho n^2},\ " + _MOMENTS,
         evaluate=terms_of(lambda setting: high_probability(setting, BETA)),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),

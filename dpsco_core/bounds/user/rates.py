@@ -15,7 +15,7 @@ from dataclasses import replace
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import FOLKLORE, LOWY_2024, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -226,20 +226,18 @@ LETTERS = (
     Letter(r"\kappa", "smoothness in units of L/R", _condition),
 )
 _USER_RATES: tuple[Bound, ...] = (
-    Bound(
-        card=replace(
-            THEOREM_3_2_CARD,
-            slug="upper.user.non-private",
-            name="All items without privacy, rate",
-            paper=FOLKLORE,
-            statement="SGD or ERM on all n m items",
-            summary="The rate of SGD or empirical risk minimisation on all items of all users, "
-            "which are not private. Its constant is set to 1.",
-            latex=r"\frac{LR}{\sqrt{nm}}",
-            privacy="none",
-            method="",
-            loss_class=classes.LIPSCHITZ,
-        ),
+    variant(
+        THEOREM_3_2_CARD,
+        slug="upper.user.non-private",
+        name="All items without privacy, rate",
+        paper=FOLKLORE,
+        statement="SGD or ERM on all n m items",
+        summary="The rate of SGD or empirical risk minimisation on all items of all users, "
+        "which are not private. Its constant is set to 1.",
+        latex=r"\frac{LR}{\sqrt{nm}}",
+        privacy="none",
+        method="",
+        loss_class=classes.LIPSCHITZ,
         evaluate=named(("sampling",), NEEDS, _non_private),
         hypotheses=LOSSES,
     ),
