@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base.errors import require
@@ -43,41 +44,33 @@ def in_moment_units(setting: Setting) -> Setting:
     return replace(setting, constants=constants)
 
 
-def _coordinate_moment(setting: Setting) -> str:
-    if math.isfinite(setting.constants.coordinate_moment):
-        return ""
-    return (
-        f"The problem certifies no coordinate-wise moment of order p={setting.moment_order:g}, "
-        "which this bound needs."
-    )
+def certified(text: str, what: str, number: Callable[[Setting], float]) -> Hypothesis:
+    """Return the condition that a number is finite; {p} in `what` stands for the moment order."""
+
+    def check(setting: Setting) -> str:
+        if math.isfinite(number(setting)):
+            return ""
+        name = what.format(p=f"{setting.moment_order:g}")
+        return f"The problem certifies no {name}, which this bound needs."
+
+    return Hypothesis(text=text, check=check)
 
 
-COORDINATE_MOMENT = Hypothesis(
-    text="finite central moment of order p in every coordinate", check=_coordinate_moment
+COORDINATE_MOMENT = certified(
+    "finite central moment of order p in every coordinate",
+    "coordinate-wise moment of order p={p}",
+    lambda setting: setting.constants.coordinate_moment,
 )
-
-
-def _directional_moment(setting: Setting) -> str:
-    if math.isfinite(setting.constants.directional_moment):
-        return ""
-    return (
-        f"The problem certifies no directional moment M of order p={setting.moment_order:g}, "
-        "which this bound needs."
-    )
-
-
-DIRECTIONAL_MOMENT = Hypothesis(
-    text="finite raw moment of order p in every direction", check=_directional_moment
+DIRECTIONAL_MOMENT = certified(
+    "finite raw moment of order p in every direction",
+    "directional moment M of order p={p}",
+    lambda setting: setting.constants.directional_moment,
 )
-
-
-def _finite_variance(setting: Setting) -> str:
-    if math.isfinite(setting.constants.variance_trace):
-        return ""
-    return "The problem certifies no finite variance, which this bound needs."
-
-
-FINITE_VARIANCE = Hypothesis(text="finite trace of the covariance", check=_finite_variance)
+FINITE_VARIANCE = certified(
+    "finite trace of the covariance",
+    "finite variance",
+    lambda setting: setting.constants.variance_trace,
+)
 
 
 def _gaussian_budget(setting: Setting) -> str:

@@ -6,43 +6,34 @@ import math
 from collections.abc import Callable
 
 from dpsco_core.bounds.base import Hypothesis, Terms
-from dpsco_core.bounds.conditions import moment_scale
+from dpsco_core.bounds.conditions import certified, moment_scale
 from dpsco_core.privacy.budget import ApproxDP
 from dpsco_core.problems.base import Setting
 
 STRONG_PROBLEMS = ("quadratic", "least-squares")
 
 
-def _finite(text: str, what: str, number: Callable[[Setting], float]) -> Hypothesis:
-    def check(setting: Setting) -> str:
-        if math.isfinite(number(setting)):
-            return ""
-        return f"The problem certifies no {what}, which this bound needs."
-
-    return Hypothesis(text=text, check=check)
-
-
-DIAMETER = _finite(
+DIAMETER = certified(
     "a constraint set of finite diameter",
     "finite diameter of its constraint set",
     lambda setting: setting.constants.diameter,
 )
-SMOOTH = _finite(
+SMOOTH = certified(
     "a smooth population risk",
     "smoothness of its population risk",
     lambda setting: setting.constants.smoothness,
 )
-SAMPLE_SMOOTH = _finite(
+SAMPLE_SMOOTH = certified(
     "every record's loss is smooth",
     "smoothness of the loss of every record",
     lambda setting: setting.constants.sample_smoothness,
 )
-LIPSCHITZ = _finite(
+LIPSCHITZ = certified(
     "every record's loss is Lipschitz",
     "Lipschitz constant of the loss of every record",
     lambda setting: setting.constants.lipschitz,
 )
-GRADIENT_BOUND = _finite(
+GRADIENT_BOUND = certified(
     "a finite bound R on the population gradient",
     "bound R on the norm of its population gradient",
     lambda setting: setting.constants.mean_gradient_bound,
