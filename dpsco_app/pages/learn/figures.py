@@ -133,6 +133,9 @@ def _study(lesson: Lesson, found: LessonEvidence, title: str) -> None:
 
     def draw(look: Look) -> go.Figure:
         figure = error_figure(scenario, measured, bounds, look, start, beside, ends)
+        # A mark at the scenario's own value could give the answer away.
+        names = [a for a in figure.layout.annotations if not a.text.startswith("chosen ")]
+        figure.update_layout(shapes=(), annotations=names, overwrite=True)
         if lesson.floor:  # over the shaded region, a band would look like a part of it
             figure.data = [t for t in figure.data if not str(t.name).endswith(", 10-90 %")]
         return figure

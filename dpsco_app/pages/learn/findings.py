@@ -163,13 +163,13 @@ def private_look(evidence: LessonEvidence) -> LessonFinding:
     looked, blind = (_average(table, name) for name in (ADAPTIVE, BLIND))
     best, least = float(private.idxmin()), float(private.min())
     names = [method_card(m).name for m in ("mean.adaptive", "mean.clipped")]
+    near = "about" if short(looked / least) == "1" else f"{short(looked / least)} times"
     return LessonFinding(
         answer=looked / least,
-        headline=f"{names[0]} has {short(looked / least)} times the least error, "
-        f"{inside(names[1])} {short(blind / least)} times",
+        headline=f"{names[0]}: {near} the least error. {names[1]}: {short(blind / least)} times",
         said=f"The best of all fixed radii, {number_text(best)}, has an error of "
-        f"**{short(least)}**. {names[0]} has {short(looked)}, **{short(looked / least)} times** as "
-        f"much; {inside(names[1])}, which chooses its radius without looking, {short(blind)}, "
+        f"**{short(least)}**. {names[0]} has {short(looked)}, **{near}** that error; "
+        f"{inside(names[1])}, which chooses its radius without looking, {short(blind)}, "
         f"**{short(blind / least)} times** as much.",
     )
 
@@ -191,11 +191,11 @@ def fall(evidence: LessonEvidence) -> LessonFinding:
     first, last = (number_text(x) for x in (private.index[0], private.index[-1]))
     return LessonFinding(
         answer=ratio,
-        headline=f"The private error falls {short(ratio)} times, {how} without privacy "
-        f"({short(plain)} times)",
+        headline=f"The private error falls by a factor of {short(ratio)}, {how} without privacy "
+        f"({short(plain)})",
         said=f"From n = {first} to n = {last} the private error falls from "
-        f"{short(private.iloc[0])} to {short(private.iloc[-1])}, **{short(ratio)} times**; "
-        f"without privacy **{short(plain)} times**.",
+        f"{short(private.iloc[0])} to {short(private.iloc[-1])}, by a factor of "
+        f"**{short(ratio)}**; without privacy by a factor of **{short(plain)}**.",
     )
 
 
@@ -216,8 +216,8 @@ def free_from(evidence: LessonEvidence) -> LessonFinding:
         answer=rest[0],
         headline=f"From ε = {number_text(rest[0])} on privacy is free; at ε = {low} it costs "
         f"{first} times the error",
-        said=f"At ε = {low} the private error is **{first} times** the other one; from "
-        f"ε = **{number_text(rest[0])}** on at most 10 % above it.",
+        said=f"At ε = {low} the private error is **{first} times** that without privacy; from "
+        f"ε = **{number_text(rest[0])}** on it is at most 10 % above.",
     )
 
 

@@ -289,7 +289,7 @@ LESSONS: tuple[Lesson, ...] = (
             trials=5,
         ),
         find=find.least_risk,
-        choices={"start": "The one that uses no data"}
+        choices={"start": "The answer without data"}
         | {slug: method_card(slug).name for slug in find.COMPARED},
         stand=Choosing(places=drawing.least, trials=drawing.least_trials),
         given=("sco.erm",),

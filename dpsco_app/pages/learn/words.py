@@ -98,8 +98,8 @@ WORDS: dict[str, LessonWords] = {
         "Adaptive clipping spends a part of its privacy budget on a noisy count of how many "
         "records are longer than each radius, and picks one. The rest pays for the average. "
         "The curve is the error at each fixed radius, for the same records as before.",
-        question="How many times larger is the error of adaptive clipping than that of the best "
-        "fixed radius?",
+        question="How many times as large as that of the best fixed radius is the error of "
+        "adaptive clipping?",
         before="The radius chosen without looking is larger than these data need",
         why="The lengths of the records cost little to learn about: a count changes by one when "
         "one record changes, so little noise hides it. Nobody may use the best radius in "
@@ -120,7 +120,7 @@ WORDS: dict[str, LessonWords] = {
         "$n^{-(1-1/p)}$. With p = 4 that is 32 times less. The measured fall is larger because R "
         "grows more slowly at these sizes: most of it is the length of an ordinary record, about "
         "√d, which does not depend on n. The formula describes only the part of R that grows. "
-        "The sampling error, which the figure includes, falls by a factor of ten.",
+        "The figure includes the sampling error, which falls by a factor of about ten.",
     ),
     "free": LessonWords(
         title="When privacy is free",
@@ -140,8 +140,8 @@ WORDS: dict[str, LessonWords] = {
         "**pure** ε-DP the noise has a Laplace distribution, and budgets simply add up, so each "
         "share is ε/d. With a δ, a tiny probability of failure, the noise may be Gaussian, and "
         "squares of budgets add up, so each share is about ε/√d. Here n = 20,000 and ε = 1.",
-        question="At d = 100, how many times larger is the error with Laplace noise than the error "
-        "with Gaussian noise?",
+        question="At d = 100, how many times as large as with Gaussian noise is the error with "
+        "Laplace noise?",
         before="The error with Gaussian noise, and without privacy",
         why="Split over d numbers, Laplace noise grows like d in each of them, Gaussian noise like "
         "√d. In few dimensions Laplace noise is even the better one. In many, the difference "
@@ -179,12 +179,12 @@ WORDS: dict[str, LessonWords] = {
     ),
     "users": LessonWords(
         title="Users: hiding all that a person gave",
-        text="Now each user has m records, and a neighbouring data set replaces all records of one "
-        "user. The average of a user's records gets better with m, like 1/√m. **Clipped user "
+        text="Now each user has m records, called items, and a neighbouring data set replaces all "
+        "items of one user. The error of a user's average falls with m, like 1/√m. **Clipped user "
         "gradients** clip each average to a ball of fixed size. **Filtered gradients** "
         "first find, privately, where most averages lie, drop the others, and add noise only as "
         "large as their spread. The dotted line is the answer 0, which uses no data.",
-        question="From how many records per user on do filtered gradients have the smaller error?",
+        question="From how many items per user on do filtered gradients have the smaller error?",
         before="Clipped user gradients: hiding a user costs the same at every m",
         why="Clipping to a fixed ball needs the same noise however good the averages are, and here "
         "that alone costs more than answering 0: the data are the hard instance of the lower "
@@ -199,7 +199,7 @@ WORDS: dict[str, LessonWords] = {
         "guess many signs wrong, **whatever it does**. Fano's inequality and its sharper relatives "
         "prove this for every private algorithm: none has a mean error inside the shaded region. "
         "The data are that hard instance.",
-        question="At n = 20,000, how many times larger than the proven limit is the error of "
+        question="At n = 20,000, how many times as large as the proven limit is the error of "
         "simple clipping?",
         before="The proven limit. The grey line may enter the region: it is not private",
         why="The spikes are as rare as they can be while they still move the mean: rarer ones "

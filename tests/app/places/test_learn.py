@@ -238,6 +238,7 @@ ANSWERS: dict[str, tuple[float, float] | str | int] = {
 def test_a_lesson_teaches_what_it_says(slug: str) -> None:
     page = predict(open_at("learn", lesson=str(number(slug))), slug)
     page = checked(page.button(key="learn_run").click().run())
+    assert not any("chosen " in chart.proto.spec for chart in page.get("plotly_chart"))
     answer, expected = page.session_state[RUNS][slug].finding.answer, ANSWERS[slug]
     if not isinstance(expected, tuple):
         assert answer == expected

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -121,3 +123,14 @@ def test_a_figure_grows_with_its_type() -> None:
     assert (large.layout.height, large.layout.margin.r) == (400, 100 * SCALE)
     assert "<br>" in large.layout.title.text and large.layout.title.pad.t == 22 * SCALE
     assert figure.data[0].marker.size == 8  # the figure itself stays
+
+
+@pytest.mark.parametrize("size", ["normal", "large"])
+def test_the_sentence_of_a_projector_stands_below_its_figure(size: str) -> None:
+    page = open_page(type=size, trials="2", grid="500,1000", methods="mean.clipped")
+    order = [n.type for n in page.main if n.type == "plotly_chart" or _is_sentence(n)]
+    assert order == ["plotly_chart", "markdown"] if size == "large" else order[0] == "markdown"
+
+
+def _is_sentence(node: Any) -> bool:
+    return node.type == "markdown" and "has error" in node.value
