@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from dpsco_core.catalogue import BOUND_SLUGS, METHOD_SLUGS
+from tests.folded import each
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -386,7 +387,7 @@ def modules() -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+@each("rule", RULES, ids=lambda rule: rule.__name__)  # one process parses the tree, once
 def test_the_tree_keeps_the_rule(rule: Rule) -> None:
     sources = modules()
     assert "dpsco_core.privacy.ledger" in sources

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -270,14 +271,16 @@ def test_a_file_that_cannot_be_added_gets_one_sentence_and_adds_nothing(
 
 
 def test_a_file_that_is_not_there_ends_every_command_with_status_2(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = f"--with={tmp_path / 'none.py'}"
     for command in (["catalogue"], ["run"], ["audit"], ["study", "x", "--out", "y"], ["app"]):
         assert main([*command, missing]) == 2
         assert "with must be a Python file that can be read" in capsys.readouterr().err
-    done = run(tmp_path, "-m", "dpsco_app", missing)
-    assert done.returncode == 2 and "with must be" in done.stderr
+    monkeypatch.setattr(sys, "argv", ["dpsco_app", missing])
+    with pytest.raises(SystemExit, match="2"):
+        runpy.run_module("dpsco_app", run_name="__main__")
+    assert "with must be" in capsys.readouterr().err
 
 
 UNCOVERED = {
