@@ -117,9 +117,9 @@ def test_the_best_spike_probability_beats_a_fine_grid(kind, n, d, k, level, mean
     largest = largest_spike_probability(instance, d, k, mean_bound)
     assert 0 < p <= largest
     assert value == AT[kind](p, n, d, k, level)
-    grid = [*dense_grid(min(1e-3 / n, largest / 2), largest), *dense_grid(p / 1.2, p * 1.2)]
+    grid = [*dense_grid(min(1e-3 / n, largest / 2), largest), *dense_grid(p / 1.02, p * 1.02)]
     best = max(AT[kind](float(q), n, d, k, level) for q in grid if q <= largest)
-    assert value >= best * (1 - 1e-6)
+    assert value >= best * (1 - 1e-7)
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -156,8 +156,8 @@ def test_the_other_maxima_beat_a_fine_grid(n, d, k, level, squared):
             ),
         ]
     for p, at in cases:
-        grid = [*dense_grid(1e-3 / n, 1.0), *dense_grid(p / 1.1, min(1.0, p * 1.1))]
-        assert at(p) >= max(at(float(q)) for q in grid) * (1 - 1e-6)
+        grid = [*dense_grid(1e-3 / n, 1.0), *dense_grid(p / 1.02, min(1.0, p * 1.02))]
+        assert at(p) >= max(at(float(q)) for q in grid) * (1 - 1e-7)
 
 
 def test_the_largest_probability_keeps_the_prior_within_the_mean_bound():

@@ -59,7 +59,8 @@ def test_no_explicit_lower_bound_exceeds_what_the_centre_achieves(at):
             assert lower.value(at) <= least * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("at", list(random_settings(40, 33, ("zcdp", "approx"))))
+# Of 27 seeds that with the closest pair, 6.8 apart, which has two records.
+@pytest.mark.parametrize("at", list(random_settings(40, 50, ("zcdp", "approx"))))
 def test_lipschitz_upper_bounds_hold_on_the_hard_instances(at):
     # The linear loss on the hypercube has gradients of norm p^(-1/k) sqrt(d) g: certify that.
     order, d = at.moment_order, at.d
