@@ -137,7 +137,7 @@ class _Reader:
             _refuse("one formula, with an operator between its parts", self._rest())
 
     def _rest(self) -> str:
-        return " ".join(text for _, text in self._tokens[self._place :])
+        return " ".join(text for _, text in self._tokens[self._place :] or self._tokens)
 
     def _next(self) -> str:
         kind, text = ("", "")
@@ -183,7 +183,7 @@ class _Reader:
             self._close()
             return
         if self._place >= len(self._tokens):
-            _refuse("complete", "nothing after its last sign")
+            _refuse("complete after its last sign", self._rest())
         kind, text = self._tokens[self._place]
         if kind == "sign":
             _refuse("a number, a letter or a bracket after each sign", self._rest())
@@ -201,7 +201,7 @@ class _Reader:
             _refuse(f"made of the names {known}", name)
         least, most, _ = FUNCTIONS[name]
         if not self._taken("("):
-            _refuse(f"followed by a bracket after {name}", self._rest() or "nothing")
+            _refuse(f"followed by a bracket after {name}", self._rest())
         count = 1
         self.sum()
         while self._taken(","):
@@ -214,4 +214,4 @@ class _Reader:
 
     def _close(self) -> None:
         if not self._taken(")"):
-            _refuse("closed with ) where a bracket is open", self._rest() or "nothing")
+            _refuse("closed with ) where a bracket is open", self._rest())

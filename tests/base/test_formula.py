@@ -115,3 +115,11 @@ def test_random_texts_are_read_or_refused_and_never_run() -> None:
             assert found == pytest.approx(value)
             reread += 1
     assert reread > 500
+
+
+def test_a_formula_that_breaks_off_is_shown_whole() -> None:
+    for text, must in (("d/(n+1", "closed with )"), ("d/", "complete after"), ("sqrt", "bracket")):
+        whole = " ".join(re.findall(r"\w+|\W", text))
+        with pytest.raises(InvalidInput, match=re.escape(must)) as refused:
+            parse_formula(text)
+        assert str(refused.value).endswith(f"got formula={whole}.")

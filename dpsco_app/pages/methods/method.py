@@ -41,7 +41,7 @@ def method_page(slug: str, scenario: Scenario) -> None:
     with st.container(key="methods_said"):
         st.markdown(told.what)
     _links(slug, scenario)
-    draw_apart(STATE, near, f"{card.name} does not run at yours.")
+    draw_apart(STATE, near, f"At your settings {card.name} cannot run.")
     st.header("Its steps")
     st.markdown(numbered(told.steps))
     st.header("What it assumes")

@@ -133,10 +133,10 @@ def test_a_method_that_cannot_run_there_says_what_was_changed() -> None:
     page = open_algorithms(method="sco.objective-perturbation", n="2000", rho="0.1")
     shown = texts(page)
     assert "Logistic regression (yours: Mean estimation)" in shown
-    assert "Objective perturbation does not run at yours" in shown
+    assert "At your settings Objective perturbation cannot run" in shown
     assert "n = 2,000, d = 20, ε = 1, δ = 10⁻⁶)" in shown
     press(page, "Use it everywhere")
-    assert "does not run at yours" not in texts(page)
+    assert "cannot run." not in texts(page)
     assert page.query_params["problem"] == "logistic" and page.query_params["n"] == "2000"
 
 
