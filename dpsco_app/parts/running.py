@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
 from dpsco_app.parts.haste import haste
-from dpsco_core.catalogue import BOUNDS, HARD_INSTANCES
+from dpsco_core.catalogue import HARD_INSTANCES, bound
 from dpsco_core.explain.anatomy import starting_risk
 from dpsco_core.results.report import Evaluation, evaluate
 from dpsco_core.results.tables import frame, slopes, summary
@@ -24,6 +25,7 @@ from dpsco_core.runs.study import Cell, Outcome, canonical, cells, run_cell
 from dpsco_core.runs.time_left import Kind, TimeLeft
 from dpsco_core.scenario import Scenario
 
+Made = TypeVar("Made")
 KEPT_CELLS = 20_000
 DRAW_EVERY_SECONDS = 1.0
 WRITE_EVERY_SECONDS = 0.4
@@ -44,9 +46,7 @@ class Result:
     done: bool = False  # whether that is all of this scenario
     # that of the scenario which is drawn beside: a pinned one, or the same on another set
     beside: Result | None = None
-    _tables: dict[str, tuple[int, pd.DataFrame]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _made: dict[str, tuple[int, Any]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def parts(self) -> tuple[Result, ...]:
@@ -74,20 +74,21 @@ class Result:
         return (self.scenario, beside) == (scenario, other)
 
     def table(self) -> pd.DataFrame:
-        """Return the `summary` of what has finished; made once for every number of cells."""
-        return self._made("table", lambda: summary(frame(self.outcomes)))
+        """Return the `summary` of what has finished."""
+        return self.once("table", lambda: summary(frame(self.outcomes)))
 
     def slopes(self) -> pd.DataFrame:
-        """Return the `slopes` of what has finished, made as rarely; empty without an axis."""
+        """Return the `slopes` of what has finished; empty without an axis."""
         if self.scenario.axis is None:
             return pd.DataFrame()
-        return self._made("slopes", lambda: slopes(self.scenario, frame(self.outcomes)))
+        return self.once("slopes", lambda: slopes(self.scenario, frame(self.outcomes)))
 
-    def _made(self, name: str, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        count = len(self.outcomes)
-        if name not in self._tables or self._tables[name][0] != count:
-            self._tables[name] = (count, make())
-        return self._tables[name][1]
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """Return what is made of the outcomes, once for every number of them."""
+        if name not in self._made or self._made[name][0] != self.finished:
+            self._made[name] = (self.finished, make())
+        found: Made = self._made[name][1]
+        return found
 
     def own(self) -> Result:
         """Return a copy for one run of the page to add cells to.
@@ -96,8 +97,8 @@ class Result:
         that has taken its place: what both added to one list would be there twice.
         """
         beside = None if self.beside is None else self.beside.own()
-        tables = dict(self._tables)
-        return replace(self, outcomes=list(self.outcomes), beside=beside, _tables=tables)
+        made = dict(self._made)
+        return replace(self, outcomes=list(self.outcomes), beside=beside, _made=made)
 
     def missing(self) -> list[Cell]:
         """Return the cells that have not run, in their order; a stored study may lack any."""
@@ -248,8 +249,7 @@ def evaluations(scenario: Scenario, slugs: tuple[str, ...]) -> list[Evaluation]:
 
 @lru_cache(maxsize=20_000)
 def _evaluation(point: Scenario, slug: str, x: float | None) -> Evaluation:
-    which = next(b for b in BOUNDS if b.card.slug == slug)
-    return evaluate(point, which, x)
+    return evaluate(point, bound(slug), x)
 
 
 def starting_risks(scenario: Scenario) -> list[tuple[float | None, float]]:

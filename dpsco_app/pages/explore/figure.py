@@ -91,6 +91,10 @@ def say(
 
 def statement(result: Result) -> words.Statement:
     """Return what has finished in words: the sentence, and the figure's headline."""
+    return result.once("statement", lambda: _statement(result))
+
+
+def _statement(result: Result) -> words.Statement:
     scenario = result.scenario
     best = words.best_private(scenario, result.table())
     lower: list[Evaluation] = []

@@ -209,7 +209,7 @@ def wider_is_better(
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
-    """Return what projects rows on each ball, shape (radii, rows), as `radii` (radii, 1)."""
+    """Return what projects rows on each ball, shape (radii, rows): 1 inside; `radii` (radii, 1)."""
     weights: Vector = radii / np.maximum(norms, radii)
     return weights
 
