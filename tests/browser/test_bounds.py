@@ -20,6 +20,7 @@ INTO_EXPLORE = re.compile("Draw this bound in Explore|Open its scenario in Explo
 ERRATA = "/theory?part=errata&erratum=lowy.kept-points"
 
 
+@pytest.mark.slow  # test_who_wins.py clicks a mark; tests/app has the address and the row
 def test_a_key_moves_every_bound_and_a_mark_opens_its_row(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

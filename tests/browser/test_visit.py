@@ -95,6 +95,7 @@ def test_the_navigation_leads_to_every_page_with_the_scenario_of_explore_and_bac
     expect_scenario(page, ready, 5)
 
 
+@pytest.mark.slow  # tests/app/shell/test_visit.py has it without a browser
 def test_a_page_that_needs_another_value_says_so_and_leads_back(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
