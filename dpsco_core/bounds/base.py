@@ -118,7 +118,7 @@ class Bound:
         return tuple(s for s in (h.check(seen) for h in self.hypotheses) if s)
 
 
-def variant(
+def bound_like(
     card: BoundCard,
     *,
     evaluate: Callable[[Setting], Terms],

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, ZHAO_2024, BoundCard
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -197,14 +197,14 @@ _LETTERS = (
     Letter(r"\lambda", "smoothness of the loss", lambda s: s.constants.sample_smoothness),
 )
 _CLIPPED_RISKS: tuple[Bound, ...] = (
-    variant(
+    bound_like(
         _CARD,
         tables=("zhao",),
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(clipped_rate)),
         hypotheses=_THEOREM,
         optimal=OPTIMAL,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.clipped-logs",
         name="SCO, simple clipping, rate with logarithms",
@@ -216,7 +216,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(rate_with_logs)),
         hypotheses=_THEOREM,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.clipped-directional",
         name="SCO, simple clipping, directional rate",
@@ -229,7 +229,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         evaluate=named(_RATE_TERMS, _RATE_NEEDS, _scaled(directional_rate)),
         hypotheses=_THEOREM,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.clipped-explicit",
         name="SCO, simple clipping, proven",
@@ -242,7 +242,7 @@ _CLIPPED_RISKS: tuple[Bound, ...] = (
         evaluate=named(RISK_TERMS, _RISK_NEEDS, explicit),
         hypotheses=_EXPLICIT,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.clipped-explicit-paper",
         name="SCO, simple clipping, proven, printed bias",
@@ -268,13 +268,13 @@ _ITERATIVE_CARD = replace(
 )
 _ENOUGH_GROUPS = enough_records("k = 800 (d ln(1 + 2n) + 2 ln n)", _groups)
 _ITERATIVE_RISKS: tuple[Bound, ...] = (
-    variant(
+    bound_like(
         _ITERATIVE_CARD,
         tables=("zhao",),
         evaluate=named(("sampling", "privacy"), _RATE_NEEDS, _scaled(iterative_rate)),
         hypotheses=(*_CONDITIONS, MINIMUM_INTERIOR, _ENOUGH_GROUPS, SOLVED_EXACTLY, _UNPROVEN),
     ),
-    variant(
+    bound_like(
         _ITERATIVE_CARD,
         slug="upper.sco.iterative-logs",
         name="SCO, iterative updating, claimed rate with logarithms (unproven)",

@@ -10,7 +10,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import scaled_mean_bound
 from dpsco_core.bounds.euclidean.conditions import SMALL_SMOOTHNESS, at_least, named
 from dpsco_core.bounds.euclidean.tools import (
@@ -173,13 +173,13 @@ _PRINTED_LATEX = (
     r"\Big(\frac{\sqrt\rho\,n}{Md^{3/2}}\Big)^{1/p}"
 )
 _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
-    variant(
+    bound_like(
         CARD,
         tables=("zhao",),
         evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(rate)),
         hypotheses=_conditions(printed=False),
     ),
-    variant(
+    bound_like(
         CARD,
         slug="upper.sco.cwme-paper",
         name="SCO, coordinate-wise, printed rate",
@@ -190,7 +190,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=named(RATE_TERMS, RATE_NEEDS, in_scale(printed_rate)),
         hypotheses=_conditions(printed=True),
     ),
-    variant(
+    bound_like(
         CARD,
         slug="upper.sco.cwme-probability",
         name="SCO, coordinate-wise, rate at 95 %",
@@ -209,7 +209,7 @@ _COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_conditions(printed=True),
     ),
-    variant(
+    bound_like(
         CARD,
         slug="upper.sco.cwme-explicit",
         name="SCO, coordinate-wise, proven",

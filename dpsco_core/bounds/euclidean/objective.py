@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import SCO_PROBLEMS, SU_2023, BoundCard
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like
 from dpsco_core.bounds.conditions import check_sizes
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -270,7 +270,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
         evaluate=named(RATE_TERMS, ("lipschitz", "diameter"), at_objective(2, _rate)),
         hypotheses=(*A1, KNOWN_HESSIANS, HESSIAN_SIZE, NOISE_SIZE),
     ),
-    variant(
+    bound_like(
         CARD,
         slug="upper.sco.objective-perturbation-explicit",
         name="Objective perturbation, proven",
@@ -284,7 +284,7 @@ OBJECTIVE_RISKS: tuple[Bound, ...] = (
         letters=LETTERS,
         hypotheses=(*A1, KNOWN_HESSIANS),
     ),
-    variant(
+    bound_like(
         CARD,
         slug="upper.sco.objective-perturbation-paper",
         name="Objective perturbation, proven, printed accuracy",

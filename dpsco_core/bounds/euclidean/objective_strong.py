@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from dpsco_core.base import loss_classes as classes
-from dpsco_core.bounds.base import Bound, variant
+from dpsco_core.bounds.base import Bound, bound_like
 from dpsco_core.bounds.euclidean.conditions import (
     KNOWN_HESSIANS,
     SAMPLE_STRONGLY_CONVEX,
@@ -169,7 +169,7 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _STRONG_CARD,
         slug="upper.sco.objective-perturbation-strong-paper",
         name="Objective perturbation, strongly convex, printed rate",
@@ -187,7 +187,7 @@ STRONG_OBJECTIVE_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=_STRONG_RATE_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _STRONG_CARD,
         slug="upper.sco.objective-perturbation-strong-explicit",
         name="Objective perturbation, strongly convex, proven",

@@ -21,9 +21,8 @@ from dpsco_core.base.cards import (
     SCO_PROBLEMS,
     TALWAR_2014,
     BoundCard,
-    Paper,
 )
-from dpsco_core.bounds.base import Bound, Hypothesis, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like
 from dpsco_core.bounds.conditions import FINITE_VARIANCE, GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -170,38 +169,12 @@ _CARD = BoundCard(
     loss_class=classes.LIPSCHITZ,
     problems=SCO_PROBLEMS,
 )
-
-
-def _prior(
-    slug: str,
-    name: str,
-    statement: str,
-    summary: str,
-    latex: str,
-    *,
-    paper: Paper = FELDMAN_2020,
-    card: BoundCard = _CARD,
-    method: str = "",
-    tables: tuple[str, ...] = (),
-) -> BoundCard:
-    return replace(
-        card,
-        slug=f"upper.sco.{slug}",
-        name=name,
-        paper=paper,
-        statement=statement,
-        summary=summary,
-        latex=latex,
-        method=method,
-        tables=tables or card.tables,
-    )
-
-
+_PRIOR = replace(_CARD, method="")
 _STRONG_CARD = replace(
-    _CARD, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS, tables=("su-1",)
+    _PRIOR, loss_class=classes.LIPSCHITZ_STRONG, problems=STRONG_PROBLEMS, tables=("su-1",)
 )
 PRIOR_RISKS: tuple[Bound, ...] = (
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.sgd",
         name="SGD, no privacy",
@@ -222,68 +195,63 @@ PRIOR_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="gradients of finite second moment", check=_gradient_energy),
         ),
     ),
-    variant(
+    bound_like(
         _CARD,
         loss_class=classes.SMOOTH_LIPSCHITZ,
         evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=(*_LOSSES, SAMPLE_SMOOTH, _MILD),
     ),
-    Bound(
-        card=_prior(
-            "noisy-gd",
-            "Noisy gradient descent, rate",
-            "population risk by uniform convergence",
-            "The first rate for the population risk of noisy gradient descent, which loses "
-            "a fourth root of the dimension. " + _ONE,
-            r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
-            method="sco.noisy-gd",
-            paper=BASSILY_2014,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.noisy-gd",
+        name="Noisy gradient descent, rate",
+        statement="population risk by uniform convergence",
+        summary="The first rate for the population risk of noisy gradient descent, which loses "
+        "a fourth root of the dimension. " + _ONE,
+        latex=r"LD\max\Big(\frac{d^{1/4}}{\sqrt n},\frac{\sqrt d}{\sqrt\rho\,n}\Big)",
+        method="sco.noisy-gd",
+        paper=BASSILY_2014,
         evaluate=named(_TERMS, _NEEDS, uniform_convergence),
         combine=max,
         hypotheses=_LOSSES,
     ),
-    Bound(
-        card=_prior(
-            "prior-bassily-2019",
-            "Bassily et al. 2019, rate",
-            "Lipschitz convex losses, smooth or not",
-            "The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
-            _OPTIMAL,
-            paper=BASSILY_2019,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-bassily-2019",
+        name="Bassily et al. 2019, rate",
+        statement="Lipschitz convex losses, smooth or not",
+        summary="The first optimal rate for Lipschitz losses, not in linear time. " + _ONE,
+        latex=_OPTIMAL,
+        paper=BASSILY_2019,
         evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
-    Bound(
-        card=_prior(
-            "prior-feldman-2020",
-            "Feldman et al. 2020, non-smooth, rate",
-            "phased regularised empirical risk, non-smooth losses",
-            "The optimal rate for Lipschitz losses without smoothness, in quadratic time. " + _ONE,
-            _OPTIMAL,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-feldman-2020",
+        name="Feldman et al. 2020, non-smooth, rate",
+        statement="phased regularised empirical risk, non-smooth losses",
+        summary="The optimal rate for Lipschitz losses without smoothness, in quadratic time. "
+        + _ONE,
+        latex=_OPTIMAL,
         evaluate=named(_TERMS, _NEEDS, _optimal),
         combine=max,
         hypotheses=_LOSSES,
     ),
-    Bound(
-        card=replace(
-            _prior(
-                "prior-chaudhuri",
-                "Chaudhuri et al. 2011, rate",
-                "output perturbation, as quoted by Arora et al. 2020, section 3",
-                "Output perturbation under pure DP, for smooth losses; objective perturbation is "
-                "similar. " + _ONE,
-                r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
-                r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
-                paper=CHAUDHURI_2011,
-            ),
-            privacy="pure",
-            loss_class=classes.SMOOTH_LIPSCHITZ,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-chaudhuri",
+        name="Chaudhuri et al. 2011, rate",
+        statement="output perturbation, as quoted by Arora et al. 2020, section 3",
+        summary="Output perturbation under pure DP, for smooth losses; objective perturbation is "
+        "similar. " + _ONE,
+        latex=r"LD\max\Big(\frac1{\sqrt n},\frac d{n\varepsilon},"
+        r"\frac{d\sqrt\beta}{n^{2/3}\varepsilon}\Big)",
+        paper=CHAUDHURI_2011,
+        privacy="pure",
+        loss_class=classes.SMOOTH_LIPSCHITZ,
         evaluate=named(
             ("sampling", "privacy", "smoothness"),
             ("lipschitz", "diameter", "sample_smoothness"),
@@ -292,92 +260,81 @@ PRIOR_RISKS: tuple[Bound, ...] = (
         combine=max,
         hypotheses=(LIPSCHITZ, DIAMETER, SAMPLE_SMOOTH),
     ),
-    Bound(
-        card=_prior(
-            "prior-bassily-2014-empirical",
-            "Bassily et al. 2014, empirical risk",
-            "Lipschitz convex losses, empirical risk",
-            "Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
-            r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
-            tables=("su-1", "arora"),
-            paper=BASSILY_2014,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-bassily-2014-empirical",
+        name="Bassily et al. 2014, empirical risk",
+        statement="Lipschitz convex losses, empirical risk",
+        summary="Noisy gradient descent on the data at hand. " + _EMPIRICAL + _ONE,
+        latex=r"\frac{LD\sqrt d}{\sqrt\rho\,n}",
+        tables=("su-1", "arora"),
+        paper=BASSILY_2014,
         evaluate=named(("privacy",), _NEEDS, lambda s: (_unit(s) * _private(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
-    Bound(
-        card=_prior(
-            "prior-talwar",
-            "Talwar et al. 2014, empirical risk",
-            "Su et al., Table 1; Gaussian width of the set",
-            "The rate with the Gaussian width of the set in place of the dimension. "
-            + _EMPIRICAL
-            + _ONE,
-            r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
-            tables=("su-1",),
-            paper=TALWAR_2014,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-talwar",
+        name="Talwar et al. 2014, empirical risk",
+        statement="Su et al., Table 1; Gaussian width of the set",
+        summary="The rate with the Gaussian width of the set in place of the dimension. "
+        + _EMPIRICAL
+        + _ONE,
+        latex=r"\frac{L\,G_C}{\sqrt\rho\,n},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
+        tables=("su-1",),
+        paper=TALWAR_2014,
         evaluate=named(("privacy",), _NEEDS, lambda s: (s.constants.lipschitz * _width(s),)),
         hypotheses=(*_LOSSES, POPULATION_RISK),
     ),
-    Bound(
-        card=replace(
-            _prior(
-                "prior-kasiviswanathan",
-                "Kasiviswanathan and Jin 2016, empirical risk",
-                "Su et al., Table 1; Gaussian width of the set",
-                "Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
-                r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
-                tables=("su-1",),
-                paper=KASIVISWANATHAN_2016,
-            ),
-            loss_class=classes.GENERALISED_LINEAR,
-        ),
+    bound_like(
+        _PRIOR,
+        slug="upper.sco.prior-kasiviswanathan",
+        name="Kasiviswanathan and Jin 2016, empirical risk",
+        statement="Su et al., Table 1; Gaussian width of the set",
+        summary="Random projections for generalised linear losses. " + _EMPIRICAL + _ONE,
+        latex=r"L\sqrt{\frac{D\,G_C}{\sqrt\rho\,n}},\ G_C=E\max_{w\in C}\langle\xi,w\rangle",
+        tables=("su-1",),
+        paper=KASIVISWANATHAN_2016,
+        loss_class=classes.GENERALISED_LINEAR,
         evaluate=named(("privacy",), _NEEDS, _kasiviswanathan),
         hypotheses=(*_LOSSES, LINEAR_MODEL, POPULATION_RISK),
     ),
-    Bound(
-        card=_prior(
-            "prior-bassily-2014-strong",
-            "Bassily et al. 2014, strongly convex, rate",
-            "strongly convex Lipschitz losses, population risk",
-            "Noisy gradient descent on strongly convex losses; the population rate is not "
-            "optimal. " + _ONE,
-            r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
-            card=_STRONG_CARD,
-            paper=BASSILY_2014,
-        ),
+    bound_like(
+        _STRONG_CARD,
+        slug="upper.sco.prior-bassily-2014-strong",
+        name="Bassily et al. 2014, strongly convex, rate",
+        statement="strongly convex Lipschitz losses, population risk",
+        summary="Noisy gradient descent on strongly convex losses; the population rate is not "
+        "optimal. " + _ONE,
+        latex=r"\frac{L^2\sqrt d}{\lambda\sqrt\rho\,n}",
+        paper=BASSILY_2014,
         evaluate=named(("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s),)),
         hypotheses=(*_STRONG_LOSSES, SMALL_BUDGET),
     ),
-    Bound(
-        card=_prior(
-            "prior-bassily-2014-strong-empirical",
-            "Bassily et al. 2014, strongly convex, empirical risk",
-            "strongly convex Lipschitz losses, empirical risk",
-            "Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
-            r"\frac{L^2d}{\lambda\rho\,n^2}",
-            card=_STRONG_CARD,
-            paper=BASSILY_2014,
-        ),
+    bound_like(
+        _STRONG_CARD,
+        slug="upper.sco.prior-bassily-2014-strong-empirical",
+        name="Bassily et al. 2014, strongly convex, empirical risk",
+        statement="strongly convex Lipschitz losses, empirical risk",
+        summary="Noisy gradient descent on strongly convex losses. " + _EMPIRICAL + _ONE,
+        latex=r"\frac{L^2d}{\lambda\rho\,n^2}",
+        paper=BASSILY_2014,
         evaluate=named(
             ("privacy",), _STRONG_NEEDS, lambda s: (_strong_unit(s) * _private(s) ** 2,)
         ),
         hypotheses=(*_STRONG_LOSSES, POPULATION_RISK),
     ),
-    Bound(
-        card=_prior(
-            "prior-talwar-strong",
-            "Talwar et al. 2014, strongly convex, empirical risk",
-            "Su et al., Table 1; Gaussian width of the set",
-            "The rate with the Gaussian width of the set in place of the dimension. "
-            + _EMPIRICAL
-            + _ONE,
-            r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
-            r"\Delta=\lambda C_{\min}^2",
-            card=_STRONG_CARD,
-            paper=TALWAR_2014,
-        ),
+    bound_like(
+        _STRONG_CARD,
+        slug="upper.sco.prior-talwar-strong",
+        name="Talwar et al. 2014, strongly convex, empirical risk",
+        statement="Su et al., Table 1; Gaussian width of the set",
+        summary="The rate with the Gaussian width of the set in place of the dimension. "
+        + _EMPIRICAL
+        + _ONE,
+        latex=r"\frac{L^2G_C^2}{\Delta\rho\,n^2},\ G_C=E\max_{w\in C}\langle\xi,w\rangle,\ "
+        r"\Delta=\lambda C_{\min}^2",
+        paper=TALWAR_2014,
         evaluate=named(("privacy",), (*_STRONG_NEEDS, "diameter"), _talwar_strong),
         hypotheses=(*_STRONG_LOSSES, DIAMETER, SYMMETRIC, POPULATION_RISK),
     ),

@@ -15,7 +15,7 @@ from scipy.special import digamma
 
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import ARORA_2020, SCO_PROBLEMS, BoundCard
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import GAUSSIAN_BUDGET
 from dpsco_core.bounds.euclidean.conditions import DIAMETER, LIPSCHITZ, approximate, named
 from dpsco_core.bounds.tools import enough_records, root_sum_square
@@ -282,7 +282,7 @@ _LETTERS = (
 )
 _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
     Bound(card=_CARD, evaluate=named(_NAMES, _NEEDS, _at_budget(_rate)), hypotheses=REMARK_1),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-paper",
         name="Private SGD, printed constants",
@@ -295,7 +295,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         evaluate=named(_NAMES, _NEEDS, _at_budget(remark)),
         hypotheses=REMARK_1,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-theorem",
         name="Private SGD, main theorem",
@@ -315,7 +315,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
             _check(_theorem_epsilon, "epsilon_6 <= 1/(2 sqrt(n))"),
         ),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-utility",
         name="Private SGD, utility at sound noise",
@@ -327,7 +327,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(utility)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-regret",
         name="Private SGD, regret at sound noise",
@@ -339,7 +339,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         evaluate=named(_NAMES, _NOISY_NEEDS, _at_noise(regret)),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-explicit",
         name="Private SGD, proven",
@@ -357,7 +357,7 @@ _PRIVATE_SGD_RISKS: tuple[Bound, ...] = (
         ),
         hypotheses=(GAUSSIAN_BUDGET, *_LOSSES),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.private-sgd-pruned",
         name="Private SGD, proven, without noise-only steps",

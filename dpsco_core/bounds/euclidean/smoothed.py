@@ -9,7 +9,7 @@ from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import KAMATH_2022, SCO_PROBLEMS, WANG_2020, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -197,7 +197,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _steps),
         ),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.smoothed-paper",
         tables=("zhao",),
@@ -217,7 +217,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
             at_least("R sqrt(rho) n >= tau d", "sqrt(T)", 1.0, _printed_steps),
         ),
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.smoothed-explicit",
         name="SCO, noise smoothing, proven",
@@ -235,7 +235,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         evaluate=named(RISK_TERMS, RISK_NEEDS, in_scale(explicit)),
         hypotheses=EXPLICIT_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.prior-wang",
         tables=("zhao",),
@@ -250,7 +250,7 @@ _SMOOTHED_RISKS: tuple[Bound, ...] = (
         evaluate=named(("privacy",), RATE_NEEDS, wang),
         hypotheses=_WANG_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CARD,
         slug="upper.sco.prior-wang-strong",
         name="Wang et al., corrected rate, strongly convex",

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.search import smallest_or
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import COORDINATE_MOMENT, GAUSSIAN_BUDGET, moment_scale
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
@@ -275,7 +275,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
             Hypothesis(text="n/T >= m", check=_blocks_filled),
         ),
     ),
-    variant(
+    bound_like(
         _STRONG_CARD,
         slug="upper.sco.cwme-strong-explicit",
         name="Strongly convex SCO, coordinate-wise, proven",
@@ -288,7 +288,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=True, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _STRONG_CARD,
         slug="upper.sco.cwme-strong-explicit-divided",
         name="Strongly convex SCO, coordinate-wise, proven, divided budget",
@@ -300,7 +300,7 @@ _STRONG_COORDINATEWISE_RISKS: tuple[Bound, ...] = (
         evaluate=named(_STRONG_TERMS, _STRONG_NEEDS, _explicit(parallel=False, summed=False)),
         hypotheses=_STRONG_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _STRONG_CARD,
         slug="upper.sco.cwme-strong-framework",
         name="Strongly convex SCO, coordinate-wise, printed framework",

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from dpsco_core.base.cards import KAMATH_SINGHAL_ULLMAN_2020, ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Frontier, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Frontier, Letter, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -291,7 +291,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         hypotheses=DIRECTIONAL_CONDITIONS,
         optimal=OPTIMAL,
     ),
-    variant(
+    bound_like(
         _CLIPPED_CARD,
         slug="upper.mean.clipped-directional",
         name="Directional moments, rate",
@@ -304,7 +304,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         evaluate=rate_terms(("sampling", "privacy"), directional_unit, directional_rate),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CLIPPED_CARD,
         slug="upper.mean.clipped-paper",
         name="Simple clipping, printed constants",
@@ -319,7 +319,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         evaluate=terms_of(lambda setting: printed(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CLIPPED_CARD,
         slug="upper.mean.clipped-probability",
         name="Simple clipping, proven at 95 %",
@@ -334,7 +334,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         evaluate=terms_of(lambda setting: high_probability(setting, BETA)),
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CLIPPED_CARD,
         slug="upper.mean.clipped-expected",
         name="Simple clipping, proven mean error",
@@ -350,7 +350,7 @@ _CLIPPED_BOUNDS: tuple[Bound, ...] = (
         combine=root_sum_square,
         hypotheses=DIRECTIONAL_CONDITIONS,
     ),
-    variant(
+    bound_like(
         _CLIPPED_CARD,
         slug="upper.mean.clipped-expected-coordinate",
         name="Simple clipping, proven mean error, coordinate moments",

@@ -18,7 +18,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -321,7 +321,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             evaluate=rate_terms(("sampling", "privacy"), moment_scale, rate),
             hypotheses=paper_conditions,
         ),
-        variant(
+        bound_like(
             rate_card,
             slug=f"upper.{slug}-logs",
             name=f"{title}, rate with logarithms",
@@ -333,7 +333,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             evaluate=terms_of(lambda s: with_logarithms(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
-        variant(
+        bound_like(
             rate_card,
             slug=f"upper.{slug}-paper",
             name=f"{title}, printed constants",
@@ -348,7 +348,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             evaluate=terms_of(lambda s: printed(s, noise, PAPER_BETA)),
             hypotheses=paper_conditions,
         ),
-        variant(
+        bound_like(
             rate_card,
             slug=f"upper.{slug}-probability",
             name=f"{title}, proven at 95 %",
@@ -365,7 +365,7 @@ def _coordinatewise(noise: Noise) -> tuple[Bound, ...]:
             evaluate=terms_of(lambda s: high_probability(s, noise, BETA)),
             hypotheses=(*explicit_conditions, _EVEN_BLOCKS),
         ),
-        variant(
+        bound_like(
             rate_card,
             slug=f"upper.{slug}-expected",
             name=f"{title}, proven mean error",

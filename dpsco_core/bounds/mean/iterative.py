@@ -19,7 +19,7 @@ from scipy.optimize import minimize_scalar
 from dpsco_core.base.cards import ZHAO_2024, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.base.search import smallest_index
-from dpsco_core.bounds.base import Bound, Hypothesis, Terms, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, Terms, bound_like, lettered
 from dpsco_core.bounds.conditions import DIRECTIONAL_MOMENT
 from dpsco_core.bounds.mean.clipped import LETTERS, ClippingBias, directional_bias, printed_bias
 from dpsco_core.bounds.tools import (
@@ -301,7 +301,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
         evaluate=rate_terms(_NAMES, directional_unit, lambda s: iterative_rate(s, BETA)),
         hypotheses=(*DIRECTIONAL_CONDITIONS, _GROUPS, SOLVED_EXACTLY),
     ),
-    variant(
+    bound_like(
         _ITERATIVE_CARD,
         slug="upper.mean.iterative-amplified",
         name="Iterative updating, rate with amplification",
@@ -323,7 +323,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             ),
         ),
     ),
-    variant(
+    bound_like(
         _ITERATIVE_CARD,
         slug="upper.mean.iterative-paper",
         name="Iterative updating, printed constants",
@@ -342,7 +342,7 @@ _ITERATIVE_BOUNDS: tuple[Bound, ...] = (
             _not_vacuous(_paper_terms),
         ),
     ),
-    variant(
+    bound_like(
         _ITERATIVE_CARD,
         slug="upper.mean.iterative-probability",
         name="Iterative updating, proven at 95 %",

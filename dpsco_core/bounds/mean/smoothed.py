@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from dpsco_core.base.cards import KAMATH_2022, BoundCard
 from dpsco_core.base.errors import require
 from dpsco_core.bounds import letters
-from dpsco_core.bounds.base import Bound, Hypothesis, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, bound_like, lettered
 from dpsco_core.bounds.conditions import (
     COORDINATE_MOMENT,
     GAUSSIAN_BUDGET,
@@ -150,7 +150,7 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
         evaluate=rate_terms(("sampling", "privacy"), moment_scale, smoothed_rate),
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, SMALL_MEAN, _LEVEL),
     ),
-    variant(
+    bound_like(
         _SMOOTHED_CARD,
         slug="upper.mean.smoothed-expected",
         name="Noise smoothing, proven mean error",
@@ -164,7 +164,7 @@ _SMOOTHED_BOUNDS: tuple[Bound, ...] = (
         combine=root_sum_square,
         hypotheses=(GAUSSIAN_BUDGET, COORDINATE_MOMENT, MEAN_BOUND),
     ),
-    variant(
+    bound_like(
         _SMOOTHED_CARD,
         slug="upper.mean.smoothed-probability",
         name="Noise smoothing, proven at 95 %",

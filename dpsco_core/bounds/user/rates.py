@@ -15,7 +15,7 @@ from dataclasses import replace
 from dpsco_core.base import loss_classes as classes
 from dpsco_core.base.cards import FOLKLORE, LOWY_2024, SCO_PROBLEMS, BoundCard
 from dpsco_core.base.errors import require
-from dpsco_core.bounds.base import Bound, Hypothesis, Letter, lettered, variant
+from dpsco_core.bounds.base import Bound, Hypothesis, Letter, bound_like, lettered
 from dpsco_core.bounds.euclidean.conditions import (
     DIAMETER,
     LIPSCHITZ,
@@ -226,7 +226,7 @@ LETTERS = (
     Letter(r"\kappa", "smoothness in units of L/R", _condition),
 )
 _USER_RATES: tuple[Bound, ...] = (
-    variant(
+    bound_like(
         THEOREM_3_2_CARD,
         slug="upper.user.non-private",
         name="All items without privacy, rate",
