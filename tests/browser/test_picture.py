@@ -217,7 +217,7 @@ def test_learn_begins_with_the_picture(page: Page, dashboard: str, ready: Ready)
     assert "How a private mean is made" in download.value.path().read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_exported_picture_passes_axe(browser: Browser, tmp_path: Path, scheme: str) -> None:
     file = tmp_path / "picture.html"
     file.write_text(picture_page(SEEN, dark=scheme == "dark"), encoding="utf-8")

@@ -13,6 +13,7 @@ from tests.browser.responsive import (
 )
 
 
+@pytest.mark.slow  # tests/app/places/test_privacy.py has the scenes, the faults and the link
 def test_a_class_breaks_a_mechanism_and_sees_it_caught(
     page: Page, dashboard: str, ready: Ready
 ) -> None:

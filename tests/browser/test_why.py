@@ -80,7 +80,7 @@ def test_the_picture_follows_the_text_by_wheel_by_key_and_by_hand(
     assert STEPS[0].title in download.value.path().read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_the_exported_page_travels_fits_a_phone_and_passes_axe(
     browser: Browser, tmp_path: Path, scheme: str
 ) -> None:
