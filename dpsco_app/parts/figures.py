@@ -25,7 +25,7 @@ kbd { opacity: 0.85 !important; }
 }
 @media (max-width: 760px) {
   h1 { font-size: 1.3rem !important; }
-  button kbd { display: none; }
+  button kbd { display: none !important; }
   [class*="_scenes"] { flex-wrap: nowrap !important; overflow-x: auto; padding-bottom: 0.3rem; }
   [class*="_scenes"] > * { flex: none !important; }
 }

@@ -184,6 +184,7 @@ def test_a_preset_is_chosen_in_the_gallery(page: Page, dashboard: str, ready: Re
 @pytest.mark.slow
 def test_a_phone_shows_its_own_figure(page: Page, dashboard: str, ready: Ready) -> None:
     expect_to_fit_a_phone(page, dashboard + "/learn?lesson=clipping", ready, ("learn",))
+    expect(page.get_by_role("button", name="Run and see").locator("kbd")).to_be_hidden()
 
 
 @pytest.mark.slow

@@ -35,7 +35,7 @@ const draw = (asked) => {
     write(there, `measured: ${text}`, colours.measured, there[1] >= point[1])
   }
   const above = data.measured ? toPixels(gd, data.measured[1])[1] : point[1]
-  write(point, open ? "drag me to your prediction" : `you: ${data.texts[at]}`,
+  write(point, open ? "drag me" : `you: ${data.texts[at]}`,
     colours.you, !data.upright && above < point[1])
   const grip = tag("circle", {
     cx: point[0], cy: point[1], r: GRIP, fill: open ? colours.page : colours.you,
