@@ -76,7 +76,7 @@ BELOW = 0.4  # times the height of the mark above
 def luck(evidence: LessonEvidence) -> dict[str, list[Point]]:
     """Lesson 2: the line of the median of means, from the sample mean's own line."""
     own = _exceeded(evidence, "mean.sample")
-    low = math.log(own[-1][1] / 100)
+    low = math.log(own[-1][1] / 100) or -1.0  # equal errors are one point, at 100 %
     ends = {"mean": (MORE, MORE), "split": (1.0, LESS), "sturdy": (LESS, LESS)}
     return {
         answer: [(x * (a + (b - a) * math.log(y / 100) / low), y) for x, y in own]
