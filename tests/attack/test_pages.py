@@ -34,6 +34,7 @@ glossary.draw_glossary()
 """
 # Addresses that have broken a page, and their like.
 KNOWN: tuple[tuple[str, dict[str, str]], ...] = (
+    ("learn", {"m": "1", "lesson": "the-mean", "answers": "heavy-tails"}),
     ("one-run", {"methods": "none"}),
     ("one-run", {"methods": "sco.clipped", "n": "1", "problem": "linear", "tuning": "theory"}),
     ("who-wins", {"methods": ""}),
