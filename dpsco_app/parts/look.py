@@ -177,6 +177,21 @@ def lay_out(figure: go.Figure, look: Look) -> None:
         figure.add_annotation(**mark)
 
 
+def mark_chosen(figure: go.Figure, x: Sequence[float], y: Sequence[float], look: Look) -> None:
+    """Mark the chosen point."""
+    line = {"width": 2.5}
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"symbol": "circle-x-open", "size": 16, "color": look.ink, "line": line},
+        name="chosen point",
+        hoverinfo="skip",
+        showlegend=False,
+        cliponaxis=False,
+    )
+
+
 def set_axes(figure: go.Figure, x: Part, y: Part) -> None:
     """Add to what every axis of a figure has: an eighth of the time of Plotly's own updates."""
     for axes, part in ((figure.select_xaxes(), x), (figure.select_yaxes(), y)):

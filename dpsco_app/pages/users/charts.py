@@ -18,6 +18,7 @@ from dpsco_app.parts.look import (
     colour_of,
     lay_out,
     log_axes,
+    mark_chosen,
     place_labels,
     translucent,
 )
@@ -138,22 +139,7 @@ def frontier_figure(
             showarrow=False,
             font={"size": 11 if look.compact else 12, "color": look.quiet},
         )
-    figure.add_trace(
-        go.Scatter(
-            x=[chosen[0]],
-            y=[chosen[1]],
-            mode="markers",
-            marker={
-                "symbol": "circle-x-open",
-                "size": 16,
-                "color": look.ink,
-                "line": {"width": 2.5},
-            },
-            name="chosen point",
-            hoverinfo="skip",
-            showlegend=False,
-        )
-    )
+    mark_chosen(figure, [chosen[0]], [chosen[1]], look)
     log_axes(
         figure,
         look,

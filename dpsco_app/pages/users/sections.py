@@ -14,7 +14,7 @@ from dpsco_app.pages.users.charts import (
     gradients_figure,
     law_figure,
 )
-from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, OTHERS, STATE, View
+from dpsco_app.pages.users.state import CONDITION_OPTIONS, N_ENDS, OF_BOTH, OTHERS, STATE, View
 from dpsco_app.pages.users.words import (
     ABOUT_FRONTIER,
     ABOUT_GRADIENTS,
@@ -135,15 +135,8 @@ def _measured(view: View) -> Iterator[Contest]:
 
 def law_part(view: View) -> None:
     """Draw the measured crossover in m and the 1/sqrt(m) law."""
-    scenario = crossing_scenario(
-        n=view.n,
-        d=view.d,
-        epsilon=view.epsilon,
-        delta=view.delta,
-        trials=view.trials,
-        seed=view.seed,
-        methods=view.methods,
-    ).validate(DASHBOARD)
+    own = {f: getattr(view, f) for f in OF_BOTH}
+    scenario = crossing_scenario(**own, methods=view.methods).validate(DASHBOARD)
     place, pace = st.empty(), Pace(0.3)
     outcomes: list[Outcome] = []
     for done, cell in enumerate(cells(scenario), start=1):
@@ -186,20 +179,7 @@ def law_part(view: View) -> None:
     )
     st.caption(LOOK_AT_LAW)
     st.markdown("The same crossover from the command line: where the order of the means changes.")
-    st.code(_crossing_command(view), language="bash", wrap_lines=True)
-
-
-def _crossing_command(view: View) -> str:
-    return command(
-        crossing_scenario(
-            n=view.n,
-            d=view.d,
-            epsilon=view.epsilon,
-            delta=view.delta,
-            trials=view.trials,
-            seed=view.seed,
-        )
-    )
+    st.code(command(crossing_scenario(**own)), language="bash", wrap_lines=True)
 
 
 @st.cache_data(max_entries=200, show_spinner=False, hash_funcs={UserLevel: repr})

@@ -85,6 +85,7 @@ class View:
 
 
 DEFAULT = View()
+OF_BOTH = ("n", "d", "epsilon", "delta", "trials", "seed")  # fields of a view and a scenario
 
 
 def fit(scenario: Scenario) -> Scenario:
@@ -112,16 +113,7 @@ def fit(scenario: Scenario) -> Scenario:
 def fill(view: View, scenario: Scenario) -> View:
     """Return the view at the sizes and the budget of a scenario."""
     assert scenario.epsilon is not None and scenario.delta is not None
-    return replace(
-        view,
-        n=scenario.n,
-        m=scenario.m,
-        d=scenario.d,
-        epsilon=scenario.epsilon,
-        delta=scenario.delta,
-        trials=scenario.trials,
-        seed=scenario.seed,
-    )
+    return replace(view, m=scenario.m, **{f: getattr(scenario, f) for f in OF_BOTH})
 
 
 STATE = PageState(

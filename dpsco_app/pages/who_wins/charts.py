@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from dpsco_app.parts.charts import AXIS_TITLES
-from dpsco_app.parts.look import Look, colour_of, lay_out, translucent, wrapped
+from dpsco_app.parts.look import Look, colour_of, lay_out, mark_chosen, translucent, wrapped
 from dpsco_app.parts.options import OPTIONS, SYMBOL, number_text
 from dpsco_core.catalogue import bound, method_card
 from dpsco_core.explain.contest import Contest
@@ -261,23 +261,8 @@ def _finish(figure: go.Figure, plane: Plane, point: Chosen, look: Look) -> None:
             range=[float(v) for v in _edges(values)[[0, -1]]],
         )
     here = [getattr(point, plane.x_axis), getattr(point, plane.y_axis)]
-    figure.add_trace(
-        go.Scatter(
-            x=_place(np.array([float(here[0])])),
-            y=_place(np.array([float(here[1])])),
-            mode="markers",
-            marker={
-                "symbol": "circle-x-open",
-                "size": 16,
-                "color": look.ink,
-                "line": {"width": 2.5},
-            },
-            hoverinfo="skip",
-            name="chosen point",
-            showlegend=False,
-            cliponaxis=False,
-        )
-    )
+    x, y = (_place(np.array([float(value)])) for value in here)
+    mark_chosen(figure, x, y, look)
     lay_out(figure, replace(look, narrow=True))
     figure.update_layout(showlegend=False, clickmode="event+select", dragmode=False)
     figure.update_layout(height=460 if look.compact else 500)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from dpsco_app.pages.explore.own_numbers import ABOUT, fitting, in_words
+from dpsco_app.pages.explore.own_numbers import ABOUT, HAVE, fitting, in_words
 from dpsco_core.explain.tails import tail
 from dpsco_core.scenario import Scenario
 from tests.app.pages import open_page
@@ -33,3 +34,16 @@ def test_the_button_opens_the_dialog_that_says_what_the_look_is() -> None:
     assert not page.exception
     assert any("not private" in m.value for m in page.markdown)
     assert "not private" in ABOUT and "nothing is stored or sent" in " ".join(ABOUT.split())
+
+
+@pytest.mark.parametrize(("moment", "said"), [(81.0, "is 3 in your"), (0.0, "moment must be pos")])
+def test_a_moment_can_be_typed(moment: float, said: str) -> None:
+    page = open_page()
+    page.session_state["own_numbers_have"] = HAVE[1]
+    page.session_state["own_numbers_p"] = 4.0
+    page.session_state["own_numbers_moment"] = moment
+    (button,) = [b for b in page.button if b.key == "own_numbers"]
+    page = button.click().run()
+    assert not page.exception
+    assert any(said in text.value for text in (*page.markdown, *page.error))
+    assert ("own_numbers_set" in [b.key for b in page.button]) == (moment > 0)
