@@ -37,7 +37,16 @@ export default function ({{ data, setStateValue }}) {{
   }}
   const watch = new ResizeObserver(tell)
   watch.observe(page)
-  return () => watch.disconnect()
+  // A table of text that is wider than its place scrolls: by keys, too.
+  const reach = () => page.querySelectorAll("[data-testid=stMarkdown] table").forEach((table) => {{
+    if (table.scrollWidth > table.clientWidth) table.tabIndex = 0
+    else table.removeAttribute("tabindex")
+  }})
+  const again = setInterval(reach, 500)
+  return () => {{
+    watch.disconnect()
+    clearInterval(again)
+  }}
 }}
 """
 

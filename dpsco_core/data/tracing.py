@@ -32,6 +32,8 @@ class Tracing(HardInstance):
     The central p-th moment is at most 1 if q is at most :math:`\frac{2(p-1)}{(p-2)(p+1)}` (1 for
     p <= 3). See theory/approx-lower-bounds.md, 1 (a).
 
+    Raises `InvalidInput` if a value is outside its range.
+
     Parameters
     ----------
     d, moment_order, spike_probability
@@ -42,8 +44,6 @@ class Tracing(HardInstance):
         r, in (0, 1].
     biases : tuple of float, optional
         :math:`\Theta`, of length d. None until it is drawn: `mean` and `sample` need it.
-
-    Raises `InvalidInput` if a value is outside its range.
 
     Examples
     --------

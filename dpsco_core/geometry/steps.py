@@ -36,13 +36,13 @@ def mirror_step(
 ) -> Vector:
     r"""Return :math:`\arg\min_{v \in C} \langle g, v\rangle + \gamma D_\Phi(v, w)`, shape (d,).
 
+    Raises `NotApplicable` where no closed form or root finding is known for this map and this set.
+
     Parameters
     ----------
     w, gradient : array, shape (d,)
     weight : float
         gamma, positive: one over the step size.
-
-    Raises `NotApplicable` where no closed form or root finding is known for this map and this set.
     """
     require(0 < weight < math.inf, "weight", "finite and positive", weight)
     return bregman_point(mirror, constraint, mirror.gradient(w) - gradient / weight)

@@ -137,6 +137,11 @@ def clones_delta(epsilon_group: float, groups: int, epsilon: float) -> float:
 def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleAmplification | None:
     r"""Return the largest per-group rho that shuffling k groups turns into (epsilon, delta)-DP.
 
+    Returns None where a condition of the route fails, so that nothing is amplified; those of
+    ``"printed"``:
+    :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
+    :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
+
     Parameters
     ----------
     groups : int
@@ -146,11 +151,6 @@ def amplify(groups: int, epsilon: float, delta: float, route: Route) -> ShuffleA
     route : {"printed", "closed", "numerical"}
         ``"printed"``: Zhao et al. (2024), equation (24). ``"closed"``: the clones' closed form
         solved for the group's epsilon. ``"numerical"``: the exact two-binomial divergence.
-
-    Returns None where a condition of the route fails, so that nothing is amplified; those of
-    ``"printed"``:
-    :math:`\varepsilon \le 8e^2\sqrt{\ln(4/\delta)/k}` (Theorem 6) and
-    :math:`k \ge 16e^{\varepsilon_0}\ln(4/\delta)`, which the paper omits.
     """
     _check_groups(groups)
     _positive("epsilon", epsilon, EPSILON_MAX)

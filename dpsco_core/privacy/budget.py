@@ -208,14 +208,14 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     (Balle and Wang 2018, Theorem 8). Adaptive compositions of Gaussian mechanisms whose ratios are
     fixed in advance have the curve of their total rho.
 
+    It is accurate to a relative 1e-12.
+
     Parameters
     ----------
     rho : float
         Positive.
     epsilon : float
         At least 0.
-
-    It is accurate to a relative 1e-12.
     """
     _positive("rho", rho, RHO_MAX)
     require(0 <= epsilon < math.inf, "epsilon", "a number of at least 0", epsilon)

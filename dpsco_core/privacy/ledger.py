@@ -95,6 +95,8 @@ class Ledger:
     ) -> NDArray[np.float64]:
         r"""Release `value` with Gaussian noise that makes it rho-zCDP.
 
+        Raises `BudgetExceeded` if the share does not fit.
+
         Parameters
         ----------
         value : array of any shape
@@ -106,8 +108,6 @@ class Ledger:
             The share of the budget.
         proven_l2_sensitivity : float, optional
             Given only by ``calibration="paper"`` where a paper's noise is too small.
-
-        Raises `BudgetExceeded` if the share does not fit.
         """
         check_positive("l2_sensitivity", l2_sensitivity)
         check_positive("rho", rho)
@@ -305,6 +305,8 @@ class Ledger:
         (epsilon + jacobian_epsilon, delta)-DP, for generalised linear losses and for half the
         squared distance (theory/su-zhao-wang.md, 2.1).
 
+        Raises `BudgetExceeded` if the share does not fit.
+
         Parameters
         ----------
         l2_sensitivity : float
@@ -315,8 +317,6 @@ class Ledger:
             What the change of variables costs, at least 0; the caller's regulariser ensures it.
         noise_std : float, optional
             A paper's own, at least the one of `objective_noise_std`.
-
-        Raises `BudgetExceeded` if the share does not fit.
         """
         check_positive("l2_sensitivity", l2_sensitivity)
         check_positive("epsilon", epsilon)

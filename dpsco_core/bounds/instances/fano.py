@@ -113,6 +113,8 @@ def fano_cdp(
     Kamath et al. (2022), Theorem 1.4, with the divergence of the n-fold laws (n beta, where the
     paper prints the divergence of one sample) and a repaired proof.
 
+    Raises `InvalidInput` for a value outside its range.
+
     Parameters
     ----------
     packing_size_log : float
@@ -131,8 +133,6 @@ def fano_cdp(
         Bound the squared error, with :math:`r^2/4` for :math:`r/2`.
     exact : bool
         See `decoding_error`.
-
-    Raises `InvalidInput` for a value outside its range.
 
     Examples
     --------

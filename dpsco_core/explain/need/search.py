@@ -104,6 +104,9 @@ def need(
 ) -> Need:
     """Return how large `unknown` must be for a median error of `target`.
 
+    Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
+    where the search starts.
+
     Parameters
     ----------
     scenario : Scenario
@@ -119,9 +122,6 @@ def need(
         The largest n times d times m of a sample.
     progress : callable, optional
         Told after every point how many runs there have been.
-
-    Raises `InvalidInput` if an argument is not allowed; `NotApplicable` if the method cannot run
-    where the search starts.
     """
     base = replace(scenario, axis=None, grid=(), trials=1, methods=(method,)).validate()
     require(0 < target < math.inf, "error", "finite and above 0", target)
