@@ -117,7 +117,6 @@ def test_a_link_restores_the_controls_keys_reach_run_a_file_parses_and_a_quick_c
     expect(figure(page)).not_to_contain_text("previous settings")
 
 
-@pytest.mark.slow  # tests/app/shell/test_arrival.py cancels too
 def test_cancel_stops_a_long_run_run_goes_on_and_a_change_waits_for_ctrl_enter(
     page: Page, dashboard: str, ready: Ready
 ) -> None:
