@@ -1,7 +1,5 @@
 """Serve the dashboard: `python -m dpsco_app [--with FILE] [--study FILE] [OPTION ...]`."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

@@ -4,8 +4,6 @@ The built-in rows stand here; `dpsco_core.extend` reads others from a file or a 
 them with `add`, at the end.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

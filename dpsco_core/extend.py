@@ -7,8 +7,6 @@ the workers that it starts. Both run as code with all rights of whoever starts t
 the command line, the server's start and scripts read them, and never a page.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import sys

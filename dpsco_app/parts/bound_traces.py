@@ -1,7 +1,5 @@
 """Bounds in a figure: their lines, the region below them, their names; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tidy frames and evaluated bounds become a Plotly figure; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

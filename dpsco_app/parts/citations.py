@@ -1,7 +1,5 @@
 """Papers as people cite them: one line, and BibTeX; no Streamlit in here."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The controls of the scenario, the same on every page: widgets, and the scenario they describe."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal

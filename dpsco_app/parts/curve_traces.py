@@ -1,7 +1,5 @@
 """Measured curves: a method's line, its band, the interval of its mean, its name at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """In what two scenarios differ, in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 
 from dpsco_app.parts.options import SYMBOL, number_text

@@ -1,7 +1,5 @@
 """Results as files: CSV, JSON, a Python script and a notebook."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """One table: scenario field -> widget, options, words. The sidebars are drawn from it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Every figure as files: PNG and SVG, made by the browser; a page of its own; its numbers."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Figures on a page: drawn for a wide window or for a phone, with what stands below them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

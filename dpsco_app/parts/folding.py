@@ -1,7 +1,5 @@
 """What folds away is drawn when it is opened, not before: the figure comes first."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

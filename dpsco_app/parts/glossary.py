@@ -1,7 +1,5 @@
 """The glossary at the foot of every page: every symbol and term, in one sentence each."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.parts.glossary_terms import GLOSSARY, Term, matching

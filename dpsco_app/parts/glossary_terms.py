@@ -1,7 +1,5 @@
 """Every symbol and term of the dashboard in one plain sentence; no Streamlit in here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Visitors of one server share its processor: a run gives way to whom waits for a first figure."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

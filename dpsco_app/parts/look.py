@@ -1,7 +1,5 @@
 """How figures look: colours, labels at the lines' ends, layout; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

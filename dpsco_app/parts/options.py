@@ -1,7 +1,5 @@
 """The values that controls offer, and how numbers and axes are written."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """What pages with a `PageState` have in common: sliders, scenes, what is wrong in the address."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """What each kind of problem is called: the words of axes, tables, controls and sentences."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_app.parts.options import number_text

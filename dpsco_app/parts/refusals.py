@@ -1,7 +1,5 @@
 """Which methods cannot run at a setting, why, and what change would let them; no Streamlit here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Each is in the percent format: a script, and cell by cell a notebook. The tables
 CSV are in the order of the page's figures.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from dpsco_app.pages.geometry.state import View as GeometryView

@@ -1,7 +1,5 @@
 """Which bounds a figure draws: chosen by what their cards say; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

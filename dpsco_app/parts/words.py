@@ -1,7 +1,5 @@
 """What a result says, in words that a student understands; every number is in the table."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

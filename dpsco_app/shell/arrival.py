@@ -6,8 +6,6 @@ would stay grey until the run ends. So the first page of a visit ends before its
 browser asks for the run once nothing on the page is grey any more.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

@@ -5,8 +5,6 @@ asks for their code, one after the other. Named in the page itself, the code is 
 A page below the root would first ask for the server beside itself, in vain: it is told where it is.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from pathlib import Path

@@ -5,8 +5,6 @@ does not know the origin, and the server stands still meanwhile. The guard comes
 answer: an address that the visitor's browser opened, or one that whoever hosts the dashboard named.
 """
 
-from __future__ import annotations
-
 import re
 from base64 import b64encode
 from collections.abc import Iterable

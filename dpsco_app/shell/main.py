@@ -1,7 +1,5 @@
 """Page setup and navigation."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import streamlit as st

@@ -3,8 +3,6 @@
 Pages had scenarios of their own then: what an old address leaves out is what its page showed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dpsco_app.shell import visit

@@ -1,7 +1,5 @@
 """Methods, bounds and laws of whoever starts the server; a page never adds any."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What a page's controls and address hold: its own view, and the scenario of the visit."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Mapping

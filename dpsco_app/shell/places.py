@@ -1,7 +1,5 @@
 """The places, their views and the links between them, by slug; no page needs to import another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import streamlit as st

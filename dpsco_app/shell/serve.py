@@ -1,7 +1,5 @@
 """The dashboard's server, warm before its first visitor comes."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import os

@@ -4,8 +4,6 @@ Both hold for the session, whatever page comes next, and are written into every 
 hidden keeps its value: only the style sheet knows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """The one scenario of a visit: every page shows it, every link restores it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 

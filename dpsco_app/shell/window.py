@@ -1,7 +1,5 @@
 """Which of two figures a browser gets: the one for wide windows, or the one for phones."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ an audit can be fast, and so that a class can see it catch a mechanism that brea
 method of the catalogue knows of them, and a test keeps them out of every module but the audits.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What an audit's mechanism let out on two neighbours, in bins."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where audits take place: small data sets for each method, and their worst neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -7,8 +7,6 @@ other half bounds its two probabilities by Clopper and Pearson's exact intervals
 epsilon is exceeded by the truth but for a stated probability, whatever was chosen and however.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ lost on the way: so every array of records, features, targets, weights, gradient
 passes `real_array` before anything is computed from it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -4,8 +4,6 @@ BLAS splits large products among its threads, and so adds in an order that depen
 Cells run beside each other, so that its threads would only get in their way.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

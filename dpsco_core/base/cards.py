@@ -1,7 +1,5 @@
 """What every entry of the catalogue says about itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

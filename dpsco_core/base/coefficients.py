@@ -1,7 +1,5 @@
 """Coefficients of a time that grows with rows, columns and elements."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -5,8 +5,6 @@ how many workers it has (``workers``), start again after a loss (``restart``) or
 waits for have gone (``check``) is asked to.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections import deque

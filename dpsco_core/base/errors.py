@@ -1,7 +1,5 @@
 """The two ways in which the library says no, each in one sentence."""
 
-from __future__ import annotations
-
 
 class InvalidInput(ValueError):
     """A value from outside is not allowed: "NAME must be CONDITION, got NAME=VALUE."."""

@@ -10,8 +10,6 @@ Nothing else is understood: no attribute, no index, no text, and no name but `LE
 `FUNCTIONS`. A formula is a list of steps on a stack of floats.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Ctrl-C while Python's own locks are held."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Visitors of the dashboard run their studies in threads of one process. A value t
 shared would be made anew whenever they take turns, and a large one would be made beside the old.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Hashable
 from functools import update_wrapper

@@ -1,7 +1,5 @@
 """How large a scenario may be: in the library, and on the dashboard."""
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass, fields, replace

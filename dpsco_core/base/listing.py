@@ -1,7 +1,5 @@
 """A tuple that can grow at its end, for the lists of the catalogue."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar, overload
 

@@ -1,7 +1,5 @@
 """Fields of a scenario from text, JSON and TOML, and back to text; and the checks of a value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from difflib import get_close_matches

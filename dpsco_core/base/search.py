@@ -6,8 +6,6 @@ none: where all are, the first of them would be no choice at all. A tuning then 
 what it names (`smallest_or`, `smallest_index`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import TypeVar

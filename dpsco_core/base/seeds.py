@@ -4,8 +4,6 @@ A study draws data and noise from its one seed, so that anybody can repeat its n
 repeat the noise can also subtract it.
 """
 
-from __future__ import annotations
-
 import secrets
 
 FRESH = "fresh"  # in place of a number, in a file, a link or on the command line

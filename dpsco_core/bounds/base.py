@@ -1,7 +1,5 @@
 """A bound knows its own truth: its statement, its constant, its hypotheses and its value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

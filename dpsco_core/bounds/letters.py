@@ -1,7 +1,5 @@
 """Letters of formulas that several files share; the papers use one letter for several things."""
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Letter
 from dpsco_core.bounds.conditions import moment_scale
 

@@ -1,7 +1,5 @@
 """The command `dpsco about`: one method in plain words, and what a run of it asks for."""
 
-from __future__ import annotations
-
 import argparse
 import textwrap
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The command `dpsco audit`: an empirical lower bound on epsilon against the claim."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The command `dpsco budget`: conversions, composition, shuffling and subsampling of a budget."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The command `dpsco errata`: what was found wrong in the papers, and the numbers that show it."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command `dpsco experiment`: the small experiments of the page Learn that no study holds."""
 
-from __future__ import annotations
-
 import argparse
 from typing import Any
 

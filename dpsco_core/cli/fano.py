@@ -1,7 +1,5 @@
 """The command `dpsco fano`: Fano's inequality for a packing, or on the hard mean problem."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """The command `dpsco need`: how many records, or which privacy budget, a target error takes."""
 
-from __future__ import annotations
-
 import argparse
 from dataclasses import asdict
 from typing import Any, cast

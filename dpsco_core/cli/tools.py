@@ -1,7 +1,5 @@
 """What the commands of `dpsco` share: flags of a scenario, tables, JSON."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

@@ -6,8 +6,6 @@ Kamath et al. (2022), Definition 2.11 with :math:`\gamma = 1`; and it knows its 
 that bounds and errors are computed and never estimated.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

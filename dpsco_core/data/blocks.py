@@ -7,8 +7,6 @@ the period keep the blocks far apart: those of a sample of up to 2^40 blocks by 
 is therefore the same numbers whoever draws it, alone or among others, in any order and thread.
 """
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, cast
 

@@ -1,7 +1,5 @@
 """The multivariate Student t: heavy tails that all coordinates share."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

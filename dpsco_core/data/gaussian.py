@@ -1,7 +1,5 @@
 """Independent normal coordinates: the light-tailed reference."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ pattern :math:`\nu` is unknown to the algorithm and drawn from a prior: lower bo
 over it, so a measured error is compared with them only after `draw`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

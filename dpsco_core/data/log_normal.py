@@ -1,7 +1,5 @@
 """Independent log-normal coordinates: one-sided, all moments, but not light."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Pareto coordinates, symmetric and one-sided."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

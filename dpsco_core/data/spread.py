@@ -1,7 +1,5 @@
 """Rows whose pieces are worked on elsewhere: a map over pieces and one sum, at the centre."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Independent Student t coordinates: the default heavy-tailed law."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

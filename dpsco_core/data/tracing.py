@@ -5,8 +5,6 @@ signs s of a record are independent, with means :math:`\Theta_j` that are unknow
 and drawn from a prior: the bounds hold on average over it, after `draw`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Self

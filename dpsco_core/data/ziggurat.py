@@ -8,8 +8,6 @@ decides, and what is rejected is drawn anew by a slower exact method. Places hav
 sign, as those of numpy's own normal generator have 52.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

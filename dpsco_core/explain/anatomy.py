@@ -4,8 +4,6 @@ The private run goes through a ledger like any other. The runs beside it, withou
 clipping, are for comparison only: they release nothing and are not private.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Everything is for replace-one neighbours. The mathematics is that of `dpsco_core
 is laid out as curves and rows.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal, get_args

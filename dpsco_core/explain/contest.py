@@ -1,7 +1,5 @@
 """Who wins where: methods over a plane of two parameters, by rate, by proven bound, or measured."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Everything that a figure needs to play the run, computed once. As in `anatomy`, 
 the private run is for comparison only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

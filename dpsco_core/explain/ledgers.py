@@ -1,7 +1,5 @@
 """The ledger of one run, grouped for reading: where the budget went."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from itertools import groupby

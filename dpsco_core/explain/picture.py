@@ -4,8 +4,6 @@ Everything that the figure needs for every position of its controls, computed on
 the records that it draws from, so nothing in here is private: it is a picture of the method.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Which term of a bound dominates over a plane of two parameters."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

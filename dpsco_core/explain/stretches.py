@@ -1,7 +1,5 @@
 """Which part of a bound governs where: on which stretches of an axis it is the largest."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The estimate looks at the numbers without any noise: it is not private.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -5,8 +5,6 @@ of a record how well its signs agree with the direction in which the output errs
 theory/approx-lower-bounds.md, 1 to 3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

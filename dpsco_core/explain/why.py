@@ -1,7 +1,5 @@
 """Why heavy tails and privacy do not get along: the numbers of the page that tells it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ bounded moments of the coordinates: upper bounds are evaluated at what it certif
 is known of the law at hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

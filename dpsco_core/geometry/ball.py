@@ -1,7 +1,5 @@
 """The Euclidean ball, centred at 0."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_core.base.arrays import Vector

@@ -1,7 +1,5 @@
 """The box centred at 0; the l_infinity ball is the cube among them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Self

@@ -1,7 +1,5 @@
 """The l1 ball cut by a cube: the hull of flat sparse vectors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The ellipsoid with axes along the coordinates."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

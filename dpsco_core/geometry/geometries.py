@@ -1,7 +1,5 @@
 r"""The geometries that a scenario can name: a constraint set, a norm, and where the truth lies."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The group-l1 ball: the sum of the l2 norms of blocks of coordinates."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

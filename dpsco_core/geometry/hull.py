@@ -1,7 +1,5 @@
 """The convex hull of given points."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property

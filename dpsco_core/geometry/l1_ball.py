@@ -1,7 +1,5 @@
 """The l1 ball, centred at 0."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

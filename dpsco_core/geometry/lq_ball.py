@@ -1,7 +1,5 @@
 """The l_q ball, 1 < q < infinity, centred at 0; and the ball of any exponent."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

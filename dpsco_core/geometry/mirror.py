@@ -1,7 +1,5 @@
 """Mirror maps: gradients, conjugates and Bregman divergences, stable at 0 and at every scale."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,5 @@
 """The l_q norms: stable at every scale, their duals, and how they compare."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

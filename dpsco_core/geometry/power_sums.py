@@ -6,8 +6,6 @@ convex and increasing, so that Newton's method from the right is monotone: no sa
 and neither large nor tiny v overflow.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

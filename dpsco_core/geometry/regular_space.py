@@ -1,7 +1,5 @@
 """Regular spaces: how smooth the dual of l_q^d is, which decides noise and mirror maps."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

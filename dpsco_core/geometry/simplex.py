@@ -1,7 +1,5 @@
 """The simplex and the solid simplex."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The l1 ball cut by an l2 ball: the computable hull of the s-sparse vectors."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ theory/su-zhao-wang.md, 2.0. With gamma = 1/eta it is the step of online stochas
 mirror descent, projection included (Arora et al. 2020, eq. (2)).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Held, Wolfe and Crowder (1974). All is measured from the largest entry, so that 
 than the radius cost no accuracy.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -3,8 +3,6 @@
 See theory/su-zhao-wang.md, 7; xi is a standard normal vector of R^d throughout.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What every method is: its card, how it reads its records, what it costs, a plan, a release."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol

@@ -1,7 +1,5 @@
 """A method in plain words: its steps, its proof of privacy in short, its flaws, and one example."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal

@@ -10,8 +10,6 @@ the data, and never released. (The conclusion of Zhao et al. 2024, Theorem 6, wh
 uses only that the estimate is symmetric in the groups: that is not enough.)
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

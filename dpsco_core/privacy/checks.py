@@ -1,7 +1,5 @@
 """What a ledger refuses before it draws: numbers that no noise can be made of."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

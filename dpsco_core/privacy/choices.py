@@ -3,8 +3,6 @@ r"""What exponential mechanisms choose: one of some candidates, or the medians o
 Noise is drawn when a `Ledger` has recorded the choice (`Ledger.select`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar

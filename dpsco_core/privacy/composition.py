@@ -1,7 +1,5 @@
 """What private releases guarantee together: their composition, and what fits a budget."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a ledger writes down of one private release."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -4,8 +4,6 @@ These functions know nothing of budgets; call them through a `Ledger`, which acc
 release. The noise is double-precision: see SECURITY.md.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,8 +9,6 @@ independent of the data, and never released; a step may depend on earlier output
 order, and its rho is fixed in advance. Fewer steps than records, on a random subset, are covered.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Noise for sequences of steps that a ledger has accounted for as one entry."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ Liu and Asi 2024 has the weaker, linear form). Which records are in the batch mu
 nothing else may look at it: a test of the batch belongs to the mechanism.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache, lru_cache
 

@@ -1,7 +1,5 @@
 """Least absolute deviations."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

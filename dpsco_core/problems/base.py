@@ -1,7 +1,5 @@
 """What a bound or a method may know about a problem: never the data."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, Self

@@ -9,8 +9,6 @@ and the two exponents are equal: every constant below is a certified bound, and 
 the catalogue's problems lose nothing by it in smoothness, because their worst direction is an axis.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The evaluation sample: records on which population risks are averaged, drawn once."""
 
-from __future__ import annotations
-
 import math
 from threading import Lock
 

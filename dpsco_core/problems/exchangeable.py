@@ -8,8 +8,6 @@ coordinates are independent, a coordinate of the gradient of the risk there is
     \quad A(u) = E\,(c-Y_1)e^{-u^2(c-Y_1)^2},\quad L(u) = E\,e^{-u^2(c-Y_1)^2}.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

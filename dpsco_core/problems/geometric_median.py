@@ -1,7 +1,5 @@
 """The geometric median: a Lipschitz loss with a kink at every record."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

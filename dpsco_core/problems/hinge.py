@@ -1,7 +1,5 @@
 """The linear support vector machine."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

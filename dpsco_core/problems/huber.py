@@ -1,7 +1,5 @@
 """Robust regression with Huber's loss."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 r"""What the problems need of a law besides its own moments: raw moments and second moments."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Linear regression with the squared loss."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

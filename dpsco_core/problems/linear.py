@@ -1,7 +1,5 @@
 """The linear loss: the hard convex problem."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_core.base.arrays import Vector

@@ -1,7 +1,5 @@
 """What the generalised linear problems share: features, a true parameter, and the excess risk."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

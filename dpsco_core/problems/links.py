@@ -4,8 +4,6 @@ Bounds hold for admissible targets. A margin or a target that is NaN gives a slo
 0, and no warning.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

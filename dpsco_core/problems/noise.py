@@ -9,8 +9,6 @@ Huber loss are made of the two integrals
 which the families know in closed form.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

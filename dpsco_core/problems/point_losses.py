@@ -1,7 +1,5 @@
 r"""Losses of a parameter and a point: squared distance, product, distance."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What the problems share whose records are points of the parameter's space."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self

@@ -1,7 +1,5 @@
 """What the built-in optimisation problems share: a law, a constraint set, and a setting."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Half the squared distance: mean estimation as stochastic optimisation."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_core.base.arrays import Vector

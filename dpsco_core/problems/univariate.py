@@ -3,8 +3,6 @@ r"""Laws on the line with closed forms of :math:`I(x)=E(x-Y)_+` and :math:`J(x)=
 They are the coordinates of the distributions of `dpsco_core.data`, scaled and not centred.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Protocol

@@ -4,8 +4,6 @@ A script in the percent format, whose cells begin at ``# %%``, is both: editors 
 and `notebook` writes it as JSON.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

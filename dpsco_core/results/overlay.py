@@ -1,7 +1,5 @@
 """A bound of one's own, as a formula of the scenario's letters, over the points of a study."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base.errors import require

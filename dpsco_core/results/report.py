@@ -1,7 +1,5 @@
 """Results as the plain objects that the command line prints and the dashboard exports."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

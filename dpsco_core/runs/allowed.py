@@ -1,7 +1,5 @@
 """What a place allows: one sentence where it refuses a scenario, and the nearest that it allows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ The coefficients of a method or a law stand in its class. They were fitted on on
 computation, measured once in each process.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ they may differ in the last digits. Dask sends pickled objects between all of th
 whose network you trust.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import time

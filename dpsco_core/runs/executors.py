@@ -5,8 +5,6 @@ the last bit where they have the same linear algebra library and the same kind o
 inherit the environment, which may choose the library's kernels (``OPENBLAS_CORETYPE``).
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """What a cell will hold in memory, and what this machine has free: compared before it allocates."""
 
-from __future__ import annotations
-
 import math
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ cell's canonical scenario, its method and its trial: what fixes its numbers. Sev
 write to one file. A file that is not a store of this program is refused and left as it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

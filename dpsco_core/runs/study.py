@@ -6,8 +6,6 @@ same numbers on one worker and on many: to the last bit on one machine with one 
 library. The data of a trial are the same for all methods.
 """
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """How long a run still takes, from what its cells were predicted to take and what they took."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass

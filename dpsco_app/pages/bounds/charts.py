@@ -1,7 +1,5 @@
 """Bounds' figure: every bound of a table as a mark on one log axis; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Bounds: the tables of the papers at the scenario of the visit."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.bounds.state import STATE, with_fitting_methods

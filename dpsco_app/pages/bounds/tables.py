@@ -1,7 +1,5 @@
 """Bounds: the papers' tables at the sidebar's scenario, their figure, and one row in full."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """What Bounds says: names of its columns and filters, and what a table shows, in words."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

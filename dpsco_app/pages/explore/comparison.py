@@ -1,7 +1,5 @@
 """What is drawn beside a study: a pinned one, one method at another tail, or a second set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

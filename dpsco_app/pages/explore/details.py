@@ -1,7 +1,5 @@
 """What stands under the figure: views, slopes, words, numbers, bounds, downloads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

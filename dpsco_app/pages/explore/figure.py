@@ -1,7 +1,5 @@
 """Explore's figure: of one scenario, of two in one, or of two side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The one finding of a sweep, in words: each axis has its own."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

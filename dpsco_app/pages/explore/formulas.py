@@ -1,7 +1,5 @@
 """The formulas of the drawn bounds, and a chip for every symbol that opens its control in place."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The gallery of Explore's presets: a picture of each, what to look for, and a button."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Which part of a drawn bound governs where: what the parts below Explore's figure light up."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 

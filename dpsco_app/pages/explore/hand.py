@@ -1,7 +1,5 @@
 """The hand in Explore's figure: it moves the chosen point along the axis."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

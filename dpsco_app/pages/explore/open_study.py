@@ -1,7 +1,5 @@
 """Opening a stored study in Explore: the button, its dialog, and what is shown of it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.explore.state import STATE

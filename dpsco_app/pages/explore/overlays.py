@@ -1,7 +1,5 @@
 """Lines that a visitor asked for: a bound of the catalogue by name, and a formula of one's own."""
 
-from __future__ import annotations
-
 import math
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """One's own numbers, or a moment of them, and the scenario that matches; in this session only."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

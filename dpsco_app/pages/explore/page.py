@@ -1,7 +1,5 @@
 """Explore: the front page. Measured errors, live, between their bounds."""
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st

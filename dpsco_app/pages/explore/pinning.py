@@ -1,7 +1,5 @@
 """Pinning: a scenario that is kept, so that the next run is drawn beside it; and what differs."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from functools import lru_cache
 from urllib.parse import parse_qsl, urlencode

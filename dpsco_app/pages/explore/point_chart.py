@@ -1,7 +1,5 @@
 """The figure of a single point: every trial of every estimator, and the bounds beside them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Named scenarios, each with the one thing to look for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_app.parts.options import NO_SET, TAIL

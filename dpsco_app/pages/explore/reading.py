@@ -1,7 +1,5 @@
 """How to read Explore's figure, in words."""
 
-from __future__ import annotations
-
 from dpsco_app.parts.problem_words import MEAN
 from dpsco_core.scenario import Scenario
 

@@ -1,7 +1,5 @@
 """How many records, or which budget, a target error takes: worked out on a button."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import cast
 

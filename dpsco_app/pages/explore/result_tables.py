@@ -1,7 +1,5 @@
 """The tables under Explore's figure: what was measured, and every bound at the chosen point."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

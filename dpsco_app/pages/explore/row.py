@@ -1,7 +1,5 @@
 """The row under Explore's title: Run, Cancel, Pin, how long it takes, what is pinned."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

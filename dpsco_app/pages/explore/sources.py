@@ -1,7 +1,5 @@
 """Where every curve of Explore's figure comes from: paper, statement, citation."""
 
-from __future__ import annotations
-
 import pandas as pd
 import streamlit as st
 

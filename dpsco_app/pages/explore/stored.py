@@ -5,8 +5,6 @@ a visitor is copied to a folder that is gone when it has been read. Nothing in i
 tables must be those of `dpsco_core.runs.store`, its scenarios are validated, its outcomes checked.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import shutil

@@ -5,8 +5,6 @@ They are kept beside the presets, so that the gallery shows them at once. Colour
 between those of the two themes, on a transparent ground.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Geometry's pictures of sets, in the plane and in space; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

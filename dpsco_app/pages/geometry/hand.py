@@ -1,7 +1,5 @@
 """What is seen of Geometry's point, and in the plane the hand that moves it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.geometry.state import SPAN, STATE, STEP, View

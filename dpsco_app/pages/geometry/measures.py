@@ -1,7 +1,5 @@
 """Geometry's charts of numbers: a running mean, widths, dual norms of noise; no Streamlit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

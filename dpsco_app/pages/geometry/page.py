@@ -1,7 +1,5 @@
 """Geometry: sets, their duals, projections, Gaussian widths, and noise shaped to a norm."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

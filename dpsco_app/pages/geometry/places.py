@@ -1,7 +1,5 @@
 """Where Geometry's figures go, and its view: flat figures twice, for wide windows and phones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Geometry's later sections: widths, and noise shaped to a norm."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

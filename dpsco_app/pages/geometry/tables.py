@@ -1,7 +1,5 @@
 """Geometry's numbers as tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What the sets and the figures of Geometry are, in words."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

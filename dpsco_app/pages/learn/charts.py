@@ -1,7 +1,5 @@
 """The figures of the lessons that are no study; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Where a lesson's prediction stands in its figure, and which trials land there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

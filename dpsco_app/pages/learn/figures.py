@@ -1,7 +1,5 @@
 """Which figures a lesson shows, before its run and after it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What the run of a lesson found: the answer to its question, with its numbers in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The lessons of the page Learn, in their order: what is asked, what runs, and who judges."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field, replace
 

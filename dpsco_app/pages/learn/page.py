@@ -1,7 +1,5 @@
 """Learn: a guided path, each step a question, a prediction, and an answer that is measured."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """For teachers: a link to a step, with what a class should not see hidden."""
 
-from __future__ import annotations
-
 from urllib.parse import urlencode
 
 import streamlit as st

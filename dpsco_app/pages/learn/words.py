@@ -1,7 +1,5 @@
 """What the lessons say: plain words, one formula each at most; no measured number is in here."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """The curves of the page Lower bounds, and their axes; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

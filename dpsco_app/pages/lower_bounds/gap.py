@@ -1,7 +1,5 @@
 """How far the best proven upper bound is from the floors: the page's first view."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The figures of the window between proven bounds; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

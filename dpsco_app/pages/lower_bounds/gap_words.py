@@ -1,7 +1,5 @@
 """The words of the window between proven bounds, and of the spy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

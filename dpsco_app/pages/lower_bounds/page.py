@@ -1,7 +1,5 @@
 """Lower bounds: how wide the window is; build a bound, prove it, and run the algorithms on it."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The proofs of the page Lower bounds in words: one step after the other, each with its number."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The figures of the page Lower bounds that have a row for every item; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Run the methods on the very instance of a lower bound, and hold their errors against it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The parts of the page Lower bounds: the mean problem, a packing of one's own, the proof."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

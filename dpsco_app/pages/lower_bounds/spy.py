@@ -1,7 +1,5 @@
 """The spy of the proof by tracing at work: her scores, and what privacy leaves of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st

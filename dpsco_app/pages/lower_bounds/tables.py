@@ -1,7 +1,5 @@
 """The numbers of the page Lower bounds as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The words of the page Lower bounds; those of its proofs are in `lower_proof`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One page a method: its story, its proof, its cost, its bounds, its code, and where to see it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

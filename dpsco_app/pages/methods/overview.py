@@ -1,7 +1,5 @@
 """The overview of the page Methods: which one to start with, the guide, a table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

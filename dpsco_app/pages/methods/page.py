@@ -1,7 +1,5 @@
 """Methods: one page a method, and which one when."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.methods.method import method_page

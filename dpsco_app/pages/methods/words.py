@@ -1,7 +1,5 @@
 """The words of the page Methods, and formulas as a page can show them."""
 
-from __future__ import annotations
-
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import METHOD_SLUGS, method_card
 

@@ -1,7 +1,5 @@
 """The figure of One run: the parts of the error by clip radius; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

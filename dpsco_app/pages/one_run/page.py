@@ -1,7 +1,5 @@
 """One run: one run taken apart, to see what clipping and noise do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What looking privately chose, beneath the error by clip radius: ticks and words."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

@@ -1,7 +1,5 @@
 """The numbers of the page One run as tables."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """What the figures of One run show, in words computed from their numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dpsco_app.pages.one_run.charts import PART_NAMES, percent, radius_text

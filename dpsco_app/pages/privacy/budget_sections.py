@@ -1,7 +1,5 @@
 """The calculator of the page Privacy: four tools on one budget."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

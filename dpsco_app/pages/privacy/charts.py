@@ -1,7 +1,5 @@
 """The figures of the page Privacy: budgets and their composition; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

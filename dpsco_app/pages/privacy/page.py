@@ -1,7 +1,5 @@
 """Privacy: what a budget means, where a run spends it, and whether it keeps its word."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.privacy.budget_sections import budget_part

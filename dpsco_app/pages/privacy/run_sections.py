@@ -1,7 +1,5 @@
 """The ledger of a run and the audit of a mechanism, on the page Privacy."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What the parts of the page Privacy are, in words; every number comes from the core."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dpsco_app.pages.privacy.state import View

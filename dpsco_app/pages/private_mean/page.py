@@ -1,7 +1,5 @@
 """A private mean: how one is made from records like those of the scenario."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.private_mean.state import STATE

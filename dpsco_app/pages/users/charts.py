@@ -1,7 +1,5 @@
 """The figures of the page Users but the map; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

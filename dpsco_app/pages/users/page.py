@@ -1,7 +1,5 @@
 """Users: what hiding a whole user costs, and from how many items per user on a filter pays."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from dpsco_app.pages.users.sections import frontier_part, gradients_part, law_part, map_part

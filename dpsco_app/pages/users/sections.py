@@ -1,7 +1,5 @@
 """The four parts of the page Users."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

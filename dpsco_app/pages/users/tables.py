@@ -1,7 +1,5 @@
 """The numbers of the page Users as tables."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

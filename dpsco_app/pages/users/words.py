@@ -1,7 +1,5 @@
 """What the parts of the page Users are, in words; every number comes from the core."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The two maps of Who wins: which method is best, which term is largest; no Streamlit in here."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

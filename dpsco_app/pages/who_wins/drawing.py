@@ -1,7 +1,5 @@
 """A map of winners on a page: it fills in, and a click into it moves the chosen point."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 

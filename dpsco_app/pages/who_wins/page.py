@@ -1,7 +1,5 @@
 """Who wins: which method is best where, by three readings, and what limits a rate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """The numbers of the maps of Who wins as tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """What the maps of Who wins show at the chosen point, in words."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

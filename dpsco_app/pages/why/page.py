@@ -1,7 +1,5 @@
 """Why heavy tails and privacy do not get along: a text that scrolls past the picture."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """What the steps say, and what the picture shows beside each; every number is computed."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_app.parts.options import number_text

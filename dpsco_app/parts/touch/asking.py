@@ -1,7 +1,5 @@
 """Questions that a figure answers: a prediction is drawn into it, and met by the measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """A handle on the axis of a figure, which sets the value that is chosen there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 

@@ -1,7 +1,5 @@
 """The ES modules of this folder as one script: Streamlit takes a component's script as one text."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The parts of the bounds in a figure: pointed at, each lights up the stretch that it governs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 

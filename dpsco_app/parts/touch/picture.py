@@ -1,7 +1,5 @@
 """The picture of how a private mean is made, which a hand can move."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

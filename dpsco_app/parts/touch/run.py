@@ -1,7 +1,5 @@
 """One private run and its twins, which a hand plays, steps and scrubs."""
 
-from __future__ import annotations
-
 import html
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A text that scrolls past the picture of a private mean; each step sets the picture's state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Steps that begin at their top, and a key that runs them from anywhere."""
 
-from __future__ import annotations
-
 from dpsco_app.parts.touch.modules import component
 
 

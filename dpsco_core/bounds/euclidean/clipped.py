@@ -1,7 +1,5 @@
 """Excess risk through clipping and iterative updating: Zhao et al. (2024), Theorems 4 and 7."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

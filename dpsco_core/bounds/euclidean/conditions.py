@@ -1,7 +1,5 @@
 """Conditions of the excess-risk bounds: each says which number fails, in one sentence."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Excess risk through the clipped median of means: Kamath et al. (2022), Theorems 5.2 and B.8."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache, partial

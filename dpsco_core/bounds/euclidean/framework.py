@@ -6,8 +6,6 @@ uniformly over the constraint set (theory/kamath-liu-zhang.md, 3.1); in the stro
 every step has a fresh block.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base.errors import require

@@ -1,7 +1,5 @@
 """Lower bounds on excess risk without a spike prior: sampling alone, rates, and quoted ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

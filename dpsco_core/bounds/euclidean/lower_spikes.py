@@ -10,8 +10,6 @@ risk is :math:`\frac1{2\lambda}` times the squared error of the mean of x, which
 ``spike_probability`` a bound is evaluated there, because it binds its own prior only there.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

@@ -6,8 +6,6 @@ objective gets a linear noise term of deviation :math:`\sigma_1` and a regularis
 :math:`\sigma_2` and is projected. The explicit bound is B1 of theory/su-zhao-wang.md, 3.1.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ As in Theorem 2, on a symmetric set, with a modulus :math:`\Delta` in its norm. 
 is B2 of theory/su-zhao-wang.md, 3.2.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -5,8 +5,6 @@ epsilon of the Gaussian methods is read as the root of rho, logarithms of delta 
 on the empirical risk are listed because the tables list them, and fail their last hypothesis.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -6,8 +6,6 @@ the first iterate, the centre, to the minimiser: the diameter as printed, half o
 ball. See theory/arora-marinov-ullah.md, 2.1 and 3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

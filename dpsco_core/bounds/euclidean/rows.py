@@ -9,8 +9,6 @@ printed, ``-probability`` for a rate at 95 %, ``-explicit`` with every constant 
 has no row: its formula is garbled there.
 """
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.euclidean.clipped import CLIPPED_RISKS, ITERATIVE_RISKS
 from dpsco_core.bounds.euclidean.coordinatewise import COORDINATEWISE_RISKS

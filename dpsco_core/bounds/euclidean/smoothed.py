@@ -1,7 +1,5 @@
 """Excess risk through smoothed truncation: Kamath et al. (2022), Theorem 5.5, and its prior."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache, partial
 

@@ -5,8 +5,6 @@ point is enough and one block of the median is best: `mean_square`. Blocks are
 disjoint, so each may spend the whole budget (parallel composition); the paper divides it by T.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial

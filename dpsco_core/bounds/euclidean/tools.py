@@ -1,7 +1,5 @@
 """What the rows on excess risk share: the groups of hypotheses, the names of terms, a base card."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ and the quadratic one through the squared error of the mean (3 (d)). At a settin
 ``spike_probability`` they are evaluated on the prior of the data.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from dpsco_core.base import loss_classes as classes

@@ -8,8 +8,6 @@ theory/zhao-et-al.md, 3.4). The scale is :math:`M n^{-3}`, or :math:`M/n`: in un
 that bounds are homogeneous.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ instance is that of `hypercube`; flipping one sign changes the B spiked records,
 outputs are :math:`(B\varepsilon,\delta_B)`-close. See theory/approx-lower-bounds.md, 4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

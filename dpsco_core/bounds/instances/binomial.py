@@ -7,8 +7,6 @@ only other probabilities, so neither can lift a lower bound above its true value
 windows of more than 4096 counts, may do so where f has a kink, by less than 1e-6 of the value.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

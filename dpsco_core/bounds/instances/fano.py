@@ -6,8 +6,6 @@ l2 distance at least r: :math:`\frac r2 p_e` on :math:`E\|\hat\theta-\theta\|_2`
 word. They bind every algorithm of the named privacy class and hold for any packing.
 """
 
-from __future__ import annotations
-
 import math
 
 from scipy.optimize import brentq, minimize_scalar

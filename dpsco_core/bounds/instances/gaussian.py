@@ -6,8 +6,6 @@ al. 2022 cite the classical Gaussian bound with unit variance, which violates th
 k > 2; theory/kamath-liu-zhang.md, 4.6.)
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 from typing import Literal

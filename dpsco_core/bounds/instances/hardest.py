@@ -1,7 +1,5 @@
 """Where the hard instances are hardest: the best spike probability of each private lower bound."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

@@ -9,8 +9,6 @@ knows about :math:`\nu`; no coordinate can then be decoded well. See theory/kama
 Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What bounds over a prior share: its means stay within R, and the budgets of their classes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -7,8 +7,6 @@ See theory/approx-lower-bounds.md, 5.
 Both bounds are maxima of lines in the information, of which an envelope is kept.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

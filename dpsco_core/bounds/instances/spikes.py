@@ -10,8 +10,6 @@ theory/kamath-liu-zhang.md, 4.3 and 4.4).
 Every function returns the bound *at one p*; `best_cdp` and the others return the best p.
 """
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

@@ -11,8 +11,6 @@ Functions with `at` in their name give the bound at one or more q and u; the oth
 fixed grid of u, with the best q for each u, so that no bound rises with n, epsilon, delta or k.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

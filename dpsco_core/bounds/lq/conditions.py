@@ -1,7 +1,5 @@
 """Conditions of the bounds in l_q: the exponent, the set, and what the schedules need."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """What the explicit bounds on the risk in l_q share: words, hypotheses, variants of a card."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

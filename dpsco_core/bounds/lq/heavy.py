@@ -5,8 +5,6 @@ privacy; 0 where a rate has one. In units of :math:`\sigma M`. kappa is the prin
 :math:`\min\{1/(q-1), 2\ln d\}`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Letters of the formulas in l_q, where constants are in the norm and its dual."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ privacy; 0 where a rate has one. In units of L times the set's diameter or the n
 minimiser, unless a docstring says otherwise. kappa is the printed :math:`\min\{1/(q-1), 2\ln d\}`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

@@ -5,8 +5,6 @@ share; here it is evaluated at a setting. Infinite where the exponent, the budge
 not allow the method.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Noisy mirror descent, with every constant proven: Arora et al. (2020), Theorem 3."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

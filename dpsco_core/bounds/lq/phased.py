@@ -3,8 +3,6 @@ r"""Phased SGD without a constraint, with every constant proven: Su et al. (2023
 B3' of theory/su-zhao-wang.md, 3.5, is in `dpsco_core.methods.lq.phased_schedule`.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dpsco_core.bounds.base import Bound

@@ -5,8 +5,6 @@ method shares; here it is evaluated at a setting. Infinite where the exponent, t
 constant does not allow the method.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base import loss_classes as classes

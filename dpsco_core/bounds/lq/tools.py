@@ -1,7 +1,5 @@
 """What the rates in l_q share: their units, their cards, and the exponents that they are for."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

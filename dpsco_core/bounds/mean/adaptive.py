@@ -1,7 +1,5 @@
 """Upper bounds of adaptive clipping in single mode."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

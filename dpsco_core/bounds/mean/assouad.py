@@ -1,7 +1,5 @@
 """Lower bounds on mean estimation by Assouad's argument: theory/approx-lower-bounds.md, 4."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

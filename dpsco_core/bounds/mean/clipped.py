@@ -9,8 +9,6 @@ a raw directional moment M; under coordinate-wise central moments g, and means o
 100.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

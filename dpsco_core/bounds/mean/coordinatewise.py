@@ -7,8 +7,6 @@ and the median of the block means is released with noise. Clipping moves a mean 
 3.2 and 3.3.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

@@ -6,8 +6,6 @@ composition). For an exactly solved inner program the error is at most :math:`6r
 clipping bias (theory/zhao-et-al.md, 2.4, 2.6 and 3.5).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The lower bounds on mean estimation."""
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.assouad import ASSOUAD_BOUNDS
 from dpsco_core.bounds.mean.lower_other import OTHER_LOWER_BOUNDS

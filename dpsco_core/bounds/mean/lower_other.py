@@ -1,7 +1,5 @@
 """Lower bounds without a spike prior: sampling alone, and the rates of Lemma 6.3."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Literal

@@ -6,8 +6,6 @@ probability. At a setting that fixes ``spike_probability`` a bound is evaluated 
 because it binds its own prior there only.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

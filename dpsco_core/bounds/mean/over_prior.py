@@ -1,7 +1,5 @@
 """Lower bounds on the l2 error, or on its square, at the worst prior of a family."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

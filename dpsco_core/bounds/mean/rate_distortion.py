@@ -1,7 +1,5 @@
 """Lower bounds on the mean by rate distortion, for zCDP: theory/approx-lower-bounds.md, 5."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from dpsco_core.base.cards import OWN, BoundCard

@@ -3,8 +3,6 @@ r"""The rates of mean estimation that several statements share, with hidden cons
 Moments are scaled to 1 and :math:`a=1-1/p`. Upper rates are not capped by the trivial error.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.problems.base import Setting

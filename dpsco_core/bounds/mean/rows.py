@@ -1,7 +1,5 @@
 """Every bound on mean estimation, in the order in which a catalogue lists them."""
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.lower import LOWER_MEAN_BOUNDS
 from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS

@@ -1,7 +1,5 @@
 """Upper bounds of the methods without privacy."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, BoundCard

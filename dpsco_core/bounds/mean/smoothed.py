@@ -6,8 +6,6 @@ k-th moment at most 1) and whose mean has norm at most R, so that :math:`v_j=E X
 what the sensitivity :math:`2\tau S_c\sqrt d/n` needs. See theory/kamath-liu-zhang.md, 2.3 and 3.3.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

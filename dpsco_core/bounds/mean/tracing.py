@@ -4,8 +4,6 @@ At a setting that fixes ``spike_probability`` they are evaluated on the prior of
 the spread and the shape of `dpsco_core.catalogue`; elsewhere at the best prior.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import Literal

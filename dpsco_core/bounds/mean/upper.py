@@ -7,8 +7,6 @@ infinite and a hypothesis says why. The slug names the method, then the form: no
 ``-expected`` for the explicit forms.
 """
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Bound
 from dpsco_core.bounds.mean.adaptive import ADAPTIVE_BOUNDS
 from dpsco_core.bounds.mean.clipped import CLIPPED_BOUNDS

@@ -6,8 +6,6 @@ logarithms are set to 1; exact counts of a schedule are `SgdSchedule.gradients` 
 `ErmSchedule.gradients`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The constants of a setting are those of an item; R is its diameter, an upper bou
 set. Checks are silent where a number that they need does not exist: another condition says so.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -13,8 +13,6 @@ are not) both runs agree, and L R bounds the excess risk: it is at most that of 
 P(B) L R. For the radii of (R1) at all points at once B does not depend on the run.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

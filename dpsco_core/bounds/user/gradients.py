@@ -4,8 +4,6 @@ A quantity of its own, compared with nothing else: the rows of the comparison of
 (2024) beside the risks of `rows_user_rates`, under the same conditions.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import partial

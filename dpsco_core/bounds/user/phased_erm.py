@@ -1,7 +1,5 @@
 """Phased ERM at user level, every constant proven: Lowy, Liu and Asi (2024), Algorithm 3."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Phased SGD at user level, every constant proven: Lowy, Liu and Asi (2024), Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ The upper bound of Levy et al. (2021), which they call suboptimal without giving
 row.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

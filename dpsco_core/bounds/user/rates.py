@@ -6,8 +6,6 @@ constant, and the terms of a rate are in the units of the risk: their sum is the
 are not capped by the trivial L R. See theory/lowy-liu-asi.md, 3 to 5.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

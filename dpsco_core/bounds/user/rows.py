@@ -5,8 +5,6 @@ The slug names the method, then the form: nothing for the rate, ``-proof`` as th
 item gradients.
 """
 
-from __future__ import annotations
-
 from dpsco_core.bounds.base import Bound, lettered
 from dpsco_core.bounds.user.gradients import USER_GRADIENTS
 from dpsco_core.bounds.user.phased_erm import FULL_BATCH_RISK, MODE_A_RISK

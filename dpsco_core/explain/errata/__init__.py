@@ -3,8 +3,6 @@
 The texts of a paper's errata are in the TOML file of its name, their experiments in the module.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpsco_core.base.cards import ARORA_2020, KAMATH_2022, LOWY_2024, SU_2023, ZHAO_2024

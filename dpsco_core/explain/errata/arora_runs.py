@@ -1,7 +1,5 @@
 """Experiments on Arora, Marinov and Ullah (2020)."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.bounds.euclidean.private_sgd import (

@@ -1,7 +1,5 @@
 """What an erratum says: what is printed, what is wrong with it, and an experiment that shows it."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Experiments on Kamath, Liu and Zhang (2022)."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Experiments on Lowy, Liu and Asi (2024)."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

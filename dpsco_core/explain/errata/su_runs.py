@@ -1,7 +1,5 @@
 """Experiments on Su, Zhao and Wang (2023)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Experiments on Zhao, Wu, Liu, Wang, Fan and Li (2024)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

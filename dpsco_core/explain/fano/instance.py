@@ -4,8 +4,6 @@ The class is that of the front page: coordinates with central p-th moment at mos
 norm at most R. Every value comes from `dpsco_core.bounds` or from a row of the catalogue.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

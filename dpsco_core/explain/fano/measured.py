@@ -1,7 +1,5 @@
 """What methods leave on a hard mean problem, beside the bound that binds each of them there."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

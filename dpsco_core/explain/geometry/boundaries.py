@@ -4,8 +4,6 @@ The polar of C is the set of the y with <w, y> <= 1 for every w in C; if C = -C 
 of the dual norm, which is the support function of C.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache

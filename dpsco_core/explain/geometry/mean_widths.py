@@ -4,8 +4,6 @@ The width of C is the mean of the support function, :math:`G_C = E\max_{w\in C}\
 with a standard normal :math:`\xi`: theory/su-zhao-wang.md, 7.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A point, its projection on a set, the dual point there, and how far the set reaches."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ pictures of noise: nothing is released, and no ledger is charged. (Su et al. 202
 theory/su-zhao-wang.md, 1.8 and 2.8.)
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

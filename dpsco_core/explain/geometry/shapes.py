@@ -1,7 +1,5 @@
 """The sets of the page Geometry in two and three dimensions, all of radius 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import lru_cache

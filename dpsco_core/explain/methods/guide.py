@@ -1,7 +1,5 @@
 """Which method to start with: every plan is asked whether it runs, and a few runs are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations

@@ -1,7 +1,5 @@
 """The library's own code behind a method, as text: its steps, its plan, and what it hands on to."""
 
-from __future__ import annotations
-
 import inspect
 import textwrap
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The story of every method of the catalogue, one of one's own included, and its example."""
 
-from __future__ import annotations
-
 from dpsco_core.base.cards import MethodCard
 from dpsco_core.catalogue import default_methods, method_card, method_class
 from dpsco_core.methods.story import Proof, Story

@@ -3,8 +3,6 @@
 The mean estimators take no gradients: there a record counts as one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dpsco_core.catalogue import make_method

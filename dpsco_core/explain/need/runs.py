@@ -1,7 +1,5 @@
 """Runs of one method along an unknown, with common random numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -8,8 +8,6 @@ Trials share their random numbers along the way: trial t at n is the first n rec
 stream, and its noise is the same multiple of the noise's scale at every n and budget.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import Literal

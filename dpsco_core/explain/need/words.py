@@ -1,7 +1,5 @@
 """An answer of `need` in plain words, the same on the page and on the command line."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.catalogue import bound, method_card

@@ -1,7 +1,5 @@
 """The conditions of a bound with the numbers on both sides, where sizes and budget decide them."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How far the proven bounds of one class of losses are apart: only like is compared with like."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The papers use one letter for several things: M is a diameter in one family of b
 in another. A bound's own letters come before the common ones.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The rows of a table come in the order of the paper that prints it, then its variants.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ Two methods are run on the same data over a grid of m, on a quadratic loss whose
 exact users' means, so that a million items per user cost no more than one.
 """
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """How many users an algorithm needs at all, printed and calibrated; and the table's gradients."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Which user-level method has the smallest bound, or the smallest measured risk, over (n, m)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

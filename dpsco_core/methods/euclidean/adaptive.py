@@ -1,7 +1,5 @@
 """SCO with clipped gradients whose clip radius is chosen privately, as the descent goes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

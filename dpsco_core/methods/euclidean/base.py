@@ -1,7 +1,5 @@
 """What the optimisers share: the path of the iterates, and the bounded surrogate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """SCO with simple clipping: Zhao et al. (2024), Theorems 3 and 4."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """SCO with the coordinate-wise estimator: Kamath et al. (2022), Theorem 5.2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Strongly convex SCO with the coordinate-wise estimator: Kamath et al. (2022), Theorem 5.7."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

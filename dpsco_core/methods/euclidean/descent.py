@@ -1,7 +1,5 @@
 """Projected gradient descent: the loop that the full-batch optimisers share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Empirical risk minimisation without privacy."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ estimator of `dpsco_core.methods.mean` for the mean of the per-sample gradients,
 the budget.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """SCO with iterative updating: Zhao et al. (2024), Theorem 7 (claimed)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ others too: records are shrunk to the norm that the constant stands for (`Sample
 changes no record of the law, and gradients are clipped to the constant.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

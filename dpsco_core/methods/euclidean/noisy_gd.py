@@ -1,7 +1,5 @@
 """Noisy gradient descent for Lipschitz losses: Bassily, Smith and Thakurta (2014)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

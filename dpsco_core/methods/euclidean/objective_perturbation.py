@@ -1,7 +1,5 @@
 """Approximate objective perturbation: Su, Zhao and Wang (2023), Algorithms 1 and 2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -7,8 +7,6 @@ determinants of neighbours differ by one record's Hessian. What the solver leave
 H. See theory/su-zhao-wang.md, 2.1 and 2.2.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

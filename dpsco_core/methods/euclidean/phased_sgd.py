@@ -1,7 +1,5 @@
 """Phased SGD for smooth losses: Feldman, Koren and Talwar (2020), Algorithm 2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

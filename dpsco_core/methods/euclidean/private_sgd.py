@@ -1,7 +1,5 @@
 """One-pass private SGD for non-smooth losses: Arora, Marinov and Ullah (2020), Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Sentences and examples that the stories of several methods share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 GRID = (500.0, 1000.0, 2000.0, 5000.0, 10_000.0, 20_000.0)

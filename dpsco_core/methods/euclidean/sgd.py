@@ -1,7 +1,5 @@
 """One-pass stochastic gradient descent without privacy."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

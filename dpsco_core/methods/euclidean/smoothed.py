@@ -1,7 +1,5 @@
 """SCO with noise smoothing: Kamath et al. (2022), Theorem 5.5, the corrected Wang et al. (2020)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

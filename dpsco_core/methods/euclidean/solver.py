@@ -9,8 +9,6 @@ business of who relies on it (`objective_plan.open_distance`); `certificate` nee
 lie in the set, and they do to `ROUNDING`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

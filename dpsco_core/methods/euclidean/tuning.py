@@ -26,8 +26,6 @@ is, :math:`\beta` is the bound on the mean gradient over D. Both are assumptions
 privacy holds for all steps and sizes.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Batched truncated mirror descent, for every epsilon: Su, Zhao and Wang (2023), section 5.2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -5,8 +5,6 @@ strongly convex without a factor of the dimension, and the problem is taken in l
 constants (theory/su-zhao-wang.md, 2.4 and 2.7). All of it is public.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

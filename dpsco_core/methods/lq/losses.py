@@ -5,8 +5,6 @@ slope a and a bounded curvature b have it, once features are shrunk to norm R in
 :math:`L = aR`, and :math:`\beta = bR^2`, since :math:`|\langle x, w-v\rangle| \le R\|w-v\|_q`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

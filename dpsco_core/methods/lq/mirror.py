@@ -16,8 +16,6 @@ order, and each brings a draw of its own (amplification by shuffling). `mirror_p
 that leaves less noise on a batch's mean.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import cast

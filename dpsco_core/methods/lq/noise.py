@@ -4,8 +4,6 @@ The parameters are in :math:`\ell_q^d`, 1 <= q <= 2, gradients in :math:`\ell_{q
 norm is :math:`\|\cdot\|_r` (`RegularSpace`). What the l_q methods and the bounds on them share.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Noisy mirror descent with any potential: Arora, Marinov and Ullah (2020), Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

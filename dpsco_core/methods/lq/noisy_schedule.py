@@ -7,8 +7,6 @@ of the points at which gradients were asked. The noise is calibrated to the l2 s
 (theory/arora-marinov-ullah.md, 2.2).
 """
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.geometry.regular_space import RegularSpace

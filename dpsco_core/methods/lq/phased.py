@@ -1,7 +1,5 @@
 """Phased SGD without a constraint set: the algorithm behind Theorem 8 of Su et al. (2023)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ records at the step size :math:`\eta_i=4^{-i}\eta`, and its average gets noise o
 q >= 2 a loss that is Lipschitz and smooth in :math:`\ell_q` is so in l2, with the same constants.
 """
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base.errors import require

@@ -1,7 +1,5 @@
 """Truncated gradient descent for q >= 2, reduced to l2: Su, Zhao and Wang (2023), Table 2."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Regularised mirror descent on the whole space: Su, Zhao and Wang (2023), Algorithm 3."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

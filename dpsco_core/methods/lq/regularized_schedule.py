@@ -6,8 +6,6 @@ explicit bound B3 of theory/su-zhao-wang.md, 3.4, and the steps and regulariser 
 smallest: they look at no data.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Sentences and examples that the stories of several methods share."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dpsco_core.methods.euclidean.sentences import QUADRATIC

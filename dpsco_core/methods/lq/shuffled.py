@@ -1,7 +1,5 @@
 """Shuffled truncated mirror descent: Su, Zhao and Wang (2023), Algorithm 4."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

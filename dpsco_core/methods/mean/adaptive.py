@@ -1,7 +1,5 @@
 """Adaptive clipping: a radius, and where the public bound is large a centre, chosen privately."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal

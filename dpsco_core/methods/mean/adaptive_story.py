@@ -1,7 +1,5 @@
 """What there is to tell of adaptive clipping."""
 
-from __future__ import annotations
-
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.story import Proof, Story
 

@@ -1,7 +1,5 @@
 """What the mean estimators share: shares of the budget, and blocked clipping."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """A private centre: medians of the first records' coordinates on a public grid."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Simple clipping: Zhao et al. (2024), Algorithm 2."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """CoinPress: Biswas, Dong, Kamath and Ullman (2020), as a reference."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

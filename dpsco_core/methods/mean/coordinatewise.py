@@ -1,7 +1,5 @@
 """Coordinate-wise clipped median of means: Kamath et al. (2022), Algorithm 3, both privacies."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The coordinate-wise median of means with Laplace noise: Kamath et al. (2022), Algorithm 3."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

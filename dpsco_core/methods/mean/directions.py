@@ -10,8 +10,6 @@ input, and where the points span three dimensions or more a multi-start ascent i
 direction gives a value that is never above the maximum.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

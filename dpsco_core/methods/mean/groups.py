@@ -1,7 +1,5 @@
 """A fresh, secret, uniformly random split of the records, and the clipped means of its groups."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array

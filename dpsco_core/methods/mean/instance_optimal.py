@@ -1,7 +1,5 @@
 """Instance-optimal mean estimation: Huang, Liang and Yi (2021), as a reference."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """Iterative updating: Zhao et al. (2024), Algorithm 3, with a secret split and a search."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The norm, the count and the projection of a row are functions of that row and th
 the last bit: no path that another row switches changes them (theory/adaptive-methods.md, 1.1).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

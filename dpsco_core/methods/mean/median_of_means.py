@@ -1,7 +1,5 @@
 """Coordinate-wise median of means: the robust non-private baseline."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The sample mean: the non-private baseline."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -12,8 +12,6 @@ which never cancels (the closed form does, beyond u = 100), decreases in w, and 
 them. For small u no table is needed: the cubic is all there is.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Noise smoothing: Kamath et al. (2022), Algorithm 4 (Holland's estimator), made private."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """What the user-level optimisers share: the losses, and who may run."""
 
-from __future__ import annotations
-
 import math
 from typing import Protocol, runtime_checkable
 

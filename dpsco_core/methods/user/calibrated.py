@@ -6,8 +6,6 @@ on a test: N1 is phased SGD with one chain, N2 phased ERM with full batches, eac
 sensitivity of a user's whole block (theory/lowy-liu-asi.md, 2.7). No parameter looks at data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One-pass SGD of many groups at once: C chains, each over its own records, on a (C, d) array."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ gradient steps, and AC-SA. Near its minimiser the risk is a quadratic of curvatu
 their excess risk is exact (`accelerated_risk`). What they cost in privacy is the same.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

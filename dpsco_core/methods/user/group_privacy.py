@@ -1,7 +1,5 @@
 """Group privacy: phased SGD with the noise of a user's whole block, and no filter."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ What practical tunings of Algorithm 1 and of N1 at user level minimise, and expl
 (theory/lowy-liu-asi.md, 2.1, 2.7 and 3.7), for any noise. It looks at sizes and constants only.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """User-level phased SGD with outlier iterate removal: Lowy, Liu and Asi (2024), Algorithm 1."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The phases of user-level phased SGD: their users and step sizes, chosen or printed."""
 
-from __future__ import annotations
-
 import math
 from functools import lru_cache
 

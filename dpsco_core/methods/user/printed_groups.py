@@ -1,7 +1,5 @@
 """Algorithm 1 of Lowy, Liu and Asi (2024) as printed: its groups, radius and noise, repaired."""
 
-from __future__ import annotations
-
 import math
 
 from dpsco_core.base.errors import NotApplicable

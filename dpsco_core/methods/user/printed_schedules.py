@@ -5,8 +5,6 @@ Algorithm 1 one that can be run. What is recommended instead is in `user_calibra
 printed ones need in `user_requirements`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

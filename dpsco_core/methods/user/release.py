@@ -1,7 +1,5 @@
 r"""Private means of concentrated points, released by a `FilterPlan` that was made without them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Lowy, Liu and Asi (2024), Theorems B.1 and C.1, and what their proofs use of the
 (theory/lowy-liu-asi.md, 2.1 to 2.3 and 8, items 3 to 12).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

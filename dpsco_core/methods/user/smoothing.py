@@ -8,8 +8,6 @@ is convex, L-Lipschitz and :math:`L\sqrt d/r`-smooth, and :math:`f \le f_r \le f
 with a fresh y for every item and step, whose errors average over all items of a user and all users.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

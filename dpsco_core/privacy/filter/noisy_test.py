@@ -7,8 +7,6 @@ parts before anything is drawn, whether or not a test will pass. That the sequen
 is part of the private output (theory/lowy-liu-asi.md, 2.0, 2.2 and 2.4).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Literal

@@ -5,8 +5,6 @@ users' points has AboveThreshold (theory/lowy-liu-asi.md, 2.0 and 2.2, Mode A).
 Neighbours replace one of the K points by anything.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

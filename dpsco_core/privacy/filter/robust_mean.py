@@ -17,8 +17,6 @@ mean is summed as differences from one of its points, which are at most 2 filter
 rounding is that of a single addition. Real arithmetic is otherwise assumed, as in the package.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

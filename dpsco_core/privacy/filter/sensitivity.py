@@ -13,8 +13,6 @@ unless a failure probability is named (theory/lowy-liu-asi.md, 2.0). They use:
   s/K; so :math:`\sum p_j \ge (s - aK)/(1-a)`.
 """
 
-from __future__ import annotations
-
 import math
 
 from scipy.special import bdtrc

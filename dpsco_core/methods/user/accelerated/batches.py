@@ -10,8 +10,6 @@ too; here epsilon and delta add up, which is smaller for :math:`T \le 2\ln(1/\de
 ledger does.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ Ghadimi and Lan (2012), with the constants of theory/lowy-liu-asi.md, 2.2. The
 steps themselves are in `dpsco_core.methods.user.accelerated.sgd`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass

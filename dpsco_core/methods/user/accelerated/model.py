@@ -13,8 +13,6 @@ nearly the same for every T. The modelled risk is :math:`\frac h2E` after the la
 worst h. An assumption of accuracy only: privacy holds for all parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """User-level accelerated ERM for losses with kinks: Lowy, Liu and Asi (2024), Theorem 4.1."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

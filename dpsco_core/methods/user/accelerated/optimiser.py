@@ -1,7 +1,5 @@
 """User-level accelerated phased ERM: Lowy, Liu and Asi (2024), Algorithms 2 to 4."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

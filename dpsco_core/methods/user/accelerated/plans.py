@@ -1,7 +1,5 @@
 """The plans of user-level accelerated descent under each calibration and tuning."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import lru_cache

@@ -9,8 +9,6 @@ is private where the printed noise is at least what F5 requires at the floor of 
 which is checked.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

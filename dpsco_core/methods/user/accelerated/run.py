@@ -1,7 +1,5 @@
 """The run of user-level accelerated descent: phases on disjoint users, each behind its tests."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ Algorithm 3 of Lowy, Liu and Asi (2024) with the recommended parameters of theor
 \lambda2^{p(i-1)}` at p = 3, full batches. None of it looks at data.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

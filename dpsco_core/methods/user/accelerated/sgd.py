@@ -5,8 +5,6 @@ gradient oracle; the step that Algorithm 2 of Lowy, Liu and Asi (2024) calls
 (theory/lowy-liu-asi.md, 2.2). Pure functions: what is private here is the oracle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

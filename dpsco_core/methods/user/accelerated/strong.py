@@ -1,7 +1,5 @@
 """User-level accelerated ERM for strongly convex losses: Lowy, Liu and Asi (2024), Remark 3.6."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 
