@@ -1,7 +1,7 @@
 """Problems: what is estimated, with certified constants."""
 
 from dpsco_core.problems.absolute import Absolute
-from dpsco_core.problems.base import Constants, ExcessRisk, OptimisationProblem, Setting
+from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.geometric_median import GeometricMedian
 from dpsco_core.problems.hinge import Hinge
 from dpsco_core.problems.huber import Huber
@@ -9,6 +9,7 @@ from dpsco_core.problems.least_squares import LeastSquares
 from dpsco_core.problems.linear import Linear
 from dpsco_core.problems.logistic import Logistic
 from dpsco_core.problems.mean import MeanEstimation
+from dpsco_core.problems.posed import OptimisationProblem
 from dpsco_core.problems.quadratic import Quadratic
 from dpsco_core.problems.samples.linear import LinearSample
 from dpsco_core.problems.samples.points import PointSample

@@ -35,15 +35,12 @@ class Absolute(LinearModelProblem):
         summary="Fit a linear model to heavy-tailed data with the absolute loss, which has kinks.",
         loss_class=CONVEX,
     )
+    link = AbsoluteLink()
 
     @property
     def noise(self) -> Noise:
         """The law of the noise."""
         return noise_like(self.features, "median")
-
-    @property
-    def link(self) -> AbsoluteLink:
-        return AbsoluteLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         return margins + self.noise.sample(len(margins), rng)

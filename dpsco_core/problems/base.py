@@ -2,17 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, Self
+from typing import Literal
 
-import numpy as np
-
-from dpsco_core.base.arrays import Vector
-from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.privacy.budget import Budget, concentrated_rho, gaussian_allowance, pure_epsilon
-from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,63 +168,7 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class ExcessRisk:
-    """The excess population risk of a parameter.
+    """The excess population risk of a parameter."""
 
-    Parameters
-    ----------
-    value : float
-        Not negative beyond rounding.
-    standard_error : float
-        Of `value` as an average over an evaluation sample; 0 where it is computed exactly.
-    """
-
-    value: float
-    standard_error: float = 0.0
-
-
-class OptimisationProblem(Protocol):
-    """A loss, a law of the records and a constraint set."""
-
-    card: ClassVar[ProblemCard]
-
-    @property
-    def constants(self) -> Constants:
-        """What is certified of the loss under the law, over the constraint set."""
-        ...
-
-    @property
-    def constraint(self) -> ConstraintSet:
-        """The constraint set."""
-        ...
-
-    @property
-    def minimiser(self) -> Vector:
-        """A minimiser of the population risk over the constraint set, shape (d,)."""
-        ...
-
-    @staticmethod
-    def feature_order(p: float) -> float:
-        """Return the moment order of the law of the records that makes the gradients' order p."""
-        ...
-
-    def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior: hard instances draw their pattern."""
-        ...
-
-    def sample(self, n: int, rng: np.random.Generator) -> Sample:
-        """Return n independent records."""
-        ...
-
-    def stream(self, n: int, rng: np.random.Generator) -> Sample:
-        """Return the same records as `sample`, drawn when they are read and never held."""
-        ...
-
-    def excess_risk(self, w: Vector) -> ExcessRisk:
-        """Return the excess population risk of the finite parameter `w`, shape (d,)."""
-        ...
-
-    def setting(
-        self, n: int, budget: Budget, *, m: int = 1, spike_probability: float | None = None
-    ) -> Setting:
-        """Return what methods and bounds may know about this problem at n users of m items."""
-        ...
+    value: float  # not negative beyond rounding
+    standard_error: float = 0.0  # as an average over an evaluation sample; 0 where it is exact

@@ -57,6 +57,7 @@ class GeometricMedian(PointProblem):
         summary="Find the point with the least expected distance to heavy-tailed records.",
         loss_class=LIPSCHITZ,
     )
+    loss = Distance()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,10 +68,6 @@ class GeometricMedian(PointProblem):
         if isinstance(law, EllipticalT):
             inside = mean_inside(law, self.constraint) or self.geometry.kind == "simplex"
             require(inside, "offset", "at most diameter/2", law.offset)
-
-    @property
-    def loss(self) -> Distance:
-        return Distance()
 
     @property
     def minimiser(self) -> Vector:

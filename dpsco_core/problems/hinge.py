@@ -35,10 +35,7 @@ class Hinge(LinearModelProblem):
         summary="Predict a label from heavy-tailed features with the hinge loss, which has a kink.",
         loss_class=CONVEX,
     )
-
-    @property
-    def link(self) -> HingeLink:
-        return HingeLink()
+    link = HingeLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Return the sign of a margin of size 1 or more, else a fair coin: -1 or 1."""

@@ -36,14 +36,11 @@ class Huber(LinearModelProblem):
         "linear far out.",
         loss_class=CONVEX,
     )
+    link = HuberLink()
 
     @property
     def noise(self) -> Noise:
         return noise_like(self.features, "huber")
-
-    @property
-    def link(self) -> HuberLink:
-        return HuberLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         return margins + self.noise.sample(len(margins), rng)

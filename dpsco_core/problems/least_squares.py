@@ -63,6 +63,7 @@ class LeastSquares(LinearModelProblem):
         summary="Fit a linear model to heavy-tailed data with the squared loss.",
         loss_class=STRONG,
     )
+    link = SquaredLink()
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,10 +83,6 @@ class LeastSquares(LinearModelProblem):
     @property
     def noise(self) -> Noise:
         return noise_like(self.features, "mean")
-
-    @property
-    def link(self) -> SquaredLink:
-        return SquaredLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         return margins + self.noise.sample(len(margins), rng)

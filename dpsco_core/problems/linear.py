@@ -32,10 +32,7 @@ class Linear(PointProblem):
         "the lower bounds.",
         loss_class=LINEAR,
     )
-
-    @property
-    def loss(self) -> NegativeProduct:
-        return NegativeProduct()
+    loss = NegativeProduct()
 
     @property
     def minimiser(self) -> Vector:

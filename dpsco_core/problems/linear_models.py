@@ -4,7 +4,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -26,13 +26,14 @@ from dpsco_core.problems.laws import (
     second_moment_trace,
     spike_of,
 )
-from dpsco_core.problems.posed import Posed
+from dpsco_core.problems.links import Link
+from dpsco_core.problems.posed import OptimisationProblem
 from dpsco_core.problems.samples.generated import GeneratedSample
-from dpsco_core.problems.samples.linear import LinearSample, Link
+from dpsco_core.problems.samples.linear import LinearSample
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearModelProblem(Posed):
+class LinearModelProblem(OptimisationProblem):
     r"""Features X from a law with mean 0, a target Y that depends on X, and a loss of the margin.
 
     Given X, the conditional risk is least at the margin :math:`\langle X, w^*\rangle`, so that
@@ -43,6 +44,7 @@ class LinearModelProblem(Posed):
 
     features: Distribution  # the law of X: an ordinary law with mean 0, or a hard instance
     offset: float  # the norm of w* in the geometry, at most `radius`: see `Geometry.point`
+    link: ClassVar[Link]  # the loss of the margin
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,11 +52,6 @@ class LinearModelProblem(Posed):
         if not isinstance(self.features, TwoPoint):
             norm = mean_norm(self.features)
             require(norm == 0, "features", "a law with mean 0", f"one with mean of norm {norm:g}")
-
-    @property
-    @abstractmethod
-    def link(self) -> Link:
-        """The loss of the margin."""
 
     @abstractmethod
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
@@ -75,7 +72,6 @@ class LinearModelProblem(Posed):
 
     @property
     def minimiser(self) -> Vector:
-        """The true parameter, shape (d,)."""
         return self.geometry.point(self.features.d, self.offset, self.radius)
 
     def draw(self, rng: np.random.Generator) -> Self:
@@ -83,11 +79,9 @@ class LinearModelProblem(Posed):
 
     @property
     def law(self) -> Distribution:
-        """The law of the features."""
         return self.features
 
     def sample(self, n: int, rng: np.random.Generator) -> LinearSample:
-        """Return n independent records: targets, like features, are drawn in blocks."""
         features = self.features.sample(n, rng)
         streams, size = BlockStreams(draw_key(rng)), stream_rows(self.features.d)
         targets = np.concatenate(
@@ -99,7 +93,6 @@ class LinearModelProblem(Posed):
         return self._with_targets(features, targets)
 
     def stream(self, n: int, rng: np.random.Generator) -> GeneratedSample:
-        """Return the same records as `sample`, drawn when they are read."""
         return GeneratedSample.of(self, draw_key(rng), draw_key(rng), n)
 
     def records(self, rows: DenseRows, rng: np.random.Generator) -> LinearSample:

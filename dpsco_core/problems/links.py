@@ -5,7 +5,9 @@ Bounds hold for admissible targets. A margin or a target that is NaN gives a slo
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -20,25 +22,49 @@ def softplus(x: Vector) -> Vector:
     return np.asarray(np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0.0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogisticLink:
+class Link(ABC):
+    r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
+
+    slope_bound: ClassVar[float] = 1.0  # on :math:`|\phi'|`; infinite if there is none
+    curvature_bound: ClassVar[float] = math.inf  # on :math:`\phi''`; infinite where it has kinks
+
+    @abstractmethod
+    def value(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the losses, shape (rows,)."""
+
+    @abstractmethod
+    def slope(self, margins: Vector, targets: Vector) -> Vector:
+        """Return the (sub)derivatives in the margin, shape (rows,)."""
+
+    @abstractmethod
+    def slope_at(self, margin: float, target: float) -> float:
+        """Return `slope` for one record, without the cost of an array."""
+
+    def admissible(self, targets: Vector) -> Vector:
+        """Return the targets, mapped one by one into the range where the bounds hold.
+
+        By default those that are not finite, or beyond `FARTHEST`, become 0.
+        """
+        near = np.abs(targets) <= FARTHEST
+        return targets if near.all() else np.where(near, targets, 0.0)
+
+
+@dataclass(frozen=True)
+class LogisticLink(Link):
     r""":math:`\phi(s, y) = \log(1+e^s) - ys` with y in {0, 1}: slope in [-1, 1], curvature 1/4."""
 
-    slope_bound: float = 1.0
-    curvature_bound: float = 0.25
+    curvature_bound = 0.25
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
             return softplus(margins) - targets * margins
 
     def slope(self, margins: Vector, targets: Vector) -> Vector:
-        r"""Return :math:`\sigma(s) - y`."""
         slope: Vector = expit(margins)
         slope -= targets
         return slope
 
     def slope_at(self, margin: float, target: float) -> float:
-        """Return the slope of one record."""
         if margin >= 0:
             return 1 / (1 + math.exp(-margin)) - target
         if margin != margin:
@@ -48,16 +74,15 @@ class LogisticLink:
 
     def admissible(self, targets: Vector) -> Vector:
         """Return the targets inside [0, 1], 0 where one is NaN: then the slope bound holds."""
-        inside: Vector = np.clip(np.nan_to_num(targets, nan=0.0), 0.0, 1.0)
-        return inside
+        return np.asarray(np.clip(np.nan_to_num(targets, nan=0.0), 0.0, 1.0))
 
 
-@dataclass(frozen=True, kw_only=True)
-class SquaredLink:
+@dataclass(frozen=True)
+class SquaredLink(Link):
     r""":math:`\phi(s, y) = \frac12(s-y)^2`: the slope has no bound, the curvature is 1."""
 
-    slope_bound: float = math.inf
-    curvature_bound: float = 1.0
+    slope_bound = math.inf
+    curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -71,20 +96,14 @@ class SquaredLink:
     def slope_at(self, margin: float, target: float) -> float:
         return margin - target
 
-    def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
-        return near_or_zero(targets)
 
-
-@dataclass(frozen=True, kw_only=True)
-class HuberLink:
+@dataclass(frozen=True)
+class HuberLink(Link):
     r"""Huber's loss of s - y with threshold 1: slope in [-1, 1], curvature at most 1."""
 
-    slope_bound: float = 1.0
-    curvature_bound: float = 1.0
+    curvature_bound = 1.0
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses: half the square inside the threshold, linear outside."""
         with np.errstate(over="ignore", invalid="ignore"):
             sizes = np.abs(margins - targets)
             inside = np.minimum(sizes, 1.0)
@@ -102,16 +121,10 @@ class HuberLink:
             return 1.0
         return -1.0 if residual < -1.0 else residual
 
-    def admissible(self, targets: Vector) -> Vector:
-        return near_or_zero(targets)
 
-
-@dataclass(frozen=True, kw_only=True)
-class AbsoluteLink:
+@dataclass(frozen=True)
+class AbsoluteLink(Link):
     r""":math:`\phi(s, y) = |s-y|`: slope in [-1, 1], a kink at y, where the subgradient is 0."""
-
-    slope_bound: float = 1.0
-    curvature_bound: float = math.inf
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -128,16 +141,10 @@ class AbsoluteLink:
             return math.nan
         return float(residual > 0) - float(residual < 0)
 
-    def admissible(self, targets: Vector) -> Vector:
-        return near_or_zero(targets)
 
-
-@dataclass(frozen=True, kw_only=True)
-class HingeLink:
+@dataclass(frozen=True)
+class HingeLink(Link):
     r""":math:`\phi(s, y) = (1-ys)_+` with y in {-1, 1}: slope in [-1, 1], a kink at s = y."""
-
-    slope_bound: float = 1.0
-    curvature_bound: float = math.inf
 
     def value(self, margins: Vector, targets: Vector) -> Vector:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -153,11 +160,4 @@ class HingeLink:
 
     def admissible(self, targets: Vector) -> Vector:
         """Return the targets inside [-1, 1], 0 where one is NaN: then the slope bound holds."""
-        inside: Vector = np.clip(np.nan_to_num(targets, nan=0.0), -1.0, 1.0)
-        return inside
-
-
-def near_or_zero(targets: Vector) -> Vector:
-    """Return the targets, 0 where one is not finite or beyond `FARTHEST`."""
-    near = np.abs(targets) <= FARTHEST
-    return targets if near.all() else np.where(near, targets, 0.0)
+        return np.asarray(np.clip(np.nan_to_num(targets, nan=0.0), -1.0, 1.0))

@@ -51,10 +51,7 @@ class Logistic(LinearModelProblem):
         summary="Predict a label from heavy-tailed features with the logistic loss.",
         loss_class=CONVEX,
     )
-
-    @property
-    def link(self) -> LogisticLink:
-        return LogisticLink()
+    link = LogisticLink()
 
     def targets(self, margins: Vector, rng: np.random.Generator) -> Vector:
         """Draw labels, 1 with probability sigma(margin), else 0."""

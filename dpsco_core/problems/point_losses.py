@@ -1,7 +1,9 @@
 r"""Losses of a parameter and a point: squared distance, product, distance."""
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,11 +11,27 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.data.rows import row_norms
 
 
-@dataclass(frozen=True, kw_only=True)
-class HalfSquaredDistance:
-    r""":math:`\ell(w, z) = \frac12\|w-z\|_2^2`."""
+class PointLoss(ABC):
+    """A convex loss of the parameter and a point, vectorised over points."""
 
-    needs_only_the_mean: bool = True
+    needs_only_the_mean: ClassVar[bool] = True  # the mean gradient is that at the mean record
+
+    @abstractmethod
+    def value(self, w: Vector, points: Vector) -> Vector:
+        """Return the losses at `points`, shape (rows, d)."""
+
+    @abstractmethod
+    def gradients(self, w: Vector, points: Vector) -> Vector:
+        """Return the (sub)gradients in the parameter, a new array of shape (rows, d)."""
+
+    @abstractmethod
+    def gradient(self, w: Vector, point: Vector) -> Vector:
+        """Return `gradients` at one point, shape (d,)."""
+
+
+@dataclass(frozen=True)
+class HalfSquaredDistance(PointLoss):
+    r""":math:`\ell(w, z) = \frac12\|w-z\|_2^2`."""
 
     def value(self, w: Vector, points: Vector) -> Vector:
         steps = w - points
@@ -26,11 +44,9 @@ class HalfSquaredDistance:
         return w - point
 
 
-@dataclass(frozen=True, kw_only=True)
-class NegativeProduct:
+@dataclass(frozen=True)
+class NegativeProduct(PointLoss):
     r""":math:`\ell(w, z) = -\langle w, z\rangle`."""
-
-    needs_only_the_mean: bool = True
 
     def value(self, w: Vector, points: Vector) -> Vector:
         return -(points @ w)
@@ -42,15 +58,15 @@ class NegativeProduct:
         return -point
 
 
-@dataclass(frozen=True, kw_only=True)
-class Distance:
+@dataclass(frozen=True)
+class Distance(PointLoss):
     r""":math:`\ell(w, z) = \|w-z\|_2 - \|z\|_2`; the subgradient at w = z is 0.
 
     Computed as :math:`(\|w\|^2 - 2\langle w, z\rangle)/(\|w-z\|+\|z\|)`: it is at most
     :math:`\|w\|` in size, keeps its digits for every z however large, and its mean needs no moment.
     """
 
-    needs_only_the_mean: bool = False
+    needs_only_the_mean = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
         lengths = row_norms(points)
@@ -60,18 +76,15 @@ class Distance:
         return np.asarray((w @ w) / sums - 2 * ((points / sums[:, None]) @ w))
 
     def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return the unit vectors from z to w."""
         steps = w - points
         norms = row_norms(steps)
         steps /= np.where(norms > 0, norms, 1.0)[:, None]
         return steps
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
-        """Return the unit vector from z to w."""
         step: Vector = w - point
         square = float(step.dot(step))
         if 1e-250 < square < 1e300:
             step /= math.sqrt(square)
             return step
-        unit: Vector = self.gradients(w, point[None, :])[0]
-        return unit
+        return np.asarray(self.gradients(w, point[None, :])[0])

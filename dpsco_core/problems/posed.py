@@ -1,22 +1,26 @@
-"""What the built-in optimisation problems share: a law, a constraint set, and a setting."""
+"""A problem of stochastic optimisation: a loss, a law of the records and a constraint set."""
 
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
+import numpy as np
+
+from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ProblemCard
 from dpsco_core.base.errors import require
 from dpsco_core.data.base import Distribution
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.base import Constants, ExcessRisk, Setting
+from dpsco_core.problems.samples.protocol import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
-class Posed(ABC):
-    """What all built-in optimisation problems have: a set from a family, and a law."""
+class OptimisationProblem(ABC):
+    """A loss, a law of the records and a constraint set from a family."""
 
     radius: float  # half the diameter of the constraint set, in its own norm
     geometry: Geometry = L2  # the family of the constraint set
@@ -35,7 +39,28 @@ class Posed(ABC):
     @property
     @abstractmethod
     def constants(self) -> Constants:
-        """The certified constants."""
+        """What is certified of the loss under the law, over the constraint set."""
+
+    @property
+    @abstractmethod
+    def minimiser(self) -> Vector:
+        """A minimiser of the population risk over the constraint set, shape (d,)."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior: hard instances draw their pattern."""
+
+    @abstractmethod
+    def sample(self, n: int, rng: np.random.Generator) -> Sample:
+        """Return n independent records."""
+
+    @abstractmethod
+    def stream(self, n: int, rng: np.random.Generator) -> Sample:
+        """Return the same records as `sample`, drawn when they are read and never held."""
+
+    @abstractmethod
+    def excess_risk(self, w: Vector) -> ExcessRisk:
+        """Return the excess population risk of the finite parameter `w`, shape (d,)."""
 
     @staticmethod
     def feature_order(p: float) -> float:

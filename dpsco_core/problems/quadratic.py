@@ -41,10 +41,7 @@ class Quadratic(PointProblem):
         "estimation as optimisation.",
         loss_class=SMOOTH_STRONG,
     )
-
-    @property
-    def loss(self) -> HalfSquaredDistance:
-        return HalfSquaredDistance()
+    loss = HalfSquaredDistance()
 
     @property
     def minimiser(self) -> Vector:

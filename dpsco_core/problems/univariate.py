@@ -4,8 +4,9 @@ They are the coordinates of the distributions of `dpsco_core.data`, scaled and n
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtr, stdtr
@@ -15,81 +16,60 @@ from dpsco_core.base.arrays import Vector
 ROOT_TWO_PI = math.sqrt(2 * math.pi)
 
 
-class Univariate(Protocol):
-    """A law on the line with a density."""
+@dataclass(frozen=True, kw_only=True)
+class Univariate(ABC):
+    """A law on the line with a density; symmetric about 0 by default. A key of caches."""
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether it is symmetric about 0."""
-        ...
+    scale: float
+    symmetric: ClassVar[bool] = True
 
     @property
     def mean(self) -> float:
-        """The mean."""
-        ...
+        return 0.0
 
     @property
     def median(self) -> float:
-        """A median."""
-        ...
+        return 0.0
 
     @property
+    @abstractmethod
     def peak(self) -> float:
         """The largest value of the density."""
-        ...
 
     @property
     def jumps(self) -> tuple[float, ...]:
         """Where the density is not continuous."""
-        ...
+        return ()
 
+    @abstractmethod
     def density(self, x: Vector) -> Vector:
         """Return the density at `x`."""
-        ...
 
+    @abstractmethod
     def below(self, x: Vector) -> Vector:
         """Return the distribution function at `x`."""
-        ...
 
+    @abstractmethod
     def first(self, x: Vector) -> Vector:
         r"""Return :math:`E(x-Y)_+`."""
-        ...
 
+    @abstractmethod
     def second(self, x: Vector) -> Vector:
         r"""Return :math:`E(x-Y)_+^2/2`."""
-        ...
-
-    def __hash__(self) -> int:
-        """Laws are keys of caches."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Centred:
-    """What the symmetric laws share."""
-
-    scale: float
-    symmetric: bool = True
-    mean: float = 0.0
-    median: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class NormalLaw(Centred):
+class NormalLaw(Univariate):
     """The normal law with standard deviation `scale`."""
-
-    jumps: tuple[float, ...] = ()
 
     @property
     def peak(self) -> float:
-        """The density at 0."""
         return 1 / (self.scale * ROOT_TWO_PI)
 
     def density(self, x: Vector) -> Vector:
         return np.asarray(self.peak * np.exp(-0.5 * (x / self.scale) ** 2))
 
     def below(self, x: Vector) -> Vector:
-        """Return the distribution function."""
         return np.asarray(ndtr(x / self.scale))
 
     def first(self, x: Vector) -> Vector:
@@ -103,11 +83,10 @@ class NormalLaw(Centred):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudentLaw(Centred):
+class StudentLaw(Univariate):
     """Student's law with `nu` > 2 degrees of freedom, times `scale`."""
 
     nu: float
-    jumps: tuple[float, ...] = ()
 
     @property
     def peak(self) -> float:
@@ -141,7 +120,7 @@ class StudentLaw(Centred):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SymmetricParetoLaw(Centred):
+class SymmetricParetoLaw(Univariate):
     r"""A fair sign times :math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
 
     alpha: float
@@ -153,7 +132,6 @@ class SymmetricParetoLaw(Centred):
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """The density jumps at -b and b."""
         return (-self.scale, self.scale)
 
     def density(self, x: Vector) -> Vector:
@@ -183,12 +161,11 @@ class SymmetricParetoLaw(Centred):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneSidedParetoLaw:
+class OneSidedParetoLaw(Univariate):
     r""":math:`b\,U^{-1/\alpha}`, with b = `scale` and `alpha` > 2."""
 
-    scale: float
     alpha: float
-    symmetric: bool = False
+    symmetric = False
 
     @property
     def mean(self) -> float:
@@ -196,17 +173,14 @@ class OneSidedParetoLaw:
 
     @property
     def median(self) -> float:
-        """The median."""
         return self.scale * math.pow(2.0, 1 / self.alpha)
 
     @property
     def peak(self) -> float:
-        """The density at b."""
         return self.alpha / self.scale
 
     @property
     def jumps(self) -> tuple[float, ...]:
-        """The density jumps at b."""
         return (self.scale,)
 
     def density(self, x: Vector) -> Vector:
@@ -217,12 +191,10 @@ class OneSidedParetoLaw:
         return np.asarray(1 - (self.scale / np.maximum(x, self.scale)) ** self.alpha)
 
     def first(self, x: Vector) -> Vector:
-        """Return the integral of the distribution function."""
         b, power, x = self.scale, self.alpha - 1, np.maximum(x, self.scale)
         return np.asarray((x - b) - b * (1 - (b / x) ** power) / power)
 
     def second(self, x: Vector) -> Vector:
-        """Return the integral of `first`."""
         b, alpha, x = self.scale, self.alpha, np.maximum(x, self.scale)
         reach = x - b
         tail = b * b * (1 - (b / x) ** (alpha - 2)) / ((alpha - 1) * (alpha - 2))
@@ -230,13 +202,12 @@ class OneSidedParetoLaw:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogNormalLaw:
+class LogNormalLaw(Univariate):
     r""":math:`s\,e^{\sigma Z}`, with s = `scale` and Z standard normal."""
 
-    scale: float
     sigma: float
-    symmetric: bool = False
-    jumps: tuple[float, ...] = (0.0,)
+    symmetric = False
+    jumps = (0.0,)
 
     @property
     def mean(self) -> float:

@@ -16,8 +16,9 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import rows_per_block
+from dpsco_core.problems.point_losses import PointLoss
 from dpsco_core.problems.samples.linear import LinearSample
-from dpsco_core.problems.samples.points import PointLoss, PointSample
+from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, UserSample
 
 
@@ -44,17 +45,14 @@ def ball_coordinates(count: int, d: int, rng: np.random.Generator) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class MovedLoss:
+class MovedLoss(PointLoss):
     """A loss of points whose gradients are taken at parameters that are moved, afresh each time."""
 
     loss: PointLoss
     radius: float
     rng: np.random.Generator
 
-    @property
-    def needs_only_the_mean(self) -> bool:
-        """The moves are items' own."""
-        return False
+    needs_only_the_mean = False
 
     def value(self, w: Vector, points: Vector) -> Vector:
         """Return the losses themselves, not moved."""
@@ -67,8 +65,7 @@ class MovedLoss:
 
     def gradient(self, w: Vector, point: Vector) -> Vector:
         """Return the gradient at a moved parameter."""
-        moved: Vector = self.gradients(w, point[None, :])[0]
-        return moved
+        return np.asarray(self.gradients(w, point[None, :])[0])
 
 
 def smoothed_user_gradients(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,39 +12,9 @@ from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.errors import require
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.problems.links import FARTHEST
+from dpsco_core.problems.links import FARTHEST, Link
 
 SUMMED = 1024  # rows whose gradients are summed at once: a longer sum rounds more
-
-
-class Link(Protocol):
-    r"""A convex scalar loss :math:`\phi(s, y)` of the margin s and the target y, vectorised."""
-
-    @property
-    def slope_bound(self) -> float:
-        r"""Bound on :math:`|\phi'|`; infinite if there is none."""
-        ...
-
-    @property
-    def curvature_bound(self) -> float:
-        r"""Bound on :math:`\phi''`; infinite for a loss with kinks."""
-        ...
-
-    def value(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the losses, shape (rows,)."""
-        ...
-
-    def slope(self, margins: Vector, targets: Vector) -> Vector:
-        """Return the (sub)derivatives in the margin, shape (rows,)."""
-        ...
-
-    def slope_at(self, margin: float, target: float) -> float:
-        """Return `slope` for one record, without the cost of an array."""
-        ...
-
-    def admissible(self, targets: Vector) -> Vector:
-        """Return the targets, mapped one by one into the range where the bounds hold."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -16,27 +15,7 @@ from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.norms import lq_norm
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 from dpsco_core.problems.links import FARTHEST
-
-
-class PointLoss(Protocol):
-    """A convex loss of the parameter and a point, vectorised over points."""
-
-    @property
-    def needs_only_the_mean(self) -> bool:
-        """Whether the mean gradient is the gradient at the mean record."""
-        ...
-
-    def value(self, w: Vector, points: Vector) -> Vector:
-        """Return the losses at `points`, shape (rows, d)."""
-        ...
-
-    def gradients(self, w: Vector, points: Vector) -> Vector:
-        """Return the (sub)gradients in the parameter, a new array of shape (rows, d)."""
-        ...
-
-    def gradient(self, w: Vector, point: Vector) -> Vector:
-        """Return `gradients` at one point, shape (d,)."""
-        ...
+from dpsco_core.problems.point_losses import PointLoss
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,12 +16,13 @@ from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import TwoPoint
 from dpsco_core.data.rows import DenseRows, ScaledRows, rows_per_block
 from dpsco_core.geometry.base import ConstraintSet
-from dpsco_core.problems.base import OptimisationProblem
 from dpsco_core.problems.laws import spike_of
 from dpsco_core.problems.links import FARTHEST
 from dpsco_core.problems.mean import MeanEstimation
+from dpsco_core.problems.point_losses import PointLoss
 from dpsco_core.problems.points import PointProblem
-from dpsco_core.problems.samples.points import PointLoss, PointSample
+from dpsco_core.problems.posed import OptimisationProblem
+from dpsco_core.problems.samples.points import PointSample
 from dpsco_core.problems.samples.protocol import Sample
 
 MOST_ELEMENTS = 20_000_000  # n m d of the items that are held at once: 160 MB
