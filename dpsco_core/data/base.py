@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -24,85 +24,55 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.data.ziggurat import PART
 
 
-class Distribution(Protocol):
-    """The law of one record: exact moments, and samples."""
+class Distribution(ABC):
+    """The law of one record: exact moments, and samples. A key of caches."""
 
     card: ClassVar[Card]
-    sampling: ClassVar[Coefficients]  # what drawing records takes
+    # what drawing records takes; of a law that says nothing, a guess
+    sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
 
-    @property
-    def d(self) -> int:
-        """Dimension."""
-        ...
-
-    @property
-    def moment_order(self) -> float:
-        """The order p, at least 2, of the coordinate moment that is scaled to (at most) 1."""
-        ...
+    d: int  # dimension, at least 1
+    moment_order: float  # the order p, at least 2, of the coordinate moment that is at most 1
 
     @property
     def tail_index(self) -> float:
         """Moments of order below this exist; infinite if all do."""
-        ...
+        return math.inf
 
     @property
+    @abstractmethod
     def mean(self) -> Vector:
         """The mean, shape (d,)."""
-        ...
 
     @property
+    @abstractmethod
     def variance_trace(self) -> float:
         """The trace of Cov(X), exactly."""
-        ...
 
     @property
+    @abstractmethod
     def directional_moment(self) -> float:
         r"""A bound on :math:`\sup_u (E|\langle u, X-\mu\rangle|^p)^{1/p}` over unit vectors u."""
-        ...
 
+    @abstractmethod
     def moment(self, k: float) -> float:
-        r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0."""
-        ...
+        r"""Return :math:`E|X_j - \mu_j|^k` of a coordinate, exactly; k is real, at least 0.
 
-    def sample(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        dtype: Precision = np.float64,
-        workers: int = 1,
-    ) -> DenseRows:
-        """Return n independent records, drawn in blocks: see `draw_rows`."""
-        ...
+        Infinite for k >= `tail_index`, and where it is above the range of a float.
 
-    def stream(self, n: int, rng: np.random.Generator) -> GeneratedRows:
-        """Return the rows of `sample` without holding them."""
-        ...
+        Raises `InvalidInput` if k is negative or NaN.
+        """
 
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Self:
+        """Return one member of the prior; a distribution without a prior returns itself."""
+
+    @abstractmethod
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
         """Overwrite the rows of a contiguous (rows, d) array with independent records.
 
         The generator must give words of 64 bits: see `blocks.random_words`.
         """
-        ...
-
-    def draw(self, rng: np.random.Generator) -> Self:
-        """Return one member of the prior; a distribution without a prior returns itself."""
-        ...
-
-    def __hash__(self) -> int:
-        """Distributions are keys of caches."""
-        ...
-
-
-class DrawnInBlocks(ABC):
-    """Samples of a law that fills blocks."""
-
-    card: ClassVar[Card]
-    # Of a law that says nothing, a guess.
-    sampling: ClassVar[Coefficients] = Coefficients(fixed=1e5, per_row=0, per_element=10)
-
-    d: int
 
     def sample(
         self,
@@ -119,20 +89,18 @@ class DrawnInBlocks(ABC):
         """Return the same rows as `sample`, to the last bit, drawn when they are read."""
         return GeneratedRows.of(self, draw_key(rng), n)
 
-    @abstractmethod
-    def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite the rows of a contiguous (rows, d) array with independent records."""
-
 
 @dataclass(frozen=True, kw_only=True)
-class ScaledLaw(DrawnInBlocks):
+class ScaledLaw(Distribution):
     r"""What the ordinary distributions share: :math:`X = \mu + s\,(Y - E Y)` with equal marginals.
 
     A subclass gives the law of Y. The scale s makes :math:`E|X_j - \mu_j|^p = 1`.
     """
 
-    d: int = 20  # dimension, at least 1
-    moment_order: float = 3.0  # the order p of the coordinate moment that is 1; finite, at least 2
+    symmetric: ClassVar[bool] = False  # about the mean
+
+    d: int = 20
+    moment_order: float = 3.0  # of the moment that is 1; finite
     # Positive: a law with a finite tail index gets p + margin. The others ignore it.
     margin: float = 0.5
     # l2 norm of the even part of the mean, finite and not negative: offset/sqrt(d) in every
@@ -150,7 +118,6 @@ class ScaledLaw(DrawnInBlocks):
 
     @property
     def tail_index(self) -> float:
-        """Moments of order below p + margin exist, and no others."""
         return self.moment_order + self.margin
 
     @property
@@ -161,27 +128,27 @@ class ScaledLaw(DrawnInBlocks):
     @property
     def mean(self) -> Vector:
         """The mean, shape (d,): offset/sqrt(d) in every coordinate, and the peak in the first."""
-        mean = np.full(self.d, self._coordinate_mean)
+        mean = np.full(self.d, self.offset / math.sqrt(self.d))
         mean[0] += self.peak
         return mean
 
     @property
     def variance_trace(self) -> float:
-        """The trace of Cov(X), which is d times the second central moment of a coordinate."""
         return self.d * self.moment(2)
 
     @property
-    @abstractmethod
     def directional_moment(self) -> float:
-        """A certified bound on the root of the p-th central moment in any direction."""
+        return self.direction_factor(self.moment_order)
+
+    def direction_factor(self, order: float) -> float:
+        """Bound the root of a moment in any direction by so many times that of a coordinate.
+
+        That of independent coordinates. The order is at least 2.
+        """
+        bound = symmetric_direction_bound if self.symmetric else centred_direction_bound
+        return bound(self.d, order)
 
     def moment(self, k: float) -> float:
-        r"""Return :math:`E|X_j - \mu_j|^k`; k is real, at least 0.
-
-        Infinite for k >= `tail_index`, and where the moment is above the range of a float.
-
-        Raises `InvalidInput` if k is negative or NaN.
-        """
         require(k >= 0, "k", "a number of at least 0", k)
         if k >= self.tail_index:
             return math.inf
@@ -189,7 +156,9 @@ class ScaledLaw(DrawnInBlocks):
         return exp_or_inf(self._log_moment(k) - k * log_unit)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        self._fill_even(out, rng)
+        self._fill_centred(out, rng)
+        if self.offset > 0:
+            out += self.offset / math.sqrt(self.d)
         if self.peak > 0:
             out[:, 0] += self.peak
 
@@ -197,16 +166,12 @@ class ScaledLaw(DrawnInBlocks):
         return self
 
     @abstractmethod
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite rows with independent records of the law without its peak."""
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        """Overwrite rows with independent records of the law with mean 0."""
 
     @abstractmethod
     def _log_moment(self, k: float) -> float:
         """Return the log of E|Y_j - E Y_j|^k, for 0 <= k < tail_index."""
-
-    @property
-    def _coordinate_mean(self) -> float:
-        return self.offset / math.sqrt(self.d)
 
 
 def require_dimension_and_order(d: int, moment_order: float, smallest_d: int = 1) -> None:

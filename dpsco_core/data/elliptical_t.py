@@ -39,19 +39,15 @@ class EllipticalT(ScaledLaw):
         "large together.",
     )
 
-    @property
-    def directional_moment(self) -> float:
-        """Exactly 1, in every direction."""
+    def direction_factor(self, order: float) -> float:
         return 1.0
 
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         half = 0.5 * self.tail_index
         numerator = self.scale * math.sqrt(half)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng)
         # A gamma of shape nu/2 is half a chi-square with nu degrees of freedom.
         out *= (numerator / np.sqrt(rng.standard_gamma(half, size=len(out))))[:, None]
-        if self.offset > 0:
-            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)

@@ -40,18 +40,13 @@ class Gaussian(ScaledLaw):
 
     @property
     def tail_index(self) -> float:
-        """All moments exist."""
         return math.inf
 
-    @property
-    def directional_moment(self) -> float:
-        """Exactly 1, in every direction."""
+    def direction_factor(self, order: float) -> float:
         return 1.0
 
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, self.scale)
-        if self.offset > 0:
-            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_normal_moment(k)

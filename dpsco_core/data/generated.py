@@ -8,7 +8,7 @@ small enough to be sent where the work is done.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any, Generic, Self, TypeVar
@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.data.blocks import BlockStreams, Key, Law, require_sample_size, stream_rows
-from dpsco_core.data.rows import Factors, Rows, total_of
+from dpsco_core.data.rows import PiecedRows
 
 Block = TypeVar("Block")
 AnySource = TypeVar("AnySource", bound="BlockSource[Any]")
@@ -32,11 +31,6 @@ class BlockSource(ABC, Generic[Block]):
     """Blocks by number, drawn when they are asked for; the last one is kept.
 
     Threads take turns: give each a copy of its own (`again`).
-
-    Parameters
-    ----------
-    n, d : int
-        Rows in all, and their dimension.
     """
 
     def __init__(self, n: int, d: int) -> None:
@@ -154,12 +148,12 @@ class Range(Generic[AnySource]):
             yield self
             return
         for low in range(self.start - self.start % size, self.stop, size):
-            part = max(low, self.start), min(low + size, self.stop)
-            yield replace(self, source=self.source.again(), start=part[0], stop=part[1])
+            first, last = max(low, self.start), min(low + size, self.stop)
+            yield replace(self, source=self.source.again(), start=first, stop=last)
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedRows(Range[RowSource]):
+class GeneratedRows(Range[RowSource], PiecedRows):
     """Rows of a sample that is never held; see `Rows`.
 
     Reading them in their order costs one draw of each block. `take` draws every block that holds
@@ -182,13 +176,3 @@ class GeneratedRows(Range[RowSource]):
         for number, which, inside in self.source.chosen(self.places(indices)):
             rows[which] = self.source.block(number)[inside]
         return rows
-
-    def factors(self) -> Iterator[Factors]:
-        """Yield the blocks themselves."""
-        for block in self.blocks():
-            yield Factors(block)
-
-    def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over the pieces, to the bit what workers would send."""
-        with one_blas_thread():
-            return total_of(self.pieces(), part)

@@ -17,19 +17,19 @@ from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import KAMATH_2022, Card
 from dpsco_core.base.coefficients import Coefficients
 from dpsco_core.base.errors import require
-from dpsco_core.data.base import DrawnInBlocks, exp_or_inf, require_dimension_and_order
+from dpsco_core.data.base import Distribution, exp_or_inf, require_dimension_and_order
 
 
 @dataclass(frozen=True, kw_only=True)
-class HardInstance(DrawnInBlocks):
+class HardInstance(Distribution):
     r"""A law with a prior: what the instances of the lower bounds share.
 
     With probability `spike_probability` a record has norm :math:`q^{-1/p}\sqrt w`, w the
     `weight`; otherwise it is 0.
     """
 
-    d: int = 20  # dimension
-    moment_order: float = 3.0  # the order p; finite, at least 2
+    d: int = 20
+    moment_order: float = 3.0
     spike_probability: float  # the probability q, in (0, 1]
 
     smallest_d: ClassVar[int] = 1
@@ -44,15 +44,6 @@ class HardInstance(DrawnInBlocks):
     def weight(self) -> int:
         """Number of coordinates where a spiked record is not 0."""
 
-    @abstractmethod
-    def draw(self, rng: np.random.Generator) -> Self:
-        """Return a copy with a fresh member of the prior."""
-
-    @property
-    @abstractmethod
-    def mean(self) -> Vector:
-        """The mean, shape (d,), of a drawn member."""
-
     @property
     @abstractmethod
     def mean_norm(self) -> float:
@@ -63,19 +54,15 @@ class HardInstance(DrawnInBlocks):
         """Return the largest central k-th moment of a coordinate; k is real, at least 0."""
 
     @property
-    def tail_index(self) -> float:
-        """All moments exist: the law is bounded."""
-        return math.inf
-
-    @property
     def _mean_size(self) -> float:
         return math.pow(self.spike_probability, 1 - 1 / self.moment_order)
 
     def _spiked(self, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
         """Draw which of so many records are spiked."""
         count = rng.binomial(rows, self.spike_probability)
-        spiked = rng.choice(rows, size=count, replace=False, shuffle=False)
-        return spiked.astype(np.intp, copy=False)
+        return rng.choice(rows, size=count, replace=False, shuffle=False).astype(
+            np.intp, copy=False
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,15 +76,9 @@ class TwoPoint(HardInstance):
     Two laws with different patterns are at total variation distance q.
 
     Raises `InvalidInput` if a value is outside its range, or the pattern is not one of the prior.
-
-    Parameters
-    ----------
-    d, moment_order, spike_probability
-        As of `HardInstance`.
-    pattern : tuple of int, optional
-        The pattern, of length d. None until it is drawn: `mean` and `sample` need it.
     """
 
+    # of length d; None until it is drawn: `mean` and `sample` need it
     pattern: tuple[int, ...] | None = None
 
     @property
@@ -125,13 +106,7 @@ class TwoPoint(HardInstance):
         return math.sqrt(self.weight) * root
 
     def moment(self, k: float) -> float:
-        r"""Return :math:`E|X_j - \mu_j|^k` where the pattern is not 0; k is real, at least 0.
-
-        Coordinates where the pattern is 0 are constant. Infinite at k = inf, and where the
-        moment is above the range of a float.
-
-        Raises `InvalidInput` if k is negative or NaN.
-        """
+        r"""Return :math:`E|X_j - \mu_j|^k` where the pattern is not 0; elsewhere it is 0."""
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
             return math.inf
@@ -144,7 +119,6 @@ class TwoPoint(HardInstance):
         return exp_or_inf(spiked) + exp_or_inf(idle)
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite the rows of a (rows, d) array with independent records of a drawn pattern."""
         spike = math.pow(self.spike_probability, -1 / self.moment_order) * self._drawn()
         out.fill(0.0)
         out[self._spiked(len(out), rng)] = spike
@@ -193,11 +167,9 @@ class Spike(TwoPoint):
 
     @property
     def weight(self) -> int:
-        """Number of ones of a pattern, floor(d/2)."""
         return self.d // 2
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return a copy with a fresh pattern, uniform over the vectors of weight floor(d/2)."""
         pattern = np.zeros(self.d, dtype=np.int8)
         support = rng.choice(self.d, size=self.weight, replace=False, shuffle=False)
         pattern[support.astype(np.intp, copy=False)] = 1
@@ -239,10 +211,8 @@ class Hypercube(TwoPoint):
 
     @property
     def weight(self) -> int:
-        """Every coordinate of a pattern is -1 or +1."""
         return self.d
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return a copy with a fresh pattern, uniform on the signs."""
         signs = 2 * rng.integers(0, 2, size=self.d, dtype=np.int8) - 1
         return replace(self, pattern=tuple(signs.tolist()))

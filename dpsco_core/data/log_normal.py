@@ -9,7 +9,7 @@ import numpy as np
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, centred_direction_bound, parts
+from dpsco_core.data.base import ScaledLaw, parts
 from dpsco_core.data.ziggurat import NormalShape, ziggurat
 
 
@@ -47,24 +47,16 @@ class LogNormal(ScaledLaw):
 
     @property
     def tail_index(self) -> float:
-        """All moments exist."""
         return math.inf
 
-    @property
-    def directional_moment(self) -> float:
-        """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
-        return centred_direction_bound(self.d, self.moment_order)
-
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
-        sigma, scale, shift = self.sigma, self.scale, self._coordinate_mean
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
+        sigma, scale = self.sigma, self.scale
         centre = math.exp(0.5 * sigma**2)
         ziggurat(NormalShape()).fill(out.reshape(-1), rng, sigma)
         for part in parts(out):
             np.exp(part, out=part)
             part -= centre
             part *= scale
-            if shift > 0:
-                part += shift
 
     def _log_moment(self, k: float) -> float:
         return log_centred_moment(self.sigma, k)

@@ -10,12 +10,7 @@ from scipy.special import betaln
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import (
-    ScaledLaw,
-    centred_direction_bound,
-    parts,
-    symmetric_direction_bound,
-)
+from dpsco_core.data.base import ScaledLaw, parts
 from dpsco_core.data.blocks import random_words
 
 
@@ -37,6 +32,7 @@ class Pareto(ScaledLaw):
     (1.0, 1.414213562373, inf)
     """
 
+    symmetric = True
     sampling = Coefficients(fixed=5.2e4, per_row=0, per_element=6.4)
     card = Card(
         slug="pareto",
@@ -46,18 +42,10 @@ class Pareto(ScaledLaw):
         summary="Independent coordinates with a fair sign and exactly polynomial tails.",
     )
 
-    @property
-    def directional_moment(self) -> float:
-        """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
-        return symmetric_direction_bound(self.d, self.moment_order)
-
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         for part in parts(out):
-            signs = _fill_pareto(part, self.tail_index, rng)
-            np.copysign(part, signs, out=part)
+            np.copysign(part, _fill_pareto(part, self.tail_index, rng), out=part)
             part *= self.scale
-            if self.offset > 0:
-                part += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         alpha = self.tail_index
@@ -94,20 +82,13 @@ class SkewedPareto(ScaledLaw):
         summary="Independent one-sided coordinates: clipping at a radius biases the mean.",
     )
 
-    @property
-    def directional_moment(self) -> float:
-        """Certified bound for independent centred coordinates; exactly 1 at p = 2 or d = 1."""
-        return centred_direction_bound(self.d, self.moment_order)
-
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         alpha = self.tail_index
         centre = alpha / (alpha - 1)
         for part in parts(out):
             _fill_pareto(part, alpha, rng)
             part -= centre
             part *= self.scale
-            if self.offset > 0:
-                part += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_centred_pareto_moment(self.tail_index, k)

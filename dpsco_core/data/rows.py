@@ -6,45 +6,46 @@ blocks beyond it, and so that per-sample gradients need never be formed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector, real_array
+from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.errors import require
 from dpsco_core.geometry.norms import row_norms as row_norms_in
 
 BLOCK_BYTES = 3 << 19  # 1.5 MiB: the second visit is from the cache, and calls cost little
 
 
-class Rows(Protocol):
+class Rows(ABC):
     """n rows of dimension d."""
 
     @property
+    @abstractmethod
     def n(self) -> int:
         """Number of rows."""
-        ...
 
     @property
+    @abstractmethod
     def d(self) -> int:
         """Dimension."""
-        ...
 
+    @abstractmethod
     def blocks(self, start: int = 0, stop: int | None = None) -> Iterator[Vector]:
         """Yield consecutive (rows, d) arrays that cover rows `start` to `stop`; read only."""
-        ...
 
+    @abstractmethod
     def take(self, indices: NDArray[np.intp]) -> Vector:
         """Return the rows at `indices`, shape (len(indices), d)."""
-        ...
 
     def factors(self) -> Iterator[Factors]:
         """Yield consecutive blocks as factors, all rows once: what a weighted sum needs."""
-        ...
+        return map(Factors, self.blocks())
 
     def total(self, part: Callable[[Rows], Vector]) -> Vector:
         """Return the sum of ``part(piece)`` over pieces that hold all rows once.
@@ -53,7 +54,24 @@ class Rows(Protocol):
         piece may be worked on elsewhere. Rows in memory are one piece; rows that are generated
         have pieces that are small to send.
         """
-        ...
+        return part(self)
+
+
+class PiecedRows(Rows):
+    """Rows that come in pieces which are small to send: generated ones."""
+
+    @abstractmethod
+    def pieces(self) -> Iterator[Rows]:
+        """Yield consecutive pieces that hold all rows once."""
+
+    def total(self, part: Callable[[Rows], Vector]) -> Vector:
+        """Return the sum of ``part(piece)`` over the pieces, to the bit what workers would send."""
+        with one_blas_thread():
+            sums = map(part, self.pieces())
+            total = next(sums).copy()
+            for other in sums:
+                total += other
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,17 +92,8 @@ class Factors:
                 object.__setattr__(self, name, real_array(name, held))
 
 
-def total_of(pieces: Iterable[Rows], part: Callable[[Rows], Vector]) -> Vector:
-    """Return the sum of ``part(piece)`` over pieces, one after another; there is one at least."""
-    sums = map(part, pieces)
-    total = next(sums).copy()
-    for other in sums:
-        total += other
-    return total
-
-
 @dataclass(frozen=True, eq=False)
-class DenseRows:
+class DenseRows(Rows):
     """Rows held as one (n, d) array.
 
     Parameters
@@ -126,14 +135,6 @@ class DenseRows:
     def take(self, indices: NDArray[np.intp]) -> Vector:
         return self.read(indices)
 
-    def factors(self) -> Iterator[Factors]:
-        for block in self.blocks():
-            yield Factors(block)
-
-    def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return ``part`` of all rows: they are one piece."""
-        return part(self)
-
     def norms(self) -> Vector:
         """Return the l2 norm of every row, shape (n,); infinite where an entry is not finite."""
         return self._norms
@@ -153,7 +154,7 @@ class DenseRows:
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledRows:
+class ScaledRows(Rows):
     """Rows ``c_i x_i``: the per-sample gradients of a generalised linear model, never formed.
 
     A clipped sum of them costs two passes over x, the second from the cache: the coefficients of
@@ -197,9 +198,6 @@ class ScaledRows:
             yield Factors(block, self.coefficients_of(block, rows), norms[rows])
             low += len(block)
 
-    def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        return part(self)
-
 
 def _scaled(block: Vector, coefficients: Vector) -> Vector:
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -208,7 +206,7 @@ def _scaled(block: Vector, coefficients: Vector) -> Vector:
 
 
 @dataclass(frozen=True, eq=False)
-class MappedRows:
+class MappedRows(Rows):
     """Rows that are a function of other rows, formed one block at a time."""
 
     x: DenseRows  # the records
@@ -230,13 +228,6 @@ class MappedRows:
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
         return real_array("rows", self.function(self.x.take(indices)))
-
-    def factors(self) -> Iterator[Factors]:
-        for block in self.blocks():
-            yield Factors(block)
-
-    def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        return part(self)
 
 
 def rows_per_block(d: int) -> int:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +11,13 @@ from numpy.typing import NDArray
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.base.dispatch import in_order
-from dpsco_core.data.rows import Factors, Rows
+from dpsco_core.data.rows import Factors, PiecedRows, Rows
 
 Part = Callable[[Rows], Vector]
 
 
-class RowsInPieces(Rows, Protocol):
-    """Rows that come in pieces which are small to send: generated ones."""
-
-    def pieces(self) -> Iterator[Rows]:
-        """Yield consecutive pieces that hold all rows once."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
-class SpreadRows:
+class SpreadRows(Rows):
     """Rows whose sums (`total`) are formed by the workers of an executor, piece by piece.
 
     A method needs nothing else to run on more rows than one machine holds: its clipped sum is a
@@ -51,7 +42,7 @@ class SpreadRows:
     True
     """
 
-    rows: RowsInPieces  # Such as `GeneratedRows`. What is not a total is read from them here.
+    rows: PiecedRows  # generated ones; what is not a total is read from them here
     executor: Executor  # holds a few pieces a worker at a time
 
     @property
@@ -66,7 +57,6 @@ class SpreadRows:
         return self.rows.blocks(start, stop)
 
     def take(self, indices: NDArray[np.intp]) -> Vector:
-        """Return the rows at `indices`, shape (len(indices), d), read here."""
         return self.rows.take(indices)
 
     def factors(self) -> Iterator[Factors]:

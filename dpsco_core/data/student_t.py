@@ -9,7 +9,7 @@ from scipy.special import betaln
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import FOLKLORE, Card
 from dpsco_core.base.coefficients import Coefficients
-from dpsco_core.data.base import ScaledLaw, log_normal_moment, symmetric_direction_bound
+from dpsco_core.data.base import ScaledLaw, log_normal_moment
 from dpsco_core.data.ziggurat import StudentShape, ziggurat
 
 
@@ -33,6 +33,7 @@ class StudentT(ScaledLaw):
     (4, 5)
     """
 
+    symmetric = True
     sampling = Coefficients(fixed=7.8e4, per_row=0, per_element=7.3)
     card = Card(
         slug="student-t",
@@ -42,15 +43,8 @@ class StudentT(ScaledLaw):
         summary="Independent symmetric coordinates with polynomial tails.",
     )
 
-    @property
-    def directional_moment(self) -> float:
-        """Certified bound for independent symmetric coordinates; exactly 1 at p = 2 or d = 1."""
-        return symmetric_direction_bound(self.d, self.moment_order)
-
-    def _fill_even(self, out: Vector, rng: np.random.Generator) -> None:
+    def _fill_centred(self, out: Vector, rng: np.random.Generator) -> None:
         ziggurat(StudentShape(self.tail_index)).fill(out.reshape(-1), rng, self.scale)
-        if self.offset > 0:
-            out += self._coordinate_mean
 
     def _log_moment(self, k: float) -> float:
         return log_student_moment(self.tail_index, k)

@@ -32,17 +32,6 @@ class Tracing(HardInstance):
 
     Raises `InvalidInput` if a value is outside its range.
 
-    Parameters
-    ----------
-    d, moment_order, spike_probability
-        As of `HardInstance`.
-    shape : float
-        u > 0 of the Beta law: 2 is uniform, more is closer to 0.
-    spread : float
-        r, in (0, 1].
-    biases : tuple of float, optional
-        :math:`\Theta`, of length d. None until it is drawn: `mean` and `sample` need it.
-
     Examples
     --------
     >>> law = Tracing(d=4, moment_order=2.0, spike_probability=0.25)
@@ -50,8 +39,9 @@ class Tracing(HardInstance):
     (1.0, 1.0, [0.202, 0.213, 0.497, 0.462])
     """
 
-    shape: float = 2.0
-    spread: float = 1.0
+    shape: float = 2.0  # u > 0 of the Beta law: 2 is uniform, more is closer to 0
+    spread: float = 1.0  # r, in (0, 1]
+    # Θ, of length d; None until it is drawn: `mean` and `sample` need it
     biases: tuple[float, ...] | None = None
 
     sampling = Coefficients(fixed=6e4, per_row=0, per_element=0.8)
@@ -76,7 +66,6 @@ class Tracing(HardInstance):
 
     @property
     def weight(self) -> int:
-        """Every coordinate of a spiked record is a sign."""
         return self.d
 
     @property
@@ -104,10 +93,7 @@ class Tracing(HardInstance):
         r"""Return the largest :math:`E|X_j-\mu_j|^k` of the prior; k is real, at least 0.
 
         From order 2 to p that is :math:`q^{1-k/p}`, at a bias of 0, if q is in the class;
-        elsewhere it is sought on a grid of biases. Infinite at k = inf, and where the moment is
-        above the range of a float.
-
-        Raises `InvalidInput` if k is negative or NaN.
+        elsewhere it is sought on a grid of biases.
         """
         require(k >= 0, "k", "a number of at least 0", k)
         if k == math.inf:
@@ -121,12 +107,10 @@ class Tracing(HardInstance):
         return exp_or_inf(math.log(largest) - k / self.moment_order * math.log(q))
 
     def draw(self, rng: np.random.Generator) -> Self:
-        """Return a copy with fresh biases from the prior."""
         uniform = rng.beta(self.shape / 2, self.shape / 2, size=self.d)
         return replace(self, biases=tuple((self.spread * (2 * uniform - 1)).tolist()))
 
     def fill(self, out: Vector, rng: np.random.Generator) -> None:
-        """Overwrite the rows of a (rows, d) array with independent records of drawn biases."""
         size = math.pow(self.spike_probability, -1 / self.moment_order)
         up = (1 + self._drawn()) / 2
         spiked = self._spiked(len(out), rng)

@@ -9,9 +9,9 @@ sign, as those of numpy's own normal generator have 52.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,32 +26,40 @@ PLACE_BITS = 53
 SPARE_BITS = 64 - 1 - PLACE_BITS  # hold the layer
 
 
-class DensityShape(Protocol):
+class DensityShape(ABC):
     """A density f on the line up to a factor: symmetric, falling away from 0, f(0) = 1."""
 
+    @abstractmethod
     def density(self, x: Vector) -> Vector:
         """Return f(x)."""
-        ...
 
+    @abstractmethod
     def inverse(self, height: float) -> float:
         """Return the x >= 0 where f(x) is the height, which is in (0, 1]."""
-        ...
 
+    @abstractmethod
     def tail_area(self, x: float) -> float:
         """Return the integral of f beyond x > 0."""
-        ...
 
-    def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return `count` draws from f beyond the edge."""
-        ...
-
+    @abstractmethod
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
         """Return `count` draws from f."""
-        ...
+
+    @abstractmethod
+    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return proposals x for the tail; kept with probability edge/x they have its law."""
+
+    def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return `count` draws from f beyond the edge, by rejection; about half are kept."""
+        kept = np.empty(0)
+        while kept.size < count:
+            x = self.beyond(edge, 2 * (count - kept.size) + 8, rng)
+            kept = np.concatenate((kept, x[rng.random(x.size) * x < edge]))
+        return kept[:count]
 
 
 @dataclass(frozen=True)
-class StudentShape:
+class StudentShape(DensityShape):
     r"""Student's density :math:`(1 + x^2/\nu)^{-(\nu+1)/2}`, :math:`\nu > 2`."""
 
     nu: float
@@ -64,28 +72,11 @@ class StudentShape:
         return np.asarray(np.exp(-self._half * np.log1p(x * x / self.nu)))
 
     def inverse(self, height: float) -> float:
-        """Return the x >= 0 where f(x) is the height."""
         return math.sqrt(self.nu * math.expm1(-math.log(height) / self._half))
 
     def tail_area(self, x: float) -> float:
-        """Return the integral of f beyond x."""
         area = math.sqrt(self.nu) * float(beta(0.5 * self.nu, 0.5))
         return area * float(stdtr(self.nu, -x))
-
-    def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        r"""Return draws beyond the edge, by rejection; at least about half of them are kept.
-
-        With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
-        :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
-        """
-        nu, half = self.nu, self._half
-        lowest = half * math.log1p(edge * edge / nu)
-
-        def propose(size: int) -> Vector:
-            w = lowest + rng.standard_exponential(size) / (1 - 1 / half)
-            return np.asarray(np.sqrt(nu * np.expm1(w / half)))
-
-        return _kept(propose, edge, count, rng)
 
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
         """Return draws in polar form (Bailey 1994, Math. Comp. 62).
@@ -97,9 +88,20 @@ class StudentShape:
         squares = nu * np.expm1(rng.standard_exponential(count) * (2 / nu))
         return np.asarray(np.sqrt(squares) * np.sin(2 * math.pi * rng.random(count)))
 
+    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        r"""Return proposals.
+
+        With :math:`w = -\log f(x)` and c = 2/(nu+1) the density of w is
+        :math:`e^{-(1-c)w}/x(w)`: an exponential, kept with probability edge/x.
+        """
+        nu, half = self.nu, self._half
+        lowest = half * math.log1p(edge * edge / nu)
+        w = lowest + rng.standard_exponential(count) / (1 - 1 / half)
+        return np.asarray(np.sqrt(nu * np.expm1(w / half)))
+
 
 @dataclass(frozen=True)
-class NormalShape:
+class NormalShape(DensityShape):
     """The normal density, exp(-x^2/2)."""
 
     def density(self, x: Vector) -> Vector:
@@ -111,30 +113,12 @@ class NormalShape:
     def tail_area(self, x: float) -> float:
         return math.sqrt(2 * math.pi) * float(ndtr(-x))
 
-    def tail(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
-        """Return draws beyond the edge; x^2/2 is edge^2/2 + E, kept with probability edge/x."""
-
-        def propose(size: int) -> Vector:
-            return np.asarray(np.sqrt(edge * edge + 2 * rng.standard_exponential(size)))
-
-        return _kept(propose, edge, count, rng)
-
     def fresh(self, count: int, rng: np.random.Generator) -> Vector:
-        """Return numpy's normal draws."""
         return rng.standard_normal(count)
 
-
-class _Propose(Protocol):
-    def __call__(self, size: int) -> Vector: ...
-
-
-def _kept(propose: _Propose, edge: float, count: int, rng: np.random.Generator) -> Vector:
-    """Return `count` proposals x, each of which is kept with probability edge/x."""
-    kept = np.empty(0)
-    while kept.size < count:
-        x = propose(2 * (count - kept.size) + 8)
-        kept = np.concatenate((kept, x[rng.random(x.size) * x < edge]))
-    return kept[:count]
+    def beyond(self, edge: float, count: int, rng: np.random.Generator) -> Vector:
+        """Return proposals: x^2/2 is edge^2/2 + E."""
+        return np.asarray(np.sqrt(edge * edge + 2 * rng.standard_exponential(count)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.data.base import Distribution, centred_direction_bound, symmetric_direction_bound
+from dpsco_core.data.base import Distribution, ScaledLaw
 from dpsco_core.data.elliptical_t import EllipticalT
-from dpsco_core.data.gaussian import Gaussian
 from dpsco_core.data.hard import HardInstance, TwoPoint
-from dpsco_core.data.pareto import Pareto
-from dpsco_core.data.student_t import StudentT
 from dpsco_core.geometry.ball import Ball
 from dpsco_core.geometry.base import ConstraintSet, Symmetric
 
@@ -104,17 +101,13 @@ def central_direction(law: Distribution, k: float) -> float:
     r"""Bound :math:`\sup_u (E|\langle u, X-\mu\rangle|^k)^{1/k}`, for 0 < k <= p.
 
     Below order 2 by the value at 2, which is exact; above by the inequalities that the laws
-    themselves use (`symmetric_direction_bound`, `centred_direction_bound`), scaled.
+    themselves use (`ScaledLaw.direction_factor`), scaled.
     """
     order = k if isinstance(law, TwoPoint) else max(k, 2.0)
     if isinstance(law, HardInstance):  # exact for two points, else Jensen's inequality
         return math.sqrt(law.weight) * math.pow(law.moment(order), 1 / order)
     root = math.pow(law.moment(order), 1 / order)
-    if isinstance(law, Gaussian | EllipticalT):
-        return root
-    symmetric = isinstance(law, StudentT | Pareto)
-    bound = symmetric_direction_bound if symmetric else centred_direction_bound
-    return root * bound(law.d, order)
+    return root * (law.direction_factor(order) if isinstance(law, ScaledLaw) else 1.0)
 
 
 def raw_direction(law: Distribution, k: float) -> float:

@@ -20,7 +20,7 @@ from dpsco_core.data import DISTRIBUTIONS, DenseRows, GeneratedRows, Pareto, Row
 from dpsco_core.data import generated as module
 from dpsco_core.data.blocks import stream_rows
 from dpsco_core.data.hard import HardInstance
-from dpsco_core.data.rows import MappedRows, ScaledRows, total_of
+from dpsco_core.data.rows import MappedRows, ScaledRows
 from dpsco_core.scenario import Scenario
 
 Vector = NDArray[np.float64]
@@ -196,7 +196,12 @@ def test_a_total_holds_few_sums_at_a_time() -> None:
         assert sum(ref() is not None for ref in alive) <= 2
         return found
 
-    assert total_of(range(50), part).tolist() == [1225.0] * 3  # type: ignore[arg-type]
+    class Fifty(GeneratedRows):
+        def pieces(self) -> Any:
+            return iter(range(50))
+
+    rows = StudentT(d=D).stream(N, np.random.default_rng(1))
+    assert Fifty(rows.source, 0, N).total(part).tolist() == [1225.0] * 3
 
 
 @pytest.mark.parametrize("kind", [np.uint64, np.uint32, np.int16, np.uint8])

@@ -7,7 +7,7 @@ blocks that hold it, each of them a sample in memory, one after another.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsco_core.base.arrays import Vector
-from dpsco_core.base.blas import one_blas_thread
 from dpsco_core.data.base import Distribution
 from dpsco_core.data.blocks import BlockStreams, Key
 from dpsco_core.data.generated import BlockSource, Range
-from dpsco_core.data.rows import DenseRows, Factors, Rows, total_of
+from dpsco_core.data.rows import DenseRows, Factors, PiecedRows, Rows
 from dpsco_core.data.spread import SpreadRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.problems.samples.protocol import Sample
@@ -131,7 +130,7 @@ class GeneratedSample(Range[SampleSource]):
 
 
 @dataclass(frozen=True, eq=False)
-class GeneratedGradients:
+class GeneratedGradients(PiecedRows):
     """The per-sample gradients of a generated sample at one point; see `Rows`."""
 
     sample: GeneratedSample
@@ -159,11 +158,6 @@ class GeneratedGradients:
     def factors(self) -> Iterator[Factors]:
         for block in self.sample.blocks():
             yield from block.gradients(self.w).factors()
-
-    def total(self, part: Callable[[Rows], Vector]) -> Vector:
-        """Return the sum of ``part(piece)`` over pieces, each with a source of its own."""
-        with one_blas_thread():  # as where workers form it
-            return total_of(self.pieces(), part)
 
     def pieces(self) -> Iterator[GeneratedGradients]:
         """Yield consecutive pieces: the problem, its keys, a range and the point."""
