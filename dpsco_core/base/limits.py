@@ -17,33 +17,20 @@ P_MAX = 50.0  # beyond, powers of a radius leave the range of a float
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """The largest sizes that a place allows.
+    """The largest sizes that a place allows."""
 
-    Parameters
-    ----------
-    n, d : int
-        Records and dimension.
-    elements : int
-        n times d of one sample.
-    streamed : int
-        n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not
-        above `elements` where that is not done.
-    trials, grid, cells : int
-        Repetitions, points of a grid, and cells (methods times points times trials).
-    seconds : float
-        Predicted work in all.
-    where : str
-        How the place is called in a sentence.
-    """
-
+    # records and dimension
     n: int
     d: int
-    elements: int
+    elements: int  # n times d of one sample
+    # repetitions, points of a grid, and cells (methods times points times trials)
     trials: int
     grid: int
     cells: int
-    seconds: float
-    where: str
+    seconds: float  # predicted work in all
+    where: str  # how the place is called in a sentence
+    # n times d of one sample that is drawn as it is read, and never held; see `streamed`. Not above
+    # `elements` where that is not done.
     streamed: int = 0
 
     @property

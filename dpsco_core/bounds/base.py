@@ -18,37 +18,21 @@ def pooled(setting: Setting) -> Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Hypothesis:
-    """One condition of a statement.
+    """One condition of a statement."""
 
-    Parameters
-    ----------
-    check : callable
-        Takes a `Setting` and returns an empty string if the condition holds there, otherwise one
-        sentence that says which condition fails, with the numbers.
-    text : str
-        The condition in words, for a table.
-    """
-
-    text: str
+    text: str  # the condition in words, for a table
+    # takes a `Setting` and returns an empty string if the condition holds there, otherwise one
+    # sentence that says which condition fails, with the numbers
     check: Callable[[Setting], str]
 
 
 @dataclass(frozen=True)
 class Letter:
-    r"""What a letter of a formula means, and its value at a setting where it has one of its own.
+    r"""What a letter of a formula means, and its value at a setting where it has one of its own."""
 
-    Parameters
-    ----------
-    token : str
-        As in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``.
-    meaning : str
-        Empty hides the letter: an index inside the formula.
-    value : callable
-        Takes a `Setting`; NaN where the letter has no value of its own.
-    """
-
-    token: str
-    meaning: str
+    token: str  # as in the LaTeX: ``"d"``, ``r"\rho"``, ``"R_q"``
+    meaning: str  # empty hides the letter: an index inside the formula
+    # takes a `Setting`; NaN where the letter has no value of its own
     value: Callable[[Setting], float] = lambda _: math.nan
 
 
@@ -64,22 +48,6 @@ class Frontier:
 class Bound:
     """A bound on the error, evaluated at a `Setting`.
 
-    Parameters
-    ----------
-    card : BoundCard
-        What it is and where it is from.
-    evaluate : callable
-        Takes a `Setting` and returns its terms by name, in the order of the formula.
-    combine : callable
-        Turns the terms' values into the bound's value: `sum` for most.
-    hypotheses : tuple of Hypothesis
-        Conditions of the statement. The value is still given where one fails, and said to be
-        outside its hypotheses.
-    letters : tuple of Letter
-        Letters of the formula that mean something else than in most bounds.
-    optimal : Frontier, optional
-        Up to where an upper bound is known to be optimal, if only up to there.
-
     Notes
     -----
     A bound at item level is evaluated at n m records where users have m items. A lower bound is
@@ -87,11 +55,17 @@ class Bound:
     so that user-level privacy is item-level privacy of the n m i.i.d. items at the same budget.
     """
 
-    card: BoundCard
+    card: BoundCard  # what it is and where it is from
+    # takes a `Setting` and returns its terms by name, in the order of the formula
     evaluate: Callable[[Setting], Terms]
+    # turns the terms' values into the bound's value: `sum` for most
     combine: Callable[[tuple[float, ...]], float] = math.fsum
+    # Conditions of the statement. The value is still given where one fails, and said to be outside
+    # its hypotheses.
     hypotheses: tuple[Hypothesis, ...] = ()
+    # letters of the formula that mean something else than in most bounds
     letters: tuple[Letter, ...] = ()
+    # up to where an upper bound is known to be optimal, if only up to there
     optimal: Frontier | None = None
 
     def terms(self, setting: Setting) -> dict[str, float]:

@@ -94,18 +94,13 @@ class Factors:
 
 @dataclass(frozen=True, eq=False)
 class DenseRows(Rows):
-    """Rows held as one (n, d) array.
+    """Rows held as one (n, d) array."""
 
-    Parameters
-    ----------
-    x : array of shape (n, d)
-        n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody may write
-        into it afterwards: norms are kept, and sensitivities rest on them. Booleans, integers and
-        other floating-point numbers are converted to float64 here, see `real_array`; float32 stays,
-        for half the memory: then rows are converted as they are read (`read`), and everything but
-        the rounding of the entries is exact.
-    """
-
+    # shape (n, d): n and d at least 1. Entries may be NaN or infinite: methods must cope. Nobody
+    # may write into it afterwards: norms are kept, and sensitivities rest on them. Booleans,
+    # integers and other floating-point numbers are converted to float64 here, see `real_array`;
+    # float32 stays, for half the memory: then rows are converted as they are read (`read`), and
+    # everything but the rounding of the entries is exact.
     x: Vector
 
     def __post_init__(self) -> None:

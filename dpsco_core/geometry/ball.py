@@ -12,13 +12,6 @@ from dpsco_core.geometry.width import chi_mean
 class Ball(Symmetric):
     r"""The set :math:`\{w \in R^d : \|w\|_2 \le r\}`.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    radius : float
-        r, finite and positive.
-
     Examples
     --------
     >>> import numpy as np
@@ -26,8 +19,8 @@ class Ball(Symmetric):
     array([0.6, 0.8])
     """
 
-    d: int
-    radius: float
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

@@ -18,22 +18,15 @@ class Width:
     r"""The Gaussian width :math:`G_C = E \max_{w \in C} \langle\xi, w\rangle`, or its bounds.
 
     It depends on no data, so that it costs no privacy to compute (Su et al. 2023, Definition 12).
-
-    Parameters
-    ----------
-    value : float
-        The width where `exact`, to a relative 1e-10; its upper bound otherwise, which is what a
-        bound on an error needs.
-    lower, upper : float
-        Proven bounds; both are `value` where `exact`.
-    exact : bool
-        Whether the width is known in closed form or by a convergent quadrature.
     """
 
+    # the width where `exact`, to a relative 1e-10; its upper bound otherwise, which is what a bound
+    # on an error needs
     value: float
+    # proven bounds; both are `value` where `exact`
     lower: float
     upper: float
-    exact: bool
+    exact: bool  # whether the width is known in closed form or by a convergent quadrature
 
     @classmethod
     def known(cls, value: float) -> Width:

@@ -16,18 +16,13 @@ from dpsco_core.geometry.norms import lq_norm
 class Box(Symmetric):
     r"""The set :math:`\{w \in R^d : |w_j| \le b_j\}`.
 
-    Parameters
-    ----------
-    half_widths : array, shape (d,)
-        b, finite and positive.
-
     Examples
     --------
     >>> Box(half_widths=np.array([1.0, 2.0])).project(np.array([5.0, -1.0]))
     array([ 1., -1.])
     """
 
-    half_widths: Vector
+    half_widths: Vector  # shape (d,): b, finite and positive
     d: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -17,20 +17,11 @@ class CappedL1Ball(Symmetric):
     r"""The set :math:`\{\|w\|_1 \le sr, \|w\|_\infty \le r\}`.
 
     Its extreme points have s entries of size r, and zeros.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    sparsity : int
-        s, between 1 (the l1 ball) and d (the cube).
-    radius : float
-        r, finite and positive.
     """
 
-    d: int
-    sparsity: int
-    radius: float
+    d: int  # dimension, at least 1
+    sparsity: int  # s, between 1 (the l1 ball) and d (the cube)
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

@@ -14,15 +14,9 @@ from dpsco_core.geometry.power_sums import safeguarded_root
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ellipsoid(Symmetric):
-    r"""The set :math:`\{w \in R^d : \sum_j w_j^2/a_j^2 \le 1\}`.
+    r"""The set :math:`\{w \in R^d : \sum_j w_j^2/a_j^2 \le 1\}`."""
 
-    Parameters
-    ----------
-    half_axes : array, shape (d,)
-        a, finite and positive.
-    """
-
-    half_axes: Vector
+    half_axes: Vector  # shape (d,): a, finite and positive
     d: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -38,20 +38,14 @@ class Geometry:
                               entries that are not 0
     ========================  ===================================================================
 
-    Parameters
-    ----------
-    kind : str
-        One of `GEOMETRIES`.
-    q : float or None
-        The exponent for the kind ``"lq"``: at least 1, infinity allowed. None otherwise.
-
     Examples
     --------
     >>> Geometry(kind="lq", q=1.5).constraint(3, 2.0)
     LqBall(d=3, exponent=1.5, radius=2.0)
     """
 
-    kind: str = "l2"
+    kind: str = "l2"  # one of `GEOMETRIES`
+    # The exponent for the kind ``"lq"``: at least 1, infinity allowed. None otherwise.
     q: float | None = None
 
     def __post_init__(self) -> None:

@@ -15,21 +15,11 @@ from dpsco_core.geometry.width import largest_block_mean
 
 @dataclass(frozen=True, kw_only=True)
 class GroupBall(Symmetric):
-    r"""The set :math:`\{w : \sum_g \|w_g\|_2 \le r\}` over consecutive blocks of one size.
+    r"""The set :math:`\{w : \sum_g \|w_g\|_2 \le r\}` over consecutive blocks of one size."""
 
-    Parameters
-    ----------
-    d : int
-        Dimension, a multiple of `group_size`.
-    group_size : int
-        Coordinates in a block: 1 gives the l1 ball, d the l2 ball.
-    radius : float
-        r, finite and positive.
-    """
-
-    d: int
-    group_size: int
-    radius: float
+    d: int  # dimension, a multiple of `group_size`
+    group_size: int  # coordinates in a block: 1 gives the l1 ball, d the l2 ball
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

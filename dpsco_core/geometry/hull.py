@@ -19,15 +19,9 @@ FACET_DIMENSIONS = 6
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Hull:
-    r"""The set of the convex combinations of points :math:`v_1, \dots, v_k` of :math:`R^d`.
+    r"""The set of the convex combinations of points :math:`v_1, \dots, v_k` of :math:`R^d`."""
 
-    Parameters
-    ----------
-    points : array, shape (k, d)
-        Finite, k >= 1. They need not all be vertices.
-    """
-
-    points: Matrix
+    points: Matrix  # shape (k, d): finite, k >= 1. They need not all be vertices.
     d: int = field(init=False)
 
     def __post_init__(self) -> None:

@@ -16,21 +16,14 @@ from dpsco_core.geometry.width import largest_absolute_mean
 class L1Ball(Symmetric):
     r"""The set :math:`\{w \in R^d : \|w\|_1 \le r\}`.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    radius : float
-        r, finite and positive.
-
     Examples
     --------
     >>> L1Ball(d=3, radius=1.0).project(np.array([1.5, -1.0, 0.2]))
     array([ 0.75, -0.25,  0.  ])
     """
 
-    d: int
-    radius: float
+    d: int  # dimension, at least 1
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

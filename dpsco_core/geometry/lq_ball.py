@@ -22,15 +22,6 @@ CUBE = 1e17  # exponents from which a ball is the cube to the last digit: d^(1/q
 class LqBall(Symmetric):
     r"""The set :math:`\{w \in R^d : \|w\|_q \le r\}`.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    exponent : float
-        q, above 1 and finite.
-    radius : float
-        r, finite and positive.
-
     Examples
     --------
     >>> ball = LqBall(d=2, exponent=4.0, radius=1.0)
@@ -38,9 +29,9 @@ class LqBall(Symmetric):
     array([0.840896, 0.840896])
     """
 
-    d: int
-    exponent: float
-    radius: float
+    d: int  # dimension, at least 1
+    exponent: float  # q, above 1 and finite
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

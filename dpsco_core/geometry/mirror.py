@@ -22,13 +22,6 @@ class PowerMirror:
     `for_space` gives the one that is so with respect to the norm of a space. Su et al. (2023),
     Algorithms 3 and 4, with the index of theory/su-zhao-wang.md, 2.0: as printed, it is not.
 
-    Parameters
-    ----------
-    exponent : float
-        s, above 1 and finite.
-    kappa : float
-        Finite and positive.
-
     Examples
     --------
     >>> mirror = PowerMirror(exponent=1.5, kappa=2.0)
@@ -37,8 +30,8 @@ class PowerMirror:
     array([ 1.,  0., -2.])
     """
 
-    exponent: float
-    kappa: float = 1.0
+    exponent: float  # s, above 1 and finite
+    kappa: float = 1.0  # finite and positive
 
     def __post_init__(self) -> None:
         require(1 < self.exponent < math.inf, "exponent", "above 1 and finite", self.exponent)
@@ -109,14 +102,9 @@ class EntropyMirror:
 
     1-strongly convex with respect to the l1 norm there (Cauchy and Schwarz). The conjugate is that
     over the simplex, so that :math:`\nabla\Phi^*` maps into it, and inverts :math:`\nabla\Phi`.
-
-    Parameters
-    ----------
-    radius : float
-        r, finite and positive.
     """
 
-    radius: float = 1.0
+    radius: float = 1.0  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_radius(self.radius)

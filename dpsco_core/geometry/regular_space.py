@@ -22,13 +22,6 @@ class RegularSpace:
     Su, Zhao and Wang (2023), Definition 3, with the exact constant of theory/su-zhao-wang.md, 1.4;
     theirs, `printed_kappa`, lacks a factor of up to e in the logarithmic branch.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    exponent : float
-        q, in [1, 2]. (The paper calls it p, and leaves out 1, where everything is continuous.)
-
     Examples
     --------
     >>> space = RegularSpace(d=100, exponent=1.05)
@@ -36,7 +29,8 @@ class RegularSpace:
     ('logarithmic', 10.2103, 14.6406)
     """
 
-    d: int
+    d: int  # dimension, at least 1
+    # q, in [1, 2]. (The paper calls it p, and leaves out 1, where everything is continuous.)
     exponent: float
 
     def __post_init__(self) -> None:

@@ -24,20 +24,11 @@ class SparseHull(Symmetric):
     Lemma 3.1). This set is taken rather than conv S because both of its constraints are plain
     norms: its projection is one sort and a square root, and a point's membership can be read off.
     The width is within a factor 2 of that of S.
-
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 1.
-    sparsity : int
-        s, between 1 (the l1 ball) and d (the l2 ball).
-    radius : float
-        r, finite and positive.
     """
 
-    d: int
-    sparsity: int
-    radius: float
+    d: int  # dimension, at least 1
+    sparsity: int  # s, between 1 (the l1 ball) and d (the l2 ball)
+    radius: float  # r, finite and positive
 
     def __post_init__(self) -> None:
         check_dimension(self.d)

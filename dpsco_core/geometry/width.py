@@ -141,18 +141,12 @@ def sparse_width_bound(d: int, sparsity: int) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class WidthSample:
-    """A Monte-Carlo estimate of a Gaussian width.
-
-    Parameters
-    ----------
-    l2_radius : float
-        The Lipschitz constant of the support function.
-    """
+    """A Monte-Carlo estimate of a Gaussian width."""
 
     mean: float
     standard_error: float
     draws: int
-    l2_radius: float
+    l2_radius: float  # the Lipschitz constant of the support function
 
     def interval(self, failure: float = 1e-6) -> tuple[float, float]:
         r"""Return an interval that misses the width with probability at most `failure`.

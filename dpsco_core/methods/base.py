@@ -86,29 +86,17 @@ class MethodCost(Coefficients):
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
-    """The result of one run of a method.
+    """The result of one run of a method."""
 
-    Parameters
-    ----------
-    value : array of shape (d,)
-        The estimate: of a mean, or of a minimiser.
-    ledger : Ledger
-        What it spent, release by release.
-    diagnostics : mapping of str to float
-        Parameters that were used and quantities worth showing, such as ``clip_radius``.
-    notes : tuple of str
-        Sentences that a reader of the result must see.
-    iterates : array of shape (k, d), optional
-        Points on the path of an optimiser, from its start to its end; at most a few hundred.
-    iterate_steps : array of shape (k,), optional
-        The step after which each of them was reached.
-    """
-
-    value: Vector
-    ledger: Ledger
+    value: Vector  # shape (d,): the estimate: of a mean, or of a minimiser
+    ledger: Ledger  # what it spent, release by release
+    # parameters that were used and quantities worth showing, such as ``clip_radius``
     diagnostics: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+    # shape (k, d): points on the path of an optimiser, from its start to its end; at most a few
+    # hundred
     iterates: Vector | None = None
+    # shape (k,): the step after which each of them was reached
     iterate_steps: NDArray[np.int64] | None = None
 
 

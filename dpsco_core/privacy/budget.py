@@ -39,15 +39,9 @@ def _positive(name: str, value: float, largest: float) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class PureDP:
-    r"""Pure differential privacy: :math:`P[M(X) \in Y] \le e^\varepsilon P[M(X') \in Y]`.
+    r"""Pure differential privacy: :math:`P[M(X) \in Y] \le e^\varepsilon P[M(X') \in Y]`."""
 
-    Parameters
-    ----------
-    epsilon : float
-        In (0, 1e6].
-    """
-
-    epsilon: float
+    epsilon: float  # in (0, 1e6]
 
     def __post_init__(self) -> None:
         _positive("epsilon", self.epsilon, EPSILON_MAX)
@@ -70,14 +64,9 @@ class ZCDP:
     r"""Zero-concentrated DP: :math:`D_\alpha(M(X) \| M(X')) \le \rho\alpha` for all alpha > 1.
 
     The papers call it CDP. Bun and Steinke (2016), Definition 1.1.
-
-    Parameters
-    ----------
-    rho : float
-        In (0, 1e12].
     """
 
-    rho: float
+    rho: float  # in (0, 1e12]
 
     def __post_init__(self) -> None:
         _positive("rho", self.rho, RHO_MAX)
@@ -96,18 +85,10 @@ class ZCDP:
 
 @dataclass(frozen=True, kw_only=True)
 class ApproxDP:
-    r"""Approximate DP: :math:`P[M(X) \in Y] \le e^\varepsilon P[M(X') \in Y] + \delta`.
+    r"""Approximate DP: :math:`P[M(X) \in Y] \le e^\varepsilon P[M(X') \in Y] + \delta`."""
 
-    Parameters
-    ----------
-    epsilon : float
-        In (0, 1e6].
-    delta : float
-        In (0, 1).
-    """
-
-    epsilon: float
-    delta: float
+    epsilon: float  # in (0, 1e6]
+    delta: float  # in (0, 1)
 
     def __post_init__(self) -> None:
         _positive("epsilon", self.epsilon, EPSILON_MAX)

@@ -34,23 +34,12 @@ class Selection(Protocol[Chosen]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExponentialChoice:
-    r"""One candidate, j with probability :math:`\propto e^{b_j + \varepsilon s_j/(2\Delta)}`.
+    r"""One candidate, j with probability :math:`\propto e^{b_j + \varepsilon s_j/(2\Delta)}`."""
 
-    Parameters
-    ----------
-    scores : array of shape (candidates,)
-        The exact scores s.
-    sensitivity : float
-        Largest change of any one of them between neighbours.
-    epsilon : float
-        The choice is epsilon-DP, and :math:`\varepsilon^2/8`-zCDP.
-    log_base : array of shape (candidates,), optional
-        b, the logarithm of a base measure, which must not depend on the data.
-    """
-
-    scores: Vector
-    sensitivity: float
-    epsilon: float
+    scores: Vector  # shape (candidates,): the exact scores s
+    sensitivity: float  # largest change of any one of them between neighbours
+    epsilon: float  # the choice is epsilon-DP, and :math:`\varepsilon^2/8`-zCDP
+    # shape (candidates,): b, the logarithm of a base measure, which must not depend on the data
     log_base: Vector | None = None
 
     def entry(self, label: str) -> Entry:
@@ -82,23 +71,12 @@ class GridMedians:
     that occur: candidates are drawn by groups (the numbers, and the gaps with as many candidates as
     they hold), then uniformly inside a group. The groups depend on the data; the law of what is
     drawn does not depend on the grouping (theory/adaptive-methods.md, 1.1).
-
-    Parameters
-    ----------
-    columns : iterable of integer arrays of shape (n,)
-        All of the same records; read once.
-    size : int
-        How many there are.
-    most : int
-        The grid is -most to most; numbers beyond count as its ends.
-    epsilon : float
-        Of each median.
     """
 
-    columns: Iterable[Integers]
-    size: int
-    most: int
-    epsilon: float
+    columns: Iterable[Integers]  # shape (n,): all of the same records; read once
+    size: int  # how many there are
+    most: int  # the grid is -most to most; numbers beyond count as its ends
+    epsilon: float  # of each median
 
     def entry(self, label: str) -> Entry:
         check_positive("epsilon", self.epsilon)

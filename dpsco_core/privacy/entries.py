@@ -30,50 +30,33 @@ Mechanism = Literal[
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One private release.
+    """One private release."""
 
-    Parameters
-    ----------
-    mechanism : str
-        One of `Mechanism`.
-    label : str
-        What was released, in words.
-    sensitivity : float
-        The l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the
-        noise was calibrated to; of an exponential mechanism that of every candidate's score.
-    proven_sensitivity : float
-        The one that is proven. Larger than `sensitivity` only where a paper's own constant is
-        too small; the release is then less private than it claims.
-    noise : float
-        Standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
-        generalized Gaussian, whose norm is sigma times a chi variable; the scale of the Gumbel
-        noise on a score.
-    size : int
-        Number of noisy coordinates, or of choices that exponential mechanisms made.
-    rho, epsilon, delta : float
-        The share, in the notion of the mechanism; 0 where it does not apply. Exponential mechanisms
-        have both: epsilon and the smaller rho that each of them has in its own right.
-    disjoint_blocks : int
-        More than 1 where the value is one statistic for each of so many disjoint blocks, of
-        which a neighbour changes one (parallel composition).
-    part : tuple of two int, optional
-        The number of a partition of the records, and of the block of it that the release looks
-        at: see `Ledger.disjoint`.
-    batch : tuple of two int, optional
-        K and n where it looks at fresh secret batches of K of the n records of its part.
-    """
-
-    mechanism: Mechanism
-    label: str
+    mechanism: Mechanism  # one of `Mechanism`
+    label: str  # what was released, in words
+    # the l2 (Gaussian), l1 (Laplace) or dual-norm (generalized Gaussian) sensitivity that the noise
+    # was calibrated to; of an exponential mechanism that of every candidate's score
     sensitivity: float
+    # The one that is proven. Larger than `sensitivity` only where a paper's own constant is too
+    # small; the release is then less private than it claims.
     proven_sensitivity: float
+    # standard deviation (Gaussian) or scale (Laplace) per coordinate; the scale sigma of a
+    # generalized Gaussian, whose norm is sigma times a chi variable; the scale of the Gumbel noise
+    # on a score
     noise: float
-    size: int
+    size: int  # number of noisy coordinates, or of choices that exponential mechanisms made
+    # The share, in the notion of the mechanism; 0 where it does not apply. Exponential mechanisms
+    # have both: epsilon and the smaller rho that each of them has in its own right.
     rho: float = 0.0
     epsilon: float = 0.0
     delta: float = 0.0
+    # more than 1 where the value is one statistic for each of so many disjoint blocks, of which a
+    # neighbour changes one (parallel composition)
     disjoint_blocks: int = 1
+    # the number of a partition of the records, and of the block of it that the release looks at:
+    # see `Ledger.disjoint`
     part: tuple[int, int] | None = None
+    # K and n where it looks at fresh secret batches of K of the n records of its part
     batch: tuple[int, int] | None = None
 
     @property

@@ -48,11 +48,6 @@ from dpsco_core.privacy.steps import BudgetExceeded, Steps
 class Ledger:
     """Accounts for every private release of one run.
 
-    Parameters
-    ----------
-    budget : PureDP, ZCDP or ApproxDP
-        What the run may spend in all.
-
     Examples
     --------
     >>> import numpy as np
@@ -65,7 +60,7 @@ class Ledger:
     0.1
     """
 
-    budget: Budget
+    budget: Budget  # what the run may spend in all
     _entries: list[Entry] = field(default_factory=list, repr=False)
     _tally: Tally = field(default_factory=Tally, repr=False, compare=False)
     _partitions: int = field(default=0, repr=False)

@@ -39,31 +39,19 @@ class ShuffledSteps:
     """A certified sequence: steps at `rho_step`-zCDP each are (epsilon, delta)-DP together.
 
     Make one with `shuffle_steps`, never by hand.
-
-    Parameters
-    ----------
-    steps : int
-        Number n of steps, one record each.
-    rho_step : float
-        What each step may spend; its noise is sensitivity / sqrt(2 rho_step).
-    epsilon, delta : float
-        The guarantee of the whole sequence.
-    epsilon_step, delta_step : float
-        The local guarantee that the clones argument uses; 0 without amplification.
-    amplified : bool
-        Whether shuffling is what makes it so; otherwise the curve of one step does.
-    curve : {"gaussian", "zcdp"}
-        What is used of a step: the exact curve of Gaussian noise, or its zCDP guarantee alone,
-        which covers noise of any shape.
     """
 
-    steps: int
-    rho_step: float
+    steps: int  # number n of steps, one record each
+    rho_step: float  # what each step may spend; its noise is sensitivity / sqrt(2 rho_step)
+    # the guarantee of the whole sequence
     epsilon: float
     delta: float
+    # the local guarantee that the clones argument uses; 0 without amplification
     epsilon_step: float
     delta_step: float
-    amplified: bool
+    amplified: bool  # whether shuffling is what makes it so; otherwise the curve of one step does
+    # what is used of a step: the exact curve of Gaussian noise, or its zCDP guarantee alone, which
+    # covers noise of any shape
     curve: Curve = "gaussian"
 
     @property

@@ -28,62 +28,35 @@ class Constants:
     certify is infinite (0 for strong convexity), and a bound that needs it fails its hypotheses by
     name. "Of every record" is what the papers assume of :math:`\ell(\cdot, z)` for every z that the
     sampling law can give.
-
-    Parameters
-    ----------
-    coordinate_moment : float
-        Bound on the central moment :math:`E|g_j - E g_j|^p` of every coordinate: the moment
-        itself, not its root (Kamath et al. 2022, Definition 2.11; the catalogue scales it to 1).
-    directional_moment : float
-        Bound M on the raw directional moment :math:`(E|\langle u, g\rangle|^p)^{1/p}` over unit
-        vectors u: the root (Zhao et al. 2024, Assumption 1(c)).
-    variance_trace : float
-        Bound on the trace of Cov(g).
-    minimum_variance : float
-        Bound on it at the minimiser, where it grows from there like the square of the distance
-        (see `variance_growth`); infinite where that is not certified.
-    mean_gradient_bound : float
-        Public bound on :math:`\|E g\|_2` (the papers' R), which methods may use.
-    diameter : float
-        Twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
-        symmetric, at least that otherwise.
-    smoothness : float
-        Of the population risk: the Lipschitz constant of its gradient.
-    sample_smoothness : float
-        Of the loss of every record; infinite where features are unbounded.
-    strong_convexity : float
-        Of the population risk.
-    sample_strong_convexity : float
-        Of the loss of every record.
-    lipschitz : float
-        Bound on :math:`\|\nabla\ell(w, z)\|_2` for every record.
-    minimum_interior : bool
-        Whether the gradient of the population risk vanishes at its minimiser.
-    nonnegative : bool
-        Whether the loss is at least 0.
-    twice_differentiable : bool
-        Whether the loss of every record is, in the parameter.
-    linear_model : LinearModel or None
-        Where the loss is a generalised linear one.
-    structure : {"mean", "linear-model", "linear", "other"}
-        ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter.
     """
 
+    # Bound on the central moment :math:`E|g_j - E g_j|^p` of every coordinate: the moment itself,
+    # not its root (Kamath et al. 2022, Definition 2.11; the catalogue scales it to 1).
     coordinate_moment: float
+    # Bound M on the raw directional moment :math:`(E|\langle u, g\rangle|^p)^{1/p}` over unit
+    # vectors u: the root (Zhao et al. 2024, Assumption 1(c)).
     directional_moment: float
-    variance_trace: float
+    variance_trace: float  # bound on the trace of Cov(g)
+    # public bound on :math:`\|E g\|_2` (the papers' R), which methods may use
     mean_gradient_bound: float
+    # bound on it at the minimiser, where it grows from there like the square of the distance (see
+    # `variance_growth`); infinite where that is not certified
     minimum_variance: float = math.inf
+    # twice the largest l2 norm of a point of the constraint set: its l2 diameter where it is
+    # symmetric, at least that otherwise
     diameter: float = math.inf
-    smoothness: float = math.inf
+    smoothness: float = math.inf  # of the population risk: the Lipschitz constant of its gradient
+    # of the loss of every record; infinite where features are unbounded
     sample_smoothness: float = math.inf
-    strong_convexity: float = 0.0
-    sample_strong_convexity: float = 0.0
-    lipschitz: float = math.inf
+    strong_convexity: float = 0.0  # of the population risk
+    sample_strong_convexity: float = 0.0  # of the loss of every record
+    lipschitz: float = math.inf  # bound on :math:`\|\nabla\ell(w, z)\|_2` for every record
+    # whether the gradient of the population risk vanishes at its minimiser
     minimum_interior: bool = False
-    nonnegative: bool = False
-    twice_differentiable: bool = False
-    linear_model: LinearModel | None = None
+    nonnegative: bool = False  # whether the loss is at least 0
+    twice_differentiable: bool = False  # whether the loss of every record is, in the parameter
+    linear_model: LinearModel | None = None  # where the loss is a generalised linear one
+    # ``"mean"``: half the squared distance to the record; ``"linear"``: linear in the parameter
     structure: Literal["mean", "linear-model", "linear", "other"] = "other"
 
     @property
@@ -101,38 +74,19 @@ class Constants:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    r"""All that a method or a bound may look at besides the data.
+    r"""All that a method or a bound may look at besides the data."""
 
-    Parameters
-    ----------
-    n : int
-        Records (or users).
-    d : int
-        Dimension.
-    m : int
-        Items per user; 1 at item level.
-    moment_order : float
-        The tail index p: the order of the moment that is bounded; at least 2.
-    budget : PureDP, ZCDP or ApproxDP
-        The privacy budget. Neighbours differ by replacing one record.
-    constants : Constants
-        Certified constants of the problem.
-    spike_probability : float or None
-        On a hard instance, the probability at which its prior is drawn.
-    constraint : ConstraintSet or None
-        The constraint set; None stands for the l2 ball of the constants' diameter.
-    exponent : float
-        q, of the norm of the parameters in which mirror maps measure: at least 1.
-    """
-
-    n: int
-    d: int
-    m: int = 1
-    moment_order: float
-    budget: Budget
-    constants: Constants
+    n: int  # records (or users)
+    d: int  # dimension
+    m: int = 1  # items per user; 1 at item level
+    moment_order: float  # the tail index p: the order of the moment that is bounded; at least 2
+    budget: Budget  # The privacy budget. Neighbours differ by replacing one record.
+    constants: Constants  # certified constants of the problem
+    # on a hard instance, the probability at which its prior is drawn
     spike_probability: float | None = None
+    # the constraint set; None stands for the l2 ball of the constants' diameter
     constraint: ConstraintSet | None = None
+    # q, of the norm of the parameters in which mirror maps measure: at least 1
     exponent: float = 2.0
 
     def __post_init__(self) -> None:

@@ -23,23 +23,16 @@ from dpsco_core.problems.laws import mean_inside
 
 @dataclass(frozen=True, kw_only=True)
 class MeanEstimation:
-    r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`.
+    r"""Estimate :math:`\mu = E X` from n records; the error is :math:`\|\hat\mu - \mu\|_2`."""
 
-    Parameters
-    ----------
-    distribution : Distribution
-        The law of a record. Its p-th central coordinate moment is at most 1.
-    mean_bound : float
-        Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set
-        that is known to hold it). Methods may use the bound on the l2 norm that follows. The caller
-        answers for it: a scenario checks its own.
-    geometry : Geometry
-        The family of the set that is known to hold the mean. In another one than l2, estimates
-        are projected on the set (`restrict`), which costs no privacy.
-    """
-
+    # The law of a record. Its p-th central coordinate moment is at most 1.
     distribution: Distribution
+    # Public bound R > 0 on the norm of the mean in the geometry (half the diameter of the set that
+    # is known to hold it). Methods may use the bound on the l2 norm that follows. The caller
+    # answers for it: a scenario checks its own.
     mean_bound: float
+    # The family of the set that is known to hold the mean. In another one than l2, estimates are
+    # projected on the set (`restrict`), which costs no privacy.
     geometry: Geometry = L2
 
     card = ProblemCard(

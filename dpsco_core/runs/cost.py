@@ -31,21 +31,11 @@ EVALUATION = 8e-3  # seconds for the excess risk of a point, where it is an aver
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """Predicted work of a scenario.
+    """Predicted work of a scenario."""
 
-    Parameters
-    ----------
-    cells : int
-        Methods times points times trials.
-    seconds : float
-        In all, one cell after another.
-    largest_cell : float
-        Seconds of the slowest cell, its sampling included.
-    """
-
-    cells: int
-    seconds: float
-    largest_cell: float
+    cells: int  # methods times points times trials
+    seconds: float  # in all, one cell after another
+    largest_cell: float  # seconds of the slowest cell, its sampling included
 
 
 # How many trials of a method are known already at a point of the axis: (point, method, x) -> count.

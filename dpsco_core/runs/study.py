@@ -40,74 +40,36 @@ Drawn = Sample | ItemSample | MeanSample
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One repetition of one method at one point.
+    """One repetition of one method at one point."""
 
-    Parameters
-    ----------
-    point : Scenario
-        A single point (no axis, and only the fields that matter; see `cells`).
-    method : str
-        Slug.
-    x : float or None
-        The point's value on the axis of the study.
-    trial : int
-        From 0.
-    """
-
-    point: Scenario
-    method: str
-    x: float | None
-    trial: int
+    point: Scenario  # a single point (no axis, and only the fields that matter; see `cells`)
+    method: str  # slug
+    x: float | None  # the point's value on the axis of the study
+    trial: int  # from 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a cell gave.
+    """What a cell gave."""
 
-    Parameters
-    ----------
-    method : str
-        Slug.
-    x : float or None
-        Value on the axis.
-    trial : int
-        From 0.
-    error : float
-        l2 error of the mean, or excess population risk; NaN where the method does not apply.
-    error_uncertainty : float
-        Standard error of the excess risk as an average over an evaluation sample; 0 where it is
-        exact.
-    seconds : float
-        Of the release alone, without the sampling; with it where records are drawn as they are
-        read.
-    spent : Budget or None
-        What the ledger spent; None for a method without privacy.
-    bound_by : tuple of {"pure", "zcdp", "approx"}
-        The classes of lower bounds that bind the run: see `Ledger.bound_by`.
-    flaws : tuple of str
-        Where the noise is smaller than proven private (``calibration="paper"`` only).
-    notes : tuple of str
-        Sentences that a reader of the result must see.
-    diagnostics : mapping of str to float
-        The parameters that were used.
-    not_applicable : str or None
-        Why the method could not run.
-    changes : tuple of (field, value) pairs
-        The nearest change of the scenario that would let it run.
-    """
-
-    method: str
-    x: float | None
-    trial: int
+    method: str  # slug
+    x: float | None  # value on the axis
+    trial: int  # from 0
+    # l2 error of the mean, or excess population risk; NaN where the method does not apply
     error: float
+    # of the release alone, without the sampling; with it where records are drawn as they are read
     seconds: float
-    spent: Budget | None
+    spent: Budget | None  # what the ledger spent; None for a method without privacy
+    # the classes of lower bounds that bind the run: see `Ledger.bound_by`
     bound_by: tuple[Privacy, ...] = ()
+    # where the noise is smaller than proven private (``calibration="paper"`` only)
     flaws: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    diagnostics: Mapping[str, float] = field(default_factory=dict)
-    not_applicable: str | None = None
+    notes: tuple[str, ...] = ()  # sentences that a reader of the result must see
+    diagnostics: Mapping[str, float] = field(default_factory=dict)  # the parameters that were used
+    not_applicable: str | None = None  # why the method could not run
+    # (field, value) pairs: the nearest change of the scenario that would let it run
     changes: tuple[tuple[str, float | str | None], ...] = ()
+    # standard error of the excess risk as an average over an evaluation sample; 0 where it is exact
     error_uncertainty: float = 0.0
 
 

@@ -28,27 +28,15 @@ Value = str | float | int
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What an experiment computed.
+    """What an experiment computed."""
 
-    Parameters
-    ----------
-    sentence : str
-        The result, with its numbers.
-    columns : tuple of str
-        Heads of the table.
-    rows : tuple of tuple
-        One value a column: texts and finite or infinite numbers.
-    shows : bool
-        Whether the numbers show the error: computed, so that a test can hold it to account.
-    conditions : tuple of (str, bool)
-        The conditions of the statement in its own symbols, each with whether every row meets it:
-        computed from the paper's formulas.
-    """
-
-    sentence: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Value, ...], ...]
+    sentence: str  # the result, with its numbers
+    columns: tuple[str, ...]  # heads of the table
+    rows: tuple[tuple[Value, ...], ...]  # one value a column: texts and finite or infinite numbers
+    # whether the numbers show the error: computed, so that a test can hold it to account
     shows: bool
+    # the conditions of the statement in its own symbols, each with whether every row meets it:
+    # computed from the paper's formulas
     conditions: tuple[tuple[str, bool], ...] = ()
 
     def __post_init__(self) -> None:
@@ -71,34 +59,19 @@ class Experiment:
 
 @dataclass(frozen=True, kw_only=True)
 class Erratum:
-    """One statement that was found wrong, incomplete or misprinted, or valid but loose.
+    """One statement that was found wrong, incomplete or misprinted, or valid but loose."""
 
-    Parameters
-    ----------
-    slug : str
-        The paper's short name, a dot, and what it is about.
-    statement : str
-        Where it is printed.
-    severity : str
-        One of `SEVERITIES`.
-    printed, wrong, instead : str
-        What is printed, what is wrong with it, and what the product does instead: sentences, with
-        formulas between dollar signs.
-    modules : tuple of str
-        Where in the code that is done.
-    experiment : Experiment or None
-        None where there is nothing to compute.
-    """
-
-    slug: str
+    slug: str  # the paper's short name, a dot, and what it is about
     paper: Paper
-    statement: str
-    severity: Severity
+    statement: str  # where it is printed
+    severity: Severity  # one of `SEVERITIES`
+    # what is printed, what is wrong with it, and what the product does instead: sentences, with
+    # formulas between dollar signs
     printed: str
     wrong: str
     instead: str
-    modules: tuple[str, ...]
-    experiment: Experiment | None = None
+    modules: tuple[str, ...]  # where in the code that is done
+    experiment: Experiment | None = None  # None where there is nothing to compute
 
     def __post_init__(self) -> None:
         require(self.severity in SEVERITIES, "severity", f"one of {SEVERITIES}", self.severity)

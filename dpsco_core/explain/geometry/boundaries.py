@@ -30,24 +30,15 @@ WINDOW = {2: 9.0, 3: 2.0}  # an unbounded polar is cut at this distance below 0
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Mesh:
-    """A surface in three dimensions.
+    """A surface in three dimensions."""
 
-    Parameters
-    ----------
-    points : array of shape (k, 3)
-    faces : array of shape (m, 3)
-        Indices of triangles, counterclockwise seen from outside; neighbours follow each other, as
-        translucent ones are drawn in this order.
-    lines : tuple of arrays of shape (any, 3)
-        The edges, or, of a round body, its cuts by the coordinate planes.
-    flat : bool
-        Whether the faces are plane.
-    """
-
-    points: Matrix
+    points: Matrix  # shape (k, 3)
+    # shape (m, 3): indices of triangles, counterclockwise seen from outside; neighbours follow each
+    # other, as translucent ones are drawn in this order
     faces: NDArray[np.intp]
+    # shape (any, 3): the edges, or, of a round body, its cuts by the coordinate planes
     lines: tuple[Matrix, ...]
-    flat: bool
+    flat: bool  # whether the faces are plane
 
 
 def unbounded_polar(shape: Shape) -> bool:

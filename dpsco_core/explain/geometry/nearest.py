@@ -15,42 +15,27 @@ ZERO = 1e-9  # what is nearer to 0 is rounding
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Nearest:
-    r"""The projection of a point on a set.
+    r"""The projection of a point on a set."""
 
-    Parameters
-    ----------
-    point, nearest : arrays of shape (d,)
-        x and its projection.
-    distance : float
-        The l2 distance of the two, 0 for a point of the set.
-    normal : array of shape (d,) or None
-        The residual at length 1; None for a point of the set. The set lies on one side of the
-        plane through `nearest` that is orthogonal to it.
-    dual_point : array of shape (d,) or None
-        :math:`y = g/h(g)` for the normal g: where the polar's boundary has the direction of the
-        residual, and <P(x), y> = 1 is largest. None where h(g) <= 0.
-    norm, dual_norm : float
-        Of x; the first is infinite where the set has no norm. The second is the support function
-        at x.
-    farthest : array of shape (k, d)
-        Where the support function at x is attained: one point, or the corners of a side by
-        their last coordinate; none for x = 0.
-    foot : array of shape (d,)
-        The foot of 0 on the supporting line or plane there, <x, w> = h(x).
-    zeros : int
-        How many coordinates of the projection are 0 that are not 0 in x.
-    """
-
+    # shape (d,): x and its projection
     point: Vector
     nearest: Vector
-    distance: float
+    distance: float  # the l2 distance of the two, 0 for a point of the set
+    # shape (d,): the residual at length 1; None for a point of the set. The set lies on one side of
+    # the plane through `nearest` that is orthogonal to it.
     normal: Vector | None
+    # shape (d,): :math:`y = g/h(g)` for the normal g: where the polar's boundary has the direction
+    # of the residual, and <P(x), y> = 1 is largest. None where h(g) <= 0.
     dual_point: Vector | None
+    # Of x; the first is infinite where the set has no norm. The second is the support function at
+    # x.
     norm: float
     dual_norm: float
+    # shape (k, d): where the support function at x is attained: one point, or the corners of a side
+    # by their last coordinate; none for x = 0
     farthest: Matrix
-    foot: Vector
-    zeros: int
+    foot: Vector  # shape (d,): the foot of 0 on the supporting line or plane there, <x, w> = h(x)
+    zeros: int  # how many coordinates of the projection are 0 that are not 0 in x
 
 
 def nearest(shape: Shape, point: tuple[float, ...]) -> Nearest:

@@ -32,26 +32,15 @@ SWEEP = (1.0, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.0
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cloud:
-    """Draws of one kind of noise.
-
-    Parameters
-    ----------
-    noise : {"generalized gaussian", "gaussian"}
-    draws : array of shape (n, d)
-    contour_scale : float
-        The set of norm at most this in the noise's own norm, of exponent `exponent`, has a density
-        above that outside, and holds 90 % of the draws.
-    exponent : float
-        r, or 2.
-    scale : float
-        The noise's scale sigma.
-    """
+    """Draws of one kind of noise."""
 
     noise: Noise
-    draws: Matrix
+    draws: Matrix  # shape (n, d)
+    # the set of norm at most this in the noise's own norm, of exponent `exponent`, has a density
+    # above that outside, and holds 90 % of the draws
     contour_scale: float
-    exponent: float
-    scale: float
+    exponent: float  # r, or 2
+    scale: float  # the noise's scale sigma
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,27 +42,14 @@ LARGEST_SEED = 999_999
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """One of the sets that can be drawn.
+    """One of the sets that can be drawn."""
 
-    Parameters
-    ----------
-    kind : str
-        One of `KINDS`.
-    d : int
-        2 or 3.
-    q : float
-        Exponent of the norm, in [1, infinity]; for the kind ``"lq"``.
-    half_axis : float
-        The shortest half-axis, in [0.3, 1], of the ellipsoid whose longest is 1.
-    seed : int
-        Of the points of the hull, in [0, 999999].
-    """
-
-    kind: str = "l1"
-    d: int = 2
-    q: float = 1.5
+    kind: str = "l1"  # one of `KINDS`
+    d: int = 2  # 2 or 3
+    q: float = 1.5  # exponent of the norm, in [1, infinity]; for the kind ``"lq"``
+    # the shortest half-axis, in [0.3, 1], of the ellipsoid whose longest is 1
     half_axis: float = 0.5
-    seed: int = 0
+    seed: int = 0  # of the points of the hull, in [0, 999999]
 
     def __post_init__(self) -> None:
         require(self.kind in KINDS, "kind", f"one of {', '.join(KINDS)}", self.kind)

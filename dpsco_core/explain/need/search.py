@@ -43,52 +43,28 @@ MOST_ELEMENTS = 20_000_000  # n d m of the largest sample
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """What a target error takes.
+    """What a target error takes."""
 
-    Parameters
-    ----------
-    method : str
-        Slug.
-    unknown : {"n", "epsilon", "rho"}
-        What was asked for.
-    target : float
-        The median error over data and noise that is to be reached.
-    side : {"inside", "below", "above", "plateau"}
-        Where the answer is: in the range that was searched, below it, or above it; or that there
-        is none, because the error hardly changes near where the search ended.
-    value : float
-        The answer, of records rounded up; NaN unless it is inside.
-    low, high : float
-        A 95 % interval of the answer from resampled trials.
-    limit : float
-        The end of the range that the answer is beyond; NaN if it is beyond none.
-    near : float
-        Where the last trials were.
-    slope : float
-        Of log error against the log of the unknown there; for rho of its root.
-    trials : int
-        At each of the last two points.
-    floor : float or None
-        The value that no algorithm can do with less of, in the worst case over the class of data:
-        below it the largest lower bound with proven constants is above the target. None where no
-        lower bound binds the method; infinite where no value is enough.
-    floor_bound : str
-        Slug of that bound.
-    """
-
-    method: str
-    unknown: Unknown
-    target: float
+    method: str  # slug
+    unknown: Unknown  # what was asked for
+    target: float  # the median error over data and noise that is to be reached
+    # where the answer is: in the range that was searched, below it, or above it; or that there is
+    # none, because the error hardly changes near where the search ended
     side: Literal["inside", "below", "above", "plateau"] = "plateau"
-    value: float = math.nan
+    value: float = math.nan  # the answer, of records rounded up; NaN unless it is inside
+    # A 95 % interval of the answer from resampled trials
     low: float = math.nan
     high: float = math.nan
+    # the end of the range that the answer is beyond; NaN if it is beyond none
     limit: float = math.nan
-    near: float
-    slope: float
-    trials: int
+    near: float  # where the last trials were
+    slope: float  # of log error against the log of the unknown there; for rho of its root
+    trials: int  # at each of the last two points
+    # The value that no algorithm can do with less of, in the worst case over the class of data:
+    # below it the largest lower bound with proven constants is above the target. None where no
+    # lower bound binds the method; infinite where no value is enough.
     floor: float | None
-    floor_bound: str
+    floor_bound: str  # slug of that bound
 
 
 def need(

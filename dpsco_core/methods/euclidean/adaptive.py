@@ -102,28 +102,20 @@ class AdaptiveDescent(Method):
     found and the radius that the setting recommends. The T steps are those of `ClippedDescent`, at
     an equal share each of what looks and test leave of rho, whatever the radius is. The answer
     averages where steps of size 1/beta would lead (theory/adaptive-methods.md, 3).
-
-    Parameters
-    ----------
-    radius : float, optional
-        The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the
-        data. If None 32 times the certified norm of a gradient, at most the Lipschitz constant.
-    descent : Descent, optional
-        Steps, step size and averaging. If None they follow from the looks.
-    looks : bool, optional
-        If None it looks where there are records enough; without looks it is `ClippedDescent`.
-    calibration : {"tight", "paper"}
-        Under an (epsilon, delta) budget: fixed pairs for the looks with the exact Gaussian curve,
-        or Bun and Steinke's conversion.
-    tuning : {"practical", "theory"}
-        ``"theory"``: the ladder begins at R of Zhao et al. (2024), equation (19), times M, and T
-        and eta are those of Theorem 4 at that radius.
     """
 
+    # The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the data.
+    # If None 32 times the certified norm of a gradient, at most the Lipschitz constant.
     radius: float | None = None
+    # Steps, step size and averaging. If None they follow from the looks.
     descent: Descent | None = None
+    # if None it looks where there are records enough; without looks it is `ClippedDescent`
     looks: bool | None = None
+    # under an (epsilon, delta) budget: fixed pairs for the looks with the exact Gaussian curve, or
+    # Bun and Steinke's conversion
     calibration: Calibration = "tight"
+    # ``"theory"``: the ladder begins at R of Zhao et al. (2024), equation (19), times M, and T and
+    # eta are those of Theorem 4 at that radius.
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"

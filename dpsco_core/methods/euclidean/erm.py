@@ -44,13 +44,9 @@ class Erm(Method):
     By projected gradients with spectral step sizes, which adapt to the smoothness of the sample;
     losses with kinks by stages of averaged subgradients. Both stop at a certified accuracy, which
     is part of the result, or after 400 gradients (fewer for very large samples). Not private.
-
-    Parameters
-    ----------
-    relative_accuracy : float, optional
-        Of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks.
     """
 
+    # of the accuracy certified at the start; 1e-8 if None, and 1e-4 for losses with kinks
     relative_accuracy: float | None = None
 
     reads = "whole"

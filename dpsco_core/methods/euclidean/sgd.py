@@ -50,14 +50,9 @@ class Sgd(Method):
     - otherwise :math:`\eta = R/\sqrt{T(B^2 + V/b)}`, average of the queried points.
 
     Not private.
-
-    Parameters
-    ----------
-    batch : int, optional
-        Records of a step. If None, n/4000 rounded up.
     """
 
-    batch: int | None = None
+    batch: int | None = None  # Records of a step. If None, n/4000 rounded up.
 
     reads = "ordered"
     cost = MethodCost(fixed=1.2e6, per_row=2200, per_element=22)

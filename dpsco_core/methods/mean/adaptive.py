@@ -86,26 +86,19 @@ class AdaptiveClipping(Method):
     Where the public bound on the mean is large, a private centre is subtracted first. The answer
     is projected on the ball of that bound. A record with a NaN or an infinite entry counts as 0
     (theory/adaptive-methods.md, 1.1 and 1.2).
-
-    Parameters
-    ----------
-    radius : float, optional
-        The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the
-        data. If None that of simple clipping.
-    mode : {"single", "guarded", "blind"}, optional
-        If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look
-        at so few records would find nothing. Under a pure budget guarded is single.
-    calibration : {"tight", "paper"}
-        Under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise,
-        or Bun and Steinke's conversion.
-    tuning : {"practical", "theory"}
-        ``"theory"``: single mode without a centre, from the radius whose error bound has the rate
-        of the class.
     """
 
+    # The largest radius of the ladder, in [1e-150, 1e150], which must not be chosen from the data.
+    # If None that of simple clipping.
     radius: float | None = None
+    # If None guarded from 16 dimensions on, and blind, which is simple clipping, where a look at so
+    # few records would find nothing. Under a pure budget guarded is single.
     mode: Mode | None = None
+    # under an (epsilon, delta) budget: the rules for exponential mechanisms with Gaussian noise, or
+    # Bun and Steinke's conversion
     calibration: Calibration = "tight"
+    # ``"theory"``: single mode without a centre, from the radius whose error bound has the rate of
+    # the class
     tuning: Tuning = "practical"
 
     reads: ClassVar[Reads] = "summed"

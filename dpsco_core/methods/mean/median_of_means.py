@@ -26,15 +26,10 @@ class MedianOfMeansPlan(Plan):
 
 @dataclass(frozen=True, kw_only=True)
 class MedianOfMeans(Method):
-    r"""Split into m blocks, average each, take the median in every coordinate; not private.
+    r"""Split into m blocks, average each, take the median in every coordinate; not private."""
 
-    Parameters
-    ----------
-    blocks : int, optional
-        Number m of blocks; :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05 if not given, at
-        most n.
-    """
-
+    # number m of blocks; :math:`\lceil 4\ln(2d/\beta)\rceil` with beta = 0.05 if not given, at most
+    # n
     blocks: int | None = None
 
     reads = "summed"

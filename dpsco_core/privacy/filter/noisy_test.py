@@ -49,27 +49,14 @@ class NoisyTest:
     2D makes it stop where the first stops; each costs half of :math:`\varepsilon_1`. The floor:
     :math:`P[v > sl] = \frac12 e^{-sl\,\varepsilon_1/D} = \zeta`; in a sequence the two slacks are
     exceeded with probability :math:`\zeta/2` each. The neighbour's score is lower by at most D.
-
-    Parameters
-    ----------
-    kind : {"single", "sequence"}
-    steps : int
-        Largest number T of tests; 1 for a single one.
-    threshold : float
-        :math:`\theta`, fixed without looking at the data.
-    epsilon : float
-        The share :math:`\varepsilon_1` of the test or of all of them.
-    failure : float
-        :math:`\zeta`, in (0, 1/2].
-    sensitivity : float
-        D: the largest change of any score between neighbours, whatever was released before.
     """
 
     kind: TestKind
-    steps: int
-    threshold: float
-    epsilon: float
-    failure: float
+    steps: int  # largest number T of tests; 1 for a single one
+    threshold: float  # :math:`\theta`, fixed without looking at the data
+    epsilon: float  # the share :math:`\varepsilon_1` of the test or of all of them
+    failure: float  # :math:`\zeta`, in (0, 1/2]
+    # D: the largest change of any score between neighbours, whatever was released before
     sensitivity: float = 2.0
 
     def __post_init__(self) -> None:
@@ -128,23 +115,16 @@ class TestedGaussian:
     :math:`\Delta\sqrt T`:
     :math:`\int a\pi \le \int\min(1, e^{\varepsilon_1}a')\pi
     \le e^{\varepsilon_2}\int\min(1, e^{\varepsilon_1}a')\pi' + \delta_2`.
-
-    Parameters
-    ----------
-    l2_sensitivity : float
-        :math:`\Delta`, at the floor of the test.
-    epsilon, delta : float
-        :math:`\varepsilon_2` and :math:`\delta_2`: the share of all releases together.
-    failure : float
-        What couplings inside the value may fail with, summed over the steps; 0 without any.
     """
 
     __test__ = False  # a name that pytest would collect
 
     test: NoisyTest
-    l2_sensitivity: float
+    l2_sensitivity: float  # :math:`\Delta`, at the floor of the test
+    # :math:`\varepsilon_2` and :math:`\delta_2`: the share of all releases together
     epsilon: float
     delta: float
+    # what couplings inside the value may fail with, summed over the steps; 0 without any
     failure: float = 0.0
 
     def __post_init__(self) -> None:

@@ -30,26 +30,17 @@ MOST_POINTS = 10**9  # beyond it no number of points is looked for
 
 @dataclass(frozen=True, kw_only=True)
 class Tuning:
-    r"""What a plan may choose freely; private at any value.
+    r"""What a plan may choose freely; private at any value."""
 
-    Parameters
-    ----------
-    test_share : float
-        :math:`\varepsilon_1/\varepsilon`, in (0, 1).
-    false_halt : float
-        :math:`\gamma` in (0, 1/2]: with what probability perfectly concentrated points may fail.
-        It sets the threshold.
-    least_kept : float
-        In (0, 1]: a plan is refused unless at least this share of the points is in the mean, for
-        sure, whenever something is released. Lower values run on fewer points, with more noise.
-    sharp : bool
-        Whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which for many
-        points is half as much, instead of that of F6 (theory/lowy-liu-asi.md, 2.0).
-    """
-
-    test_share: float = 0.4
+    test_share: float = 0.4  # :math:`\varepsilon_1/\varepsilon`, in (0, 1)
+    # :math:`\gamma` in (0, 1/2]: with what probability perfectly concentrated points may fail. It
+    # sets the threshold.
     false_halt: float = 0.005
+    # In (0, 1]: a plan is refused unless at least this share of the points is in the mean, for
+    # sure, whenever something is released. Lower values run on fewer points, with more noise.
     least_kept: float = 1 / 3
+    # whether a mean by weights gets the noise of `sharp_weights_sensitivity`, which for many points
+    # is half as much, instead of that of F6 (theory/lowy-liu-asi.md, 2.0)
     sharp: bool = False
 
     def __post_init__(self) -> None:
@@ -65,22 +56,12 @@ USUAL = Tuning()
 
 @dataclass(frozen=True, kw_only=True)
 class FilterPlan:
-    """How K points are filtered, tested and released; none of it depends on them.
-
-    Parameters
-    ----------
-    count : int
-        K.
-    kept : float
-        The least total weight, or number of members, of a mean that is released.
-    release : TestedGaussian
-        What the ledger accounts for.
-    """
+    """How K points are filtered, tested and released; none of it depends on them."""
 
     keep: RobustFilter
-    count: int
-    kept: float
-    release: TestedGaussian
+    count: int  # K
+    kept: float  # the least total weight, or number of members, of a mean that is released
+    release: TestedGaussian  # what the ledger accounts for
 
 
 def single_test_plan(

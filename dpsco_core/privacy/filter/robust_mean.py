@@ -40,20 +40,14 @@ MOST_APART = 1e6  # of the two radii, as a ratio
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Examined:
-    """What a filter found in some points.
+    """What a filter found in some points."""
 
-    Parameters
-    ----------
-    score : float
-        s, the average number of neighbours within the score radius, itself included: in [1, K].
-    counts : array of int, shape (K,)
-        h, the number of neighbours within the filter radius, itself included.
-    inclusion : array, shape (K,)
-        p in [0, 1]: the weight of a point in the mean, or the probability that it is a member.
-    """
-
+    # s, the average number of neighbours within the score radius, itself included: in [1, K]
     score: float
+    # shape (K,): h, the number of neighbours within the filter radius, itself included
     counts: NDArray[np.int64]
+    # shape (K,): p in [0, 1]: the weight of a point in the mean, or the probability that it is a
+    # member
     inclusion: Vector
 
 

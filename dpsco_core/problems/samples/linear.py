@@ -19,21 +19,14 @@ SUMMED = 1024  # rows whose gradients are summed at once: a longer sum rounds mo
 
 @dataclass(frozen=True, eq=False)
 class LinearSample:
-    """Features and targets, with a link and a constraint set; see `Sample`.
+    """Features and targets, with a link and a constraint set; see `Sample`."""
 
-    Parameters
-    ----------
-    features : DenseRows
-        n rows of dimension d.
-    targets : array of shape (n,)
-    shrink : array of shape (n,), optional
-        Factors of the features, of those records that `bounded` has shrunk; 1 everywhere if None.
-    """
-
-    features: DenseRows
-    targets: Vector
+    features: DenseRows  # n rows of dimension d
+    targets: Vector  # shape (n,)
     link: Link
     constraint: ConstraintSet
+    # shape (n,): factors of the features, of those records that `bounded` has shrunk; 1 everywhere
+    # if None
     shrink: Vector | None = None
 
     def __post_init__(self) -> None:

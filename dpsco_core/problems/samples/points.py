@@ -20,23 +20,13 @@ from dpsco_core.problems.point_losses import PointLoss
 
 @dataclass(frozen=True, eq=False)
 class PointSample:
-    """Points with a loss and a constraint set; see `Sample`.
+    """Points with a loss and a constraint set; see `Sample`."""
 
-    Parameters
-    ----------
-    points : DenseRows
-        n rows of dimension d.
-    limit : float
-        Points longer than this are shrunk to it; infinite by default.
-    limit_exponent : float
-        Of the norm in which they are measured.
-    """
-
-    points: DenseRows
+    points: DenseRows  # n rows of dimension d
     loss: PointLoss
     constraint: ConstraintSet
-    limit: float = math.inf
-    limit_exponent: float = 2.0
+    limit: float = math.inf  # points longer than this are shrunk to it; infinite by default
+    limit_exponent: float = 2.0  # of the norm in which they are measured
 
     @property
     def n(self) -> int:
