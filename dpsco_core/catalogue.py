@@ -5,6 +5,7 @@ them with `add`, at the end.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -67,17 +68,14 @@ from dpsco_core.methods.mean import (
 from dpsco_core.methods.user import USER_OPTIMISERS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, Budget, PureDP, concentrated_rho
 from dpsco_core.problems import (
-    Absolute,
+    OPTIMISATION_PROBLEMS,
     GeometricMedian,
-    Hinge,
-    Huber,
-    LeastSquares,
     Linear,
-    Logistic,
     MeanEstimation,
     OptimisationProblem,
     Quadratic,
 )
+from dpsco_core.problems.linear_models import LinearModelProblem
 
 ESTIMATORS: tuple[type[Method], ...] = (
     SampleMean,
@@ -114,22 +112,8 @@ OPTIMISERS: tuple[type[Method], ...] = (
 )
 METHODS: Listing[type[Method]] = Listing((*ESTIMATORS, *OPTIMISERS, *USER_OPTIMISERS))
 
-# Problems whose records are points, and those whose records are features with a target.
-POINT_PROBLEMS: tuple[type[Quadratic | Linear | GeometricMedian], ...]
-POINT_PROBLEMS = (Quadratic, Linear, GeometricMedian)
-LINEAR_MODELS: tuple[type[LeastSquares | Logistic | Huber | Hinge | Absolute], ...]
-LINEAR_MODELS = (LeastSquares, Logistic, Huber, Hinge, Absolute)
-PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...] = (
-    MeanEstimation,
-    Quadratic,
-    Linear,
-    LeastSquares,
-    Logistic,
-    Huber,
-    Hinge,
-    Absolute,
-    GeometricMedian,
-)
+PROBLEMS: tuple[type[MeanEstimation] | type[OptimisationProblem], ...]
+PROBLEMS = (MeanEstimation, *OPTIMISATION_PROBLEMS)
 BOUNDS: Listing[Bound] = Listing((*MEAN_BOUNDS, *SCO_BOUNDS, *USER_BOUNDS))
 DISTRIBUTIONS: Listing[type[Distribution]] = Listing(BUILT_IN)
 DEFAULT_METHODS = (
@@ -149,6 +133,7 @@ TRACING_PROBLEMS = (MeanEstimation.card.slug, Quadratic.card.slug, Linear.card.s
 
 METHOD_SLUGS = Listing(m.card.slug for m in METHODS)
 PROBLEM_SLUGS = tuple(p.card.slug for p in PROBLEMS)
+LINEAR_MODELS = tuple(p.card.slug for p in PROBLEMS if issubclass(p, LinearModelProblem))
 DISTRIBUTION_SLUGS = Listing(d.card.slug for d in DISTRIBUTIONS)
 BOUND_SLUGS = Listing(b.card.slug for b in BOUNDS)
 
@@ -180,9 +165,7 @@ def method_card(slug: str) -> MethodCard:
 
 def distribution_class(slug: str) -> type[Distribution]:
     """Return the class of a distribution; raises `InvalidInput` for an unknown slug."""
-    every = f"one of {', '.join(DISTRIBUTION_SLUGS)}"
-    require(slug in DISTRIBUTION_SLUGS, "distribution", every, slug)
-    return DISTRIBUTIONS[DISTRIBUTION_SLUGS.index(slug)]
+    return DISTRIBUTIONS[_place("distribution", slug, DISTRIBUTION_SLUGS)]
 
 
 def distribution_card(slug: str) -> Card:
@@ -192,14 +175,17 @@ def distribution_card(slug: str) -> Card:
 
 def bound(slug: str) -> Bound:
     """Return a bound; raises `InvalidInput` for an unknown slug."""
-    require(slug in BOUND_SLUGS, "bound", f"one of {', '.join(BOUND_SLUGS)}", slug)
-    return BOUNDS[BOUND_SLUGS.index(slug)]
+    return BOUNDS[_place("bound", slug, BOUND_SLUGS)]
 
 
 def problem_card(slug: str) -> ProblemCard:
     """Return the card of a problem; raises `InvalidInput` for an unknown slug."""
-    require(slug in PROBLEM_SLUGS, "problem", f"one of {', '.join(PROBLEM_SLUGS)}", slug)
-    return PROBLEMS[PROBLEM_SLUGS.index(slug)].card
+    return PROBLEMS[_place("problem", slug, PROBLEM_SLUGS)].card
+
+
+def _place(name: str, slug: str, known: Sequence[str]) -> int:
+    require(slug in known, name, f"one of {', '.join(known)}", slug)
+    return known.index(slug)
 
 
 def methods_for(problem: str, level: Level | None = None) -> tuple[str, ...]:
@@ -300,77 +286,58 @@ def make_instance(
     Raises `InvalidInput` for an unknown slug, or a law that the problem cannot have.
     """
     family: Any = distribution_class(distribution)
-    problem_card(problem)
+    kind: Any = PROBLEMS[_place("problem", problem, PROBLEM_SLUGS)]
     one_of("distribution", distribution, distributions_for(problem))
-    linear_model = next((p for p in LINEAR_MODELS if p.card.slug == problem), None)
-    order = moment_order if linear_model is None else linear_model.feature_order(moment_order)
+    linear = issubclass(kind, LinearModelProblem)
+    order = kind.feature_order(moment_order) if linear else moment_order
     probability: float | None = None
-    law: Distribution
-    if distribution == Tracing.card.slug:
-        probability, shape = _hardest_tracing(problem, n, d, budget, order, radius)
-        law = Tracing(
-            d=d,
-            moment_order=order,
-            spike_probability=probability,
-            shape=shape,
-            spread=CONCENTRATED,
-        )
+    even = first = 0.0
+    if family is Tracing:
+        probability, shape = _hardest_tracing(kind, n, d, budget, order, radius)
+        own = {"spike_probability": probability, "shape": shape, "spread": CONCENTRATED}
     elif distribution in HARD_INSTANCES:
-        probability = _hardest(problem, distribution, n, d, budget, order, radius)
-        hard = Spike if distribution == Spike.card.slug else Hypercube
-        law = hard(d=d, moment_order=order, spike_probability=probability)
+        probability = _hardest(kind, family is Hypercube, n, d, budget, order, radius)
+        own = {"spike_probability": probability}
     else:
-        even = first = 0.0
-        if problem == GeometricMedian.card.slug:  # its minimiser is known for even means
+        if kind is GeometricMedian:  # its minimiser is known for even means
             even = offset * geometry.diagonal(d, 1.0)[1]
-        elif linear_model is None:
+        elif not linear:
             even, first = geometry.parts(d, offset, radius)
-        law = family(d=d, moment_order=order, margin=margin, offset=even * math.sqrt(d), peak=first)
-    made: MeanEstimation | OptimisationProblem
-    if problem == MeanEstimation.card.slug:
-        made = MeanEstimation(distribution=law, mean_bound=radius, geometry=geometry)
-    elif linear_model is not None:
-        made = linear_model(features=law, radius=radius, offset=offset, geometry=geometry)
+        own = {"margin": margin, "offset": even * math.sqrt(d), "peak": first}
+    law = family(d=d, moment_order=order, **own)
+    if kind is MeanEstimation:
+        made = kind(distribution=law, mean_bound=radius, geometry=geometry)
+    elif linear:
+        made = kind(features=law, radius=radius, offset=offset, geometry=geometry)
     else:
-        point = next(p for p in POINT_PROBLEMS if p.card.slug == problem)
-        made = point(distribution=law, radius=radius, geometry=geometry)
+        made = kind(distribution=law, radius=radius, geometry=geometry)
     return Instance(problem=made, spike_probability=probability)
 
 
 def _hardest(
-    problem: str,
-    distribution: str,
-    n: int,
-    d: int,
-    budget: Budget,
-    moment_order: float,
-    radius: float,
+    problem: Any, cube: bool, n: int, d: int, budget: Budget, moment_order: float, radius: float
 ) -> float:
     pure = isinstance(budget, PureDP)
     strength = budget.epsilon if isinstance(budget, PureDP) else concentrated_rho(budget)
-    cube = distribution == Hypercube.card.slug
     kind = ("hypercube" if cube else "fano") + ("-pure" if pure else "-cdp")
-    if problem == MeanEstimation.card.slug:
+    if problem is MeanEstimation:
         cap = radius
-    elif problem_card(problem).loss_class.strongly_convex:
+    elif problem.card.loss_class.strongly_convex:
         kind, cap = f"{kind}-squared", radius
     else:
         kind, cap = (kind if cube and not pure else f"{kind}-convex"), math.inf
-    probability, _ = best_spike_probability(kind, n, d, moment_order, strength, cap)
-    return probability
+    return best_spike_probability(kind, n, d, moment_order, strength, cap)[0]
 
 
 def _hardest_tracing(
-    problem: str, n: int, d: int, budget: Budget, moment_order: float, radius: float
+    problem: Any, n: int, d: int, budget: Budget, moment_order: float, radius: float
 ) -> tuple[float, float]:
-    match budget:
-        case ZCDP(rho=rho):
-            leakage = concentrated_leakage(rho)
-        case PureDP(epsilon=epsilon):
-            leakage = approximate_leakage(epsilon, 0.0, CONCENTRATED)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            leakage = approximate_leakage(epsilon, delta, CONCENTRATED)
-    forms: dict[str, Form] = {MeanEstimation.card.slug: "l2", Linear.card.slug: "linear"}
-    form = forms.get(problem, "squared")
-    cap = math.inf if form == "linear" else radius
-    return hardest_tracing(form, n, d, moment_order, leakage, cap)
+    if isinstance(budget, ZCDP):
+        leakage = concentrated_leakage(budget.rho)
+    else:
+        delta = budget.delta if isinstance(budget, ApproxDP) else 0.0
+        leakage = approximate_leakage(budget.epsilon, delta, CONCENTRATED)
+    form: Form = "l2" if problem is MeanEstimation else "squared"
+    if problem is Linear:
+        form, radius = "linear", math.inf
+    return hardest_tracing(form, n, d, moment_order, leakage, radius)

@@ -14,7 +14,6 @@ from dpsco_core.catalogue import (
 from dpsco_core.problems import MeanEstimation
 
 MEAN = MeanEstimation.card.slug
-LINEAR_MODEL_SLUGS = tuple(p.card.slug for p in LINEAR_MODELS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +94,7 @@ def words_for(problem: str) -> ProblemWords:
     """Return the words of a problem of the catalogue."""
     if problem == MEAN:
         return ESTIMATION
-    return LINEAR if problem in LINEAR_MODEL_SLUGS else POINTS
+    return LINEAR if problem in LINEAR_MODELS else POINTS
 
 
 GEOMETRY_NAMES = {
@@ -125,7 +124,7 @@ def baseline(problem: str) -> str:
 
 def has_offset(problem: str, distribution: str) -> bool:
     """Whether the offset means anything: a hard instance has its own mean."""
-    return problem in LINEAR_MODEL_SLUGS or distribution not in HARD_INSTANCES
+    return problem in LINEAR_MODELS or distribution not in HARD_INSTANCES
 
 
 def is_instance(card: BoundCard, problem: str, distribution: str) -> bool:
