@@ -10,9 +10,9 @@ Level = Literal["item", "user"]
 Quantity = Literal["l2 error", "squared l2 error", "excess risk", "item gradients"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Paper:
-    """A paper: `key` in short form, `title`, `authors`, `year`, `venue`."""
+    """A paper: its key is the short form in which it is cited."""
 
     key: str
     title: str
@@ -24,58 +24,143 @@ class Paper:
         return self.key
 
 
-KAMATH_2022 = Paper(
-    key="Kamath-Liu-Zhang 2022",
-    title="Improved Rates for Differentially Private Stochastic Convex Optimization "
-    "with Heavy-Tailed Data",
-    authors="Gautam Kamath, Xingtu Liu, Huanyu Zhang",
-    year=2022,
-    venue="ICML 2022",
-)
-ZHAO_2024 = Paper(
-    key="Zhao et al. 2024",
-    title="Differential Private Stochastic Optimization with Heavy-tailed Data: "
-    "Towards Optimal Rates",
-    authors="Puning Zhao, Jiafei Wu, Zhe Liu, Chong Wang, Rongfei Fan, Qingming Li",
-    year=2024,
-    venue="preprint",
-)
-FOLKLORE = Paper(
-    key="Classical",
-    title="Textbook results without privacy",
-    authors="",
-    year=0,
-    venue="",
-)
-OWN = Paper(
-    key="DP-SCO Explorer",
-    title="The mathematics of this library",
-    authors="",
-    year=2026,
-    venue="docs/theory",
-)
-HUANG_2021 = Paper(
-    key="Huang-Liang-Yi 2021",
-    title="Instance-optimal Mean Estimation Under Differential Privacy",
-    authors="Ziyue Huang, Yuting Liang, Ke Yi",
-    year=2021,
-    venue="NeurIPS 2021",
-)
-BISWAS_2020 = Paper(
-    key="Biswas et al. 2020",
-    title="CoinPress: Practical Private Mean and Covariance Estimation",
-    authors="Sourav Biswas, Yihe Dong, Gautam Kamath, Jonathan Ullman",
-    year=2020,
-    venue="NeurIPS 2020",
-)
-KAMATH_SINGHAL_ULLMAN_2020 = Paper(
-    key="Kamath-Singhal-Ullman 2020",
-    title="Private Mean Estimation of Heavy-Tailed Distributions",
-    authors="Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
-    year=2020,
-    venue="COLT 2020",
-)
+def _paper(key: str, title: str, authors: str, venue: str) -> Paper:
+    """Return a paper whose key ends in its year."""
+    return Paper(key, title, authors, int(key[-4:]), venue)
 
+
+KAMATH_2022 = _paper(
+    "Kamath-Liu-Zhang 2022",
+    "Improved Rates for Differentially Private Stochastic Convex Optimization "
+    "with Heavy-Tailed Data",
+    "Gautam Kamath, Xingtu Liu, Huanyu Zhang",
+    "ICML 2022",
+)
+ZHAO_2024 = _paper(
+    "Zhao et al. 2024",
+    "Differential Private Stochastic Optimization with Heavy-tailed Data: Towards Optimal Rates",
+    "Puning Zhao, Jiafei Wu, Zhe Liu, Chong Wang, Rongfei Fan, Qingming Li",
+    "preprint",
+)
+FOLKLORE = Paper("Classical", "Textbook results without privacy", "", 0, "")
+OWN = Paper("DP-SCO Explorer", "The mathematics of this library", "", 2026, "docs/theory")
+HUANG_2021 = _paper(
+    "Huang-Liang-Yi 2021",
+    "Instance-optimal Mean Estimation Under Differential Privacy",
+    "Ziyue Huang, Yuting Liang, Ke Yi",
+    "NeurIPS 2021",
+)
+BISWAS_2020 = _paper(
+    "Biswas et al. 2020",
+    "CoinPress: Practical Private Mean and Covariance Estimation",
+    "Sourav Biswas, Yihe Dong, Gautam Kamath, Jonathan Ullman",
+    "NeurIPS 2020",
+)
+KAMATH_SINGHAL_ULLMAN_2020 = _paper(
+    "Kamath-Singhal-Ullman 2020",
+    "Private Mean Estimation of Heavy-Tailed Distributions",
+    "Gautam Kamath, Vikrant Singhal, Jonathan Ullman",
+    "COLT 2020",
+)
+ARORA_2020 = _paper(
+    "Arora-Marinov-Ullah 2020",
+    "Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
+    "Raman Arora, Teodor V. Marinov, Enayat Ullah",
+    "arXiv 2002.09609",
+)
+SU_2023 = _paper(
+    "Su-Zhao-Wang 2023",
+    "Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space Revisited",
+    "Jinyan Su, Changhong Zhao, Di Wang",
+    "UAI 2023",
+)
+WANG_2020 = _paper(
+    "Wang et al. 2020",
+    "On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
+    "Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
+    "ICML 2020",
+)
+BASSILY_2014 = _paper(
+    "Bassily-Smith-Thakurta 2014",
+    "Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
+    "Raef Bassily, Adam Smith, Abhradeep Thakurta",
+    "FOCS 2014",
+)
+BASSILY_2019 = _paper(
+    "Bassily et al. 2019",
+    "Private Stochastic Convex Optimization with Optimal Rates",
+    "Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
+    "NeurIPS 2019",
+)
+BASSILY_2021 = _paper(
+    "Bassily-Guzman-Nandi 2021",
+    "Non-Euclidean Differentially Private Stochastic Convex Optimization",
+    "Raef Bassily, Cristobal Guzman, Anupama Nandi",
+    "COLT 2021",
+)
+FELDMAN_2020 = _paper(
+    "Feldman-Koren-Talwar 2020",
+    "Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
+    "Vitaly Feldman, Tomer Koren, Kunal Talwar",
+    "STOC 2020",
+)
+TALWAR_2014 = _paper(
+    "Talwar-Thakurta-Zhang 2014",
+    "Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
+    "Constraint Set Geometry",
+    "Kunal Talwar, Abhradeep Thakurta, Li Zhang",
+    "arXiv 1411.5417",
+)
+KASIVISWANATHAN_2016 = _paper(
+    "Kasiviswanathan-Jin 2016",
+    "Efficient Private Empirical Risk Minimization for High-dimensional Learning",
+    "Shiva Prasad Kasiviswanathan, Hongxia Jin",
+    "ICML 2016",
+)
+CHAUDHURI_2011 = _paper(
+    "Chaudhuri-Monteleoni-Sarwate 2011",
+    "Differentially Private Empirical Risk Minimization",
+    "Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
+    "JMLR 2011",
+)
+LOWY_2024 = _paper(
+    "Lowy-Liu-Asi 2024",
+    "Faster Algorithms for User-Level Private Stochastic Convex Optimization",
+    "Andrew Lowy, Daogao Liu, Hilal Asi",
+    "NeurIPS 2024",
+)
+LEVY_2021 = _paper(
+    "Levy et al. 2021",
+    "Learning with User-Level Privacy",
+    "Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
+    "Ananda Theertha Suresh",
+    "NeurIPS 2021",
+)
+BASSILY_SUN_2023 = _paper(
+    "Bassily-Sun 2023",
+    "User-level Private Stochastic Convex Optimization with Optimal Rates",
+    "Raef Bassily, Ziteng Sun",
+    "ICML 2023",
+)
+GHAZI_2023 = _paper(
+    "Ghazi et al. 2023",
+    "On User-Level Private Convex Optimization",
+    "Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
+    "ICML 2023",
+)
+ASI_LIU_2024 = _paper(
+    "Asi-Liu 2024",
+    "User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
+    "with Optimal Rates",
+    "Hilal Asi, Daogao Liu",
+    "AISTATS 2024",
+)
+ACHARYA_2021 = _paper(
+    "Acharya-Sun-Zhang 2021",
+    "Differentially Private Assouad, Fano, and Le Cam",
+    "Jayadev Acharya, Ziteng Sun, Huanyu Zhang",
+    "ALT 2021",
+)
 
 # The problems of stochastic convex optimisation.
 SCO_PROBLEMS = (
@@ -87,123 +172,6 @@ SCO_PROBLEMS = (
     "hinge",
     "absolute",
     "geometric-median",
-)
-
-ARORA_2020 = Paper(
-    key="Arora-Marinov-Ullah 2020",
-    title="Private Stochastic Convex Optimization: Efficient Algorithms for Non-smooth Objectives",
-    authors="Raman Arora, Teodor V. Marinov, Enayat Ullah",
-    year=2020,
-    venue="arXiv 2002.09609",
-)
-SU_2023 = Paper(
-    key="Su-Zhao-Wang 2023",
-    title="Differentially Private Stochastic Convex Optimization in (Non)-Euclidean Space "
-    "Revisited",
-    authors="Jinyan Su, Changhong Zhao, Di Wang",
-    year=2023,
-    venue="UAI 2023",
-)
-WANG_2020 = Paper(
-    key="Wang et al. 2020",
-    title="On Differentially Private Stochastic Convex Optimization with Heavy-tailed Data",
-    authors="Di Wang, Hanshen Xiao, Srinivas Devadas, Jinhui Xu",
-    year=2020,
-    venue="ICML 2020",
-)
-BASSILY_2014 = Paper(
-    key="Bassily-Smith-Thakurta 2014",
-    title="Private Empirical Risk Minimization: Efficient Algorithms and Tight Error Bounds",
-    authors="Raef Bassily, Adam Smith, Abhradeep Thakurta",
-    year=2014,
-    venue="FOCS 2014",
-)
-BASSILY_2019 = Paper(
-    key="Bassily et al. 2019",
-    title="Private Stochastic Convex Optimization with Optimal Rates",
-    authors="Raef Bassily, Vitaly Feldman, Kunal Talwar, Abhradeep Thakurta",
-    year=2019,
-    venue="NeurIPS 2019",
-)
-BASSILY_2021 = Paper(
-    key="Bassily-Guzman-Nandi 2021",
-    title="Non-Euclidean Differentially Private Stochastic Convex Optimization",
-    authors="Raef Bassily, Cristobal Guzman, Anupama Nandi",
-    year=2021,
-    venue="COLT 2021",
-)
-FELDMAN_2020 = Paper(
-    key="Feldman-Koren-Talwar 2020",
-    title="Private Stochastic Convex Optimization: Optimal Rates in Linear Time",
-    authors="Vitaly Feldman, Tomer Koren, Kunal Talwar",
-    year=2020,
-    venue="STOC 2020",
-)
-TALWAR_2014 = Paper(
-    key="Talwar-Thakurta-Zhang 2014",
-    title="Private Empirical Risk Minimization Beyond the Worst Case: The Effect of the "
-    "Constraint Set Geometry",
-    authors="Kunal Talwar, Abhradeep Thakurta, Li Zhang",
-    year=2014,
-    venue="arXiv 1411.5417",
-)
-KASIVISWANATHAN_2016 = Paper(
-    key="Kasiviswanathan-Jin 2016",
-    title="Efficient Private Empirical Risk Minimization for High-dimensional Learning",
-    authors="Shiva Prasad Kasiviswanathan, Hongxia Jin",
-    year=2016,
-    venue="ICML 2016",
-)
-CHAUDHURI_2011 = Paper(
-    key="Chaudhuri-Monteleoni-Sarwate 2011",
-    title="Differentially Private Empirical Risk Minimization",
-    authors="Kamalika Chaudhuri, Claire Monteleoni, Anand D. Sarwate",
-    year=2011,
-    venue="JMLR 2011",
-)
-LOWY_2024 = Paper(
-    key="Lowy-Liu-Asi 2024",
-    title="Faster Algorithms for User-Level Private Stochastic Convex Optimization",
-    authors="Andrew Lowy, Daogao Liu, Hilal Asi",
-    year=2024,
-    venue="NeurIPS 2024",
-)
-LEVY_2021 = Paper(
-    key="Levy et al. 2021",
-    title="Learning with User-Level Privacy",
-    authors="Daniel Levy, Ziteng Sun, Kareem Amin, Satyen Kale, Alex Kulesza, Mehryar Mohri, "
-    "Ananda Theertha Suresh",
-    year=2021,
-    venue="NeurIPS 2021",
-)
-BASSILY_SUN_2023 = Paper(
-    key="Bassily-Sun 2023",
-    title="User-level Private Stochastic Convex Optimization with Optimal Rates",
-    authors="Raef Bassily, Ziteng Sun",
-    year=2023,
-    venue="ICML 2023",
-)
-GHAZI_2023 = Paper(
-    key="Ghazi et al. 2023",
-    title="On User-Level Private Convex Optimization",
-    authors="Badih Ghazi, Pritish Kamath, Ravi Kumar, Pasin Manurangsi, Raghu Meka, Chiyuan Zhang",
-    year=2023,
-    venue="ICML 2023",
-)
-ASI_LIU_2024 = Paper(
-    key="Asi-Liu 2024",
-    title="User-level Differentially Private Stochastic Convex Optimization: Efficient Algorithms "
-    "with Optimal Rates",
-    authors="Hilal Asi, Daogao Liu",
-    year=2024,
-    venue="AISTATS 2024",
-)
-ACHARYA_2021 = Paper(
-    key="Acharya-Sun-Zhang 2021",
-    title="Differentially Private Assouad, Fano, and Le Cam",
-    authors="Jayadev Acharya, Ziteng Sun, Huanyu Zhang",
-    year=2021,
-    venue="ALT 2021",
 )
 
 
@@ -278,11 +246,8 @@ class BoundCard(Card):
     # the tables that list it first (`dpsco_core.explain.tables`), of its own paper or of others
     tables: tuple[str, ...] = ()
 
-    def applies_to(
-        self,
-        problem: LossClass,  # `ProblemCard.loss_class`
-    ) -> bool:
-        """Whether the bound is about methods for a class of problems.
+    def applies_to(self, problem: LossClass) -> bool:
+        """Whether the bound is about methods for a class of problems: a `ProblemCard.loss_class`.
 
         An upper bound is where its class contains the problems: one for convex losses holds for
         strongly convex ones too. Their smoothness and Lipschitz constants depend on the law of the

@@ -16,7 +16,5 @@ class Coefficients:
     per_column: float = 0.0
 
     def seconds(self, n: int, d: int) -> float:
-        """Return the seconds at n rows of dimension d."""
-        return 1e-9 * (
-            self.fixed + self.per_row * n + self.per_column * d + self.per_element * n * d
-        )
+        fixed = self.fixed + self.per_row * n + self.per_column * d
+        return 1e-9 * (fixed + self.per_element * n * d)

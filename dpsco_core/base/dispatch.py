@@ -6,18 +6,20 @@ waits for have gone (``check``) is asked to.
 """
 
 import os
+import signal
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from contextlib import closing
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from itertools import groupby
 from queue import Empty, SimpleQueue
+from types import FrameType
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsco_core.base.errors import InvalidInput
-from dpsco_core.base.interrupts import uninterrupted
 
 Label = TypeVar("Label")
 Argument = TypeVar("Argument")
@@ -35,11 +37,34 @@ class WorkersLost(InvalidInput):
     """Those who worked are gone; what had finished is in the store."""
 
 
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back for a short block; it is raised at the block's end.
+
+    An exception that comes out of the first line of a ``with`` statement can leave a lock taken
+    that nobody gives back, and futures and queues are made of such statements: a thread that waits
+    for one of their locks would keep the process from ending.
+
+    It does nothing outside the main thread, the only one in which Ctrl-C is raised, or where the
+    program does something else at a Ctrl-C than to call a function of Python's.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    came: list[FrameType | None] = []
+    signal.signal(signal.SIGINT, lambda _, frame: came.append(frame))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            before(signal.SIGINT, came[0])
+
+
 def cores() -> int:
     """Return the number of cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def workers_of(executor: Executor) -> int:
@@ -83,7 +108,9 @@ def finished(
                 must = "executor must run what it is given"
                 raise _given_up(must, "calls that were dropped") from None
     finally:  # whoever stops reading has no use for the rest
-        calls.cancel()
+        with uninterrupted():
+            for future in calls.running:
+                future.cancel()
 
 
 @dataclass(eq=False)
@@ -95,6 +122,7 @@ class _Call(Generic[Label, Argument]):
     losses: int = 0
 
 
+@dataclass(eq=False)
 class _Calls(Generic[Label, Argument, Result]):
     """The calls that an executor holds, and those that it lost.
 
@@ -103,30 +131,23 @@ class _Calls(Generic[Label, Argument, Result]):
     therefore calls that were lost twice are set aside until nothing else is left.
     """
 
-    def __init__(
-        self,
-        executor: Executor,
-        function: Callable[[Argument], Result],
-        take: Callable[[], tuple[Label, Argument] | None],
-        ahead: int,
-    ) -> None:
-        self._executor = executor
-        self._function = function
-        self._take = take
-        self._ahead = ahead
-        self._again: deque[_Call[Label, Argument]] = deque()
-        self._aside: deque[_Call[Label, Argument]] = deque()
-        self._done: SimpleQueue[Future[Result]] = SimpleQueue()  # and maybe lost since
-        self.running: dict[Future[Result], _Call[Label, Argument]] = {}
+    executor: Executor
+    function: Callable[[Argument], Result]
+    take: Callable[[], tuple[Label, Argument] | None]
+    ahead: int
+    running: dict[Future[Result], _Call[Label, Argument]] = field(default_factory=dict)
+    again: deque[_Call[Label, Argument]] = field(default_factory=deque)
+    aside: deque[_Call[Label, Argument]] = field(default_factory=deque)
+    done: SimpleQueue[Future[Result]] = field(default_factory=SimpleQueue)  # and maybe lost since
 
     def submit(self) -> bool:
         """Give the executor what it may hold; False if it holds nothing and nothing is left."""
-        while len(self.running) < self._ahead and (call := self._next()):
+        while len(self.running) < self.ahead and (call := self._next()):
             try:
                 with uninterrupted():
-                    future = self._executor.submit(self._function, call.argument)
+                    future = self.executor.submit(self.function, call.argument)
                     self.running[future] = call
-                    future.add_done_callback(self._done.put)
+                    future.add_done_callback(self.done.put)
             except BrokenExecutor:
                 self._keep(call)
                 if not self.running:
@@ -136,49 +157,40 @@ class _Calls(Generic[Label, Argument, Result]):
 
     def some_done(self) -> list[Future[Result]]:
         """Wait for results; return what has finished, then what has failed."""
-        check = getattr(self._executor, "check", None)
+        check = getattr(self.executor, "check", None)
         while True:
             try:  # a Ctrl-C may come here: this queue has no lock to lose
-                found = {self._done.get(timeout=CHECK_EVERY if check else None)}
+                found = {self.done.get(timeout=CHECK_EVERY if check else None)}
             except Empty:
                 assert check is not None
                 check()  # raises if nobody is left to wait for
                 continue
-            while not self._done.empty():
-                found.add(self._done.get())
+            while not self.done.empty():
+                found.add(self.done.get())
             with uninterrupted():
                 done = sorted(found & self.running.keys(), key=_failed)
             if done:
                 return done
 
-    def cancel(self) -> None:
-        """Take back what has not begun."""
-        with uninterrupted():
-            for future in self.running:
-                future.cancel()
-
     def lose(self) -> int:
         """Keep the calls without a result for later; return how often one of them was lost."""
         with uninterrupted():
             lost = [future for future in self.running if not future.done() or _failed(future)]
-        most = 0
-        for future in lost:
-            call = self.running.pop(future)
+        calls = [self.running.pop(future) for future in lost]
+        for call in calls:
             call.losses += 1
-            most = max(most, call.losses)
             self._keep(call)
-        return most
+        return max((call.losses for call in calls), default=0)
 
     def _next(self) -> _Call[Label, Argument] | None:
-        if self._again:
-            return self._again.popleft()
-        taken = self._take()
-        if taken is not None:
+        if self.again:
+            return self.again.popleft()
+        if (taken := self.take()) is not None:
             return _Call(*taken)
-        return self._aside.popleft() if self._aside and not self.running else None
+        return self.aside.popleft() if self.aside and not self.running else None
 
     def _keep(self, call: _Call[Label, Argument]) -> None:
-        (self._aside if call.losses > 1 else self._again).append(call)
+        (self.aside if call.losses > 1 else self.again).append(call)
 
 
 def _failed(future: Future[Result]) -> bool:
@@ -187,15 +199,13 @@ def _failed(future: Future[Result]) -> bool:
 
 def _restart(executor: Executor, in_a_row: int, same: int, problem: BrokenExecutor) -> None:
     must = "workers must stay alive"
-    restart = getattr(executor, "restart", None)
-    if restart is None:
+    if not hasattr(executor, "restart"):
         raise _given_up(must, str(problem).rstrip(".") or type(problem).__name__) from problem
-    if in_a_row > RESTARTS:
-        raise _given_up(must, f"{in_a_row} deaths in a row") from None
-    if same > RESTARTS:
-        raise _given_up(must, f"{same} deaths with the same call") from None
+    if max(in_a_row, same) > RESTARTS:
+        row = f"{in_a_row} deaths in a row" if in_a_row > RESTARTS else ""
+        raise _given_up(must, row or f"{same} deaths with the same call") from None
     with uninterrupted():
-        restart()
+        executor.restart()
 
 
 def _given_up(must: str, found: str) -> WorkersLost:
@@ -242,13 +252,12 @@ def in_groups(
     call takes about `SHORT` seconds or one task: a worker hands back what it did not come to.
     What is left is shared out evenly towards the end.
     """
-    queue = _Queue(tasks, alike, workers_of(executor))
-    ahead = A_WORKER * queue.workers
-    with closing(finished(executor, _Group(function), queue.take, ahead)) as found:
+    workers = workers_of(executor)
+    queue = _Queue(tasks, alike, workers)
+    with closing(finished(executor, _Group(function), queue.take, A_WORKER * workers)) as found:
         for runs, (results, seconds) in found:
             given = [task for run in runs for task in run]
-            queue.put_back(given[len(results) :])
-            queue.seen(len(results), seconds)
+            queue.note(len(results), seconds, given[len(results) :])
             yield from zip(given, results, strict=False)
 
 
@@ -258,8 +267,7 @@ class _Queue(Generic[Task]):
     def __init__(
         self, tasks: Iterable[Task], alike: Callable[[Task], Hashable], workers: int
     ) -> None:
-        self._alike = alike
-        self.workers = workers
+        self._alike, self._workers = alike, workers
         self._runs = deque(self._in_runs(tasks))
         self._left = sum(map(len, self._runs))
         self._seen = self._seconds = 0.0
@@ -271,7 +279,7 @@ class _Queue(Generic[Task]):
         """Return the next group, as its own label; None while there is none."""
         if not self._runs:
             return None
-        fair = -(-self._left // (2 * self.workers))
+        fair = -(-self._left // (2 * self._workers))
         wanted = SHORT * self._seen / self._seconds if self._seconds else 1
         group: list[tuple[Task, ...]] = []
         size = 0
@@ -285,15 +293,12 @@ class _Queue(Generic[Task]):
         self._left -= size
         return tuple(group), tuple(group)
 
-    def put_back(self, tasks: list[Task]) -> None:
-        """Put tasks that a worker did not come to before the others."""
-        self._runs.extendleft(reversed(self._in_runs(tasks)))
-        self._left += len(tasks)
-
-    def seen(self, tasks: int, seconds: float) -> None:
-        """Note the time of some tasks; what is long ago counts less."""
-        self._seen = 0.9 * self._seen + tasks
+    def note(self, done: int, seconds: float, left: list[Task]) -> None:
+        """Note a call's time, of which old ones count less; what it left is put before the rest."""
+        self._seen = 0.9 * self._seen + done
         self._seconds = 0.9 * self._seconds + seconds
+        self._runs.extendleft(reversed(self._in_runs(left)))
+        self._left += len(left)
 
 
 @dataclass(frozen=True)

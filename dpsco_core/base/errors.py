@@ -26,10 +26,8 @@ class NotApplicable(Exception):
         nearest: str = "",
         changes: tuple[tuple[str, float | str | None], ...] = (),
     ) -> None:
-        super().__init__(reason if not nearest else f"{reason} Nearest: {nearest}.")
-        self.reason = reason
-        self.nearest = nearest
-        self.changes = changes
+        super().__init__(f"{reason} Nearest: {nearest}." if nearest else reason)
+        self.reason, self.nearest, self.changes = reason, nearest, changes
 
 
 def require(condition: bool, name: str, must_be: str, value: object) -> None:

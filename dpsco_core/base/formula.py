@@ -7,13 +7,15 @@
     atom     = number | name | function "(" sum { "," sum } ")" | "(" sum ")"
 
 Nothing else is understood: no attribute, no index, no text, and no name but `LETTERS` and
-`FUNCTIONS`. A formula is a list of steps on a stack of floats.
+`FUNCTIONS`.
 """
 
 import math
+import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NoReturn
 
 from dpsco_core.base.errors import InvalidInput, require
 from dpsco_core.base.parsing import shorten
@@ -26,52 +28,35 @@ LETTERS = {"n": "n", "d": "d", "m": "m", "p": "p"} | {
     for spelling in (name, letter)
 }
 # Name -> how many arguments it takes at least and at most, and what it returns of them.
-FUNCTIONS: dict[str, tuple[int, int, Callable[[Sequence[float]], float]]] = {
-    "sqrt": (1, 1, lambda a: math.sqrt(a[0])),
-    "log": (1, 1, lambda a: math.log(a[0])),
-    "ln": (1, 1, lambda a: math.log(a[0])),
-    "exp": (1, 1, lambda a: math.exp(a[0])),
-    "min": (1, 9, min),
-    "max": (1, 9, max),
+FUNCTIONS: dict[str, tuple[int, int, Callable[..., float]]] = {
+    "sqrt": (1, 1, math.sqrt),
+    "log": (1, 1, math.log),
+    "ln": (1, 1, math.log),
+    "exp": (1, 1, math.exp),
+    "min": (1, 9, lambda *a: min(a)),
+    "max": (1, 9, lambda *a: max(a)),
 }
-BINARY: dict[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
+BINARY: dict[str, Callable[..., float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
     "^": math.pow,
 }
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.]))"
     r"|(?P<name>[^\W\d_]+)|(?P<sign>\*\*|[-+*/^(),]))"
 )
-Step = tuple[str, str | float, int]  # what it is, its name or value, how many arguments it takes
+Value = Callable[[Mapping[str, float]], float]  # of the letters
 
 
 @dataclass(frozen=True, kw_only=True)
 class Formula:
-    """A formula that has been read: its text, and its steps in the order of their evaluation."""
+    """A formula that has been read."""
 
     text: str
-    steps: tuple[Step, ...]
-
-    @property
-    def letters(self) -> tuple[str, ...]:
-        """The letters in it, each once."""
-        return tuple(dict.fromkeys(str(name) for kind, name, _ in self.steps if kind == "letter"))
-
-    def value(self, letters: Mapping[str, float]) -> float:
-        """Return the formula's value: NaN where it has none, infinite where it is too large."""
-        stack: list[float] = []
-        for kind, name, count in self.steps:
-            if kind == "number":
-                stack.append(float(name))
-            elif kind == "letter":
-                stack.append(letters[str(name)])
-            else:
-                arguments = [stack.pop() for _ in range(count)][::-1]
-                stack.append(_applied(kind, str(name), arguments))
-        return stack[0]
+    letters: tuple[str, ...]  # those in it, each once
+    value: Value  # NaN where it has none, infinite where it is too large
 
 
 def parse_formula(text: str) -> Formula:
@@ -85,20 +70,21 @@ def parse_formula(text: str) -> Formula:
     size = f"at most {LONGEST} characters long"
     require(len(text) <= LONGEST, "formula", size, shorten(text))
     reader = _Reader(_tokens(text))
-    reader.sum()
-    reader.end()
-    return Formula(text=text.strip(), steps=tuple(reader.steps))
+    value = reader.whole()
+    return Formula(text=text.strip(), letters=tuple(reader.letters), value=value)
 
 
-def _applied(kind: str, name: str, arguments: list[float]) -> float:
-    if kind == "minus":
-        return -arguments[0]
-    try:
-        return BINARY[name](*arguments) if kind == "binary" else FUNCTIONS[name][2](arguments)
-    except OverflowError:
-        return math.inf
-    except (ValueError, ZeroDivisionError):
-        return math.nan
+def _applied(function: Callable[..., float], *parts: Value) -> Value:
+    def value(letters: Mapping[str, float]) -> float:
+        arguments = [part(letters) for part in parts]
+        try:
+            return function(*arguments)
+        except OverflowError:
+            return math.inf
+        except (ValueError, ZeroDivisionError):
+            return math.nan
+
+    return value
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
@@ -107,109 +93,98 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         token = _TOKEN.match(stripped, place)
         if token is None:
             _refuse("made of numbers, letters and + - * / ^ ( )", stripped[place:].strip())
-        assert token is not None and token.lastgroup is not None
-        sign = token[token.lastgroup]
-        found.append((token.lastgroup, "^" if sign == "**" else sign))
+        kind = str(token.lastgroup)
+        found.append((kind, "^" if token[kind] == "**" else token[kind]))
         place = token.end()
     return found
 
 
-def _refuse(condition: str, got: str) -> None:
+def _refuse(condition: str, got: str) -> NoReturn:
     raise InvalidInput(f"formula must be {condition}, got formula={shorten(got)}.")
 
 
 class _Reader:
-    """Reads tokens from left to right, and appends steps; see the grammar above."""
+    """Makes functions of the letters of tokens, from left to right; see the grammar above."""
 
     def __init__(self, tokens: list[tuple[str, str]]) -> None:
-        self._tokens = tokens
-        self._place = 0
-        self._depth = 0
-        self.steps: list[Step] = []
+        self._tokens, self._place, self._depth = tokens, 0, 0
+        self.letters: dict[str, None] = {}
 
-    def sum(self) -> None:
-        self._chain("+-", self._product)
-
-    def end(self) -> None:
+    def whole(self) -> Value:
+        value = self._sum()
         if self._place < len(self._tokens):
-            _refuse("one formula, with an operator between its parts", self._rest())
+            self._refuse("one formula, with an operator between its parts")
+        return value
 
-    def _rest(self) -> str:
-        return " ".join(text for _, text in self._tokens[self._place :] or self._tokens)
-
-    def _next(self) -> str:
-        kind, text = ("", "")
-        if self._place < len(self._tokens):
-            kind, text = self._tokens[self._place]
-        return text if kind == "sign" else ""
+    def _refuse(self, condition: str) -> NoReturn:
+        rest = self._tokens[self._place :] or self._tokens
+        _refuse(condition, " ".join(text for _, text in rest))
 
     def _taken(self, signs: str) -> str:
         """Return the next token if it is one of `signs`, and step over it."""
-        found = self._next()
-        if not found or found not in signs:
+        kind, text = self._tokens[self._place] if self._place < len(self._tokens) else ("", "")
+        if kind != "sign" or text not in signs:
             return ""
         self._place += 1
-        return found
+        return text
 
-    def _chain(self, signs: str, part: Callable[[], None]) -> None:
-        part()
+    def _sum(self) -> Value:
+        return self._chain("+-", lambda: self._chain("*/", self._signed))
+
+    def _chain(self, signs: str, part: Callable[[], Value]) -> Value:
+        value = part()
         while sign := self._taken(signs):
-            part()
-            self.steps.append(("binary", sign, 2))
+            value = _applied(BINARY[sign], value, part())
+        return value
 
-    def _product(self) -> None:
-        self._chain("*/", self._signed)
-
-    def _signed(self) -> None:
+    def _signed(self) -> Value:
         self._depth += 1
         if self._depth > DEEPEST:
-            _refuse(f"at most {DEEPEST} brackets or signs deep", self._rest())
+            self._refuse(f"at most {DEEPEST} brackets or signs deep")
         if sign := self._taken("+-"):
-            self._signed()
-            if sign == "-":
-                self.steps.append(("minus", "", 1))
+            value = self._signed()
+            value = _applied(operator.neg, value) if sign == "-" else value
         else:
-            self._atom()
+            value = self._atom()
             if self._taken("^"):
-                self._signed()
-                self.steps.append(("binary", "^", 2))
+                value = _applied(math.pow, value, self._signed())
         self._depth -= 1
+        return value
 
-    def _atom(self) -> None:
+    def _atom(self) -> Value:
         if self._taken("("):
-            self.sum()
+            value = self._sum()
             self._close()
-            return
+            return value
         if self._place >= len(self._tokens):
-            _refuse("complete after its last sign", self._rest())
+            self._refuse("complete after its last sign")
         kind, text = self._tokens[self._place]
         if kind == "sign":
-            _refuse("a number, a letter or a bracket after each sign", self._rest())
+            self._refuse("a number, a letter or a bracket after each sign")
         self._place += 1
         if kind == "number":
-            self.steps.append(("number", float(text), 0))
-        elif text in LETTERS:
-            self.steps.append(("letter", LETTERS[text], 0))
-        else:
-            self._function(text)
+            number = float(text)
+            return lambda letters: number
+        if text in LETTERS:
+            self.letters[LETTERS[text]] = None
+            return operator.itemgetter(LETTERS[text])
+        return self._function(text)
 
-    def _function(self, name: str) -> None:
+    def _function(self, name: str) -> Value:
         if name not in FUNCTIONS:
             known = ", ".join(dict.fromkeys((*LETTERS.values(), *FUNCTIONS)))
             _refuse(f"made of the names {known}", name)
-        least, most, _ = FUNCTIONS[name]
+        least, most, function = FUNCTIONS[name]
         if not self._taken("("):
-            _refuse(f"followed by a bracket after {name}", self._rest())
-        count = 1
-        self.sum()
+            self._refuse(f"followed by a bracket after {name}")
+        parts = [self._sum()]
         while self._taken(","):
-            self.sum()
-            count += 1
+            parts.append(self._sum())
         self._close()
-        if not least <= count <= most:
-            _refuse(f"given {least} arguments for {name}", str(count))
-        self.steps.append(("function", name, count))
+        if not least <= len(parts) <= most:
+            _refuse(f"given {least} arguments for {name}", str(len(parts)))
+        return _applied(function, *parts)
 
     def _close(self) -> None:
         if not self._taken(")"):
-            _refuse("closed with ) where a bracket is open", self._rest())
+            self._refuse("closed with ) where a bracket is open")

@@ -32,7 +32,6 @@ class LastOfThread(Generic[P, T]):
         update_wrapper(self, function)
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> T:
-        """Return the value, which is made if it is not the last one."""
         key: Hashable = (arguments, tuple(sorted(named.items())))
         last: tuple[Hashable, T] | None = getattr(self._kept, "last", None)
         if last is None or last[0] != key:
@@ -41,5 +40,4 @@ class LastOfThread(Generic[P, T]):
         return last[1]
 
     def cache_clear(self) -> None:
-        """Forget the value of this thread."""
         self._kept.last = None

@@ -61,20 +61,19 @@ def changed(limits: Limits, text: str) -> Limits:
     >>> changed(DASHBOARD, "n=200000, seconds=30").n
     200000
     """
-    known = {f.name: f.type for f in fields(Limits) if f.name not in ("where", "streamed")}
+    known = [f.name for f in fields(Limits) if f.name not in ("where", "streamed")]
+    must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
     values: dict[str, Any] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
+    for part in filter(None, map(str.strip, text.split(","))):
         name, _, value = part.partition("=")
-        sound = name in known and value.isascii() and value.isdecimal() and 0 < len(value) <= 9
-        most = getattr(LIBRARY, name) if sound else 0
-        sound = sound and 1 <= int(value) <= most
-        must = f"sizes such as n=200000,seconds=30, each one of {', '.join(known)} and in its range"
+        sound = name in known and value.isascii() and value.isdecimal() and len(value) <= 9
+        sound = sound and 1 <= int(value) <= getattr(LIBRARY, name)
         require(sound, ENVIRONMENT, must, part[:60])
         values[name] = int(value)
     return replace(limits, **values)
 
 
-DASHBOARD = Limits(
+_OWN = Limits(
     n=1_000_000,
     d=1000,
     elements=2_000_000,
@@ -86,24 +85,18 @@ DASHBOARD = Limits(
 )
 
 
-def from_environment(limits: Limits) -> tuple[Limits, str]:
-    """Return `limits` as the environment changes them; as they are, and why, if it is wrong."""
-    try:
-        return changed(limits, os.environ.get(ENVIRONMENT, "")), ""
-    except InvalidInput as problem:
-        return limits, str(problem)
-
-
-DASHBOARD, _WRONG = from_environment(DASHBOARD)
-
-
 def require_environment() -> None:
     """Raise `InvalidInput` if the environment's limits are wrong: a server must not start so.
 
     Nobody else needs the dashboard's limits.
     """
-    if _WRONG:
-        raise InvalidInput(_WRONG)
+    changed(_OWN, os.environ.get(ENVIRONMENT, ""))
+
+
+try:
+    DASHBOARD = changed(_OWN, os.environ.get(ENVIRONMENT, ""))
+except InvalidInput:
+    DASHBOARD = _OWN
 
 
 def streamed(n: int, m: int, d: int) -> bool:

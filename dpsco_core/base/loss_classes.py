@@ -34,28 +34,25 @@ class LossClass:
     generalised_linear: bool = False
 
     def __str__(self) -> str:
-        """Return the words of the class; linear losses are smooth and generalised linear."""
         if self.curvature == "mean":
             return "mean estimation"
-        own = self.curvature != "linear"
+        own = self.curvature != "linear"  # linear losses are smooth and generalised linear
         words = (
-            ("smooth", self.smooth and own),
-            ("Lipschitz", self.lipschitz),
-            (self.curvature, True),
-            ("generalised linear", self.generalised_linear and own),
+            "smooth" * (self.smooth and own),
+            "Lipschitz" * self.lipschitz,
+            self.curvature,
+            "generalised linear" * (self.generalised_linear and own),
         )
-        return " ".join(word for word, said in words if said)
+        return " ".join(filter(None, words))
 
     @property
     def strongly_convex(self) -> bool:
-        """Whether its losses are strongly convex."""
         return self.curvature == "strongly convex"
 
     def bends_as(self, other: LossClass) -> bool:
         """Whether a loss with the curvature of this class has that of `other`."""
-        if self.curvature == other.curvature:
-            return True
-        return other.curvature == "convex" and self.curvature != "mean"
+        same = self.curvature == other.curvature
+        return same or (other.curvature == "convex" and self.curvature != "mean")
 
     def within(self, other: LossClass) -> bool:
         """Whether `other` contains this class."""

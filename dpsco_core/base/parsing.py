@@ -32,15 +32,14 @@ def parse_field(name: str, value: Any) -> Any:
     (10000, (1, 2.5), None)
     """
     if value is None or value in ("", "none"):
-        if name in LISTS:
-            return ()
-        require(name in OPTIONAL, name, "given", "none")
-        return None
-    if name == "methods":
-        return tuple(str(part).strip() for part in _parts(name, value, "a list of slugs"))
-    if name == "grid":
-        kind = "a list of numbers"
-        parts = _parts(name, value, kind)
+        require(name in OPTIONAL or name in LISTS, name, "given", "none")
+        return () if name in LISTS else None
+    if name in LISTS:
+        kind = "a list of slugs" if name == "methods" else "a list of numbers"
+        parts = value.split(",") if isinstance(value, str) else value
+        require(isinstance(parts, (list, tuple)), name, kind, shorten(value))
+        if name == "methods":
+            return tuple(str(part).strip() for part in parts)
         require("" not in parts, name, kind, shorten(value))
         return tuple(_number(name, part, kind) for part in parts)
     if name == "seed" and value == FRESH:
@@ -53,12 +52,6 @@ def parse_field(name: str, value: Any) -> Any:
         return float(_number(name, value, "a number"))
     require(isinstance(value, str), name, "text", shorten(value))
     return value
-
-
-def _parts(name: str, value: Any, kind: str) -> list[Any]:
-    parts = value.split(",") if isinstance(value, str) else value
-    require(isinstance(parts, (list, tuple)), name, kind, shorten(value))
-    return list(parts)
 
 
 def _number(name: str, value: Any, kind: str) -> float:
@@ -85,11 +78,8 @@ def to_text(value: object) -> str:
     """
     if isinstance(value, (tuple, list)):
         return ",".join(to_text(v) for v in value)
-    if isinstance(value, float):
-        if math.isinf(value):
-            return "inf" if value > 0 else "-inf"
-        whole = abs(value) < WHOLE and value == int(value)
-        return str(int(value)) if whole else repr(float(value))
+    if isinstance(value, float):  # repr writes an infinity as inf
+        return str(int(value)) if abs(value) < WHOLE and value == int(value) else repr(float(value))
     return "none" if value is None else str(value)
 
 
@@ -151,8 +141,8 @@ def is_real(value: object) -> TypeGuard[float]:
 
 def whole(name: str, value: object, low: int, high: int) -> None:
     """Raise `InvalidInput` unless `value` is an integer from `low` to `high`."""
-    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
     ok = isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+    must = f"an integer between {low:,} and {high:,}" if low < high else f"{low}"
     require(ok, name, must, shorten(value))
 
 

@@ -22,10 +22,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 
-def nothing_finite(
-    of: str,  # what it chooses, in the singular, such as ``"number of steps"``
-) -> NotApplicable:
-    """Return the refusal of a tuning that finds no finite predicted error."""
+def nothing_finite(of: str) -> NotApplicable:
+    """Return the refusal of a tuning that finds no ``"number of steps"`` or other `of`."""
     return NotApplicable(
         f"The tuning found no {of} with a finite predicted error at these settings.",
         nearest="raise n or the privacy budget, or set a smaller diameter",
@@ -71,17 +69,14 @@ def _value(key: Callable[[T], float], candidate: T) -> float:
 
 
 def smallest(
-    candidates: Iterable[T],  # this, `key`, `gain` and `floor`: as for `smallest_or`
+    candidates: Iterable[T],  # all but `of` as for `smallest_or`
     key: Callable[[T], float],
     *,
-    of: str,  # what is chosen, for the sentence of the refusal
+    of: str,
     gain: float = 0.0,
     floor: Callable[[T], float] | None = None,
 ) -> T:
-    """Return the candidate with the least finite key.
-
-    Raises `NotApplicable` where no key is finite.
-    """
+    """Return the candidate with the least finite key; raises `NotApplicable` where none is."""
     # In a list of its own, because a candidate may be None.
     low = None if floor is None else lambda c: floor(c[0])
     best = smallest_or(([c] for c in candidates), lambda c: key(c[0]), None, gain=gain, floor=low)
@@ -100,17 +95,13 @@ def smallest_index(values: ArrayLike) -> NDArray[np.intp]:
     """
     table = np.asarray(values, dtype=np.float64)
     finite = np.isfinite(table)
-    least = np.where(finite, table, np.inf).argmin(axis=0)
-    return np.where(finite.any(axis=0), least, -1)
+    return np.where(finite.any(axis=0), np.where(finite, table, np.inf).argmin(axis=0), -1)
 
 
 def smallest_between(
     value: Callable[[float], float], low: float, high: float, *, of: str
 ) -> tuple[float, float]:
-    """Return where a function with one valley is least between `low` and `high`, and the value.
-
-    Raises `NotApplicable` where the value is not finite there.
-    """
+    """Return where a function with one valley is least, and the value; raises `NotApplicable`."""
     found = minimize_scalar(lambda x: _value(value, x), bounds=(low, high), method="bounded")
     if not math.isfinite(float(found.fun)):
         raise nothing_finite(of)
@@ -122,10 +113,9 @@ def best_count(value: Callable[[int], float], most: int, *, of: str) -> int:
 
     Powers of two first, then the interval around the best of them, cut in half again and again.
 
-    Raises `NotApplicable` where no value is finite; `of` says of what.
+    Raises `NotApplicable` where no value is finite.
     """
-    powers = [1 << k for k in range(most.bit_length())]
-    grid = sorted({most, *powers})
+    grid = sorted({most, *(1 << k for k in range(most.bit_length()))})
     i = smallest(range(len(grid)), lambda k: value(grid[k]), of=of)
     low, high = grid[max(0, i - 1)], grid[min(len(grid) - 1, i + 1)]
     while high - low > 2:
@@ -146,31 +136,22 @@ def near_splits(n: int, parts: int) -> list[int]:
     [1, 2, 3, 5, 10]
     """
     size = n // parts
-    if parts <= size:
-        low = max(1, parts - NEAR_SPLITS)
-        return sorted({n // (n // k) for k in range(low, min(n, parts + NEAR_SPLITS) + 1)})
-    low = max(1, size - NEAR_SPLITS)
-    return sorted({n // b for b in range(low, min(n, size + NEAR_SPLITS) + 1)})
+    fewer = min(parts, size)
+    near = range(max(1, fewer - NEAR_SPLITS), min(n, fewer + NEAR_SPLITS) + 1)
+    return sorted({n // (n // k) if parts <= size else n // k for k in near})
 
 
-def best_log(
-    value: Callable[[float], float], low: float, high: float, pieces: int = 24
-) -> tuple[float, float]:
+def best_log(value: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
     """Return the least value between `low` and `high`, and where; several valleys are allowed.
 
-    A grid first, then a search between the neighbours of its best point. The value is infinite
-    where none on the grid is finite.
+    A grid first, then a search around its best point; infinite where none on the grid is finite.
     """
-    grid = np.linspace(low, high, pieces + 1)
+    grid = np.linspace(low, high, 25)
     found = [value(float(x)) for x in grid]
     i = int(smallest_index(found))
     if i < 0:
         return math.inf, high
-    inner = minimize_scalar(
-        value,
-        bounds=(float(grid[max(0, i - 1)]), float(grid[min(pieces, i + 1)])),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
+    around = float(grid[max(0, i - 1)]), float(grid[min(24, i + 1)])
+    inner = minimize_scalar(value, bounds=around, method="bounded", options={"xatol": 1e-3})
     candidates = ((float(inner.fun), float(inner.x)), (found[i], float(grid[i])))
     return smallest_or(candidates, lambda pair: pair[0], candidates[1])

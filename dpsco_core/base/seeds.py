@@ -20,9 +20,8 @@ SAME = (
 def fresh_seed() -> int:
     """Return a seed from the entropy of the operating system, from 0 to 2**53 - 1.
 
-    For studies, which write their seed into their results: larger integers do not survive every
-    reader of JSON. A release of real data takes its generator from the operating system and keeps
-    no seed: ``numpy.random.default_rng()``.
+    For studies, which write it into their results: larger integers do not survive every reader of
+    JSON. A release of real data keeps no seed: ``numpy.random.default_rng()``.
 
     Examples
     --------

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from dpsco_core.base.dispatch import finished
-from dpsco_core.base.interrupts import uninterrupted
+from dpsco_core.base.dispatch import finished, uninterrupted
 
 OURS = signal.getsignal(signal.SIGINT)
 
