@@ -61,16 +61,16 @@ OTHER_DRAWS = {
     ("dpsco_core.methods.euclidean.private_sgd", "permutation"),
     ("dpsco_core.methods.euclidean.private_sgd", "geometric"),
     ("dpsco_core.methods.lq.mirror", "permutation"),
-    ("dpsco_core.methods.mean.groups", "shuffle"),
+    ("dpsco_core.methods.mean.iterative", "shuffle"),
     ("dpsco_core.methods.user.accelerated.run", "choice"),
     # Signs of a rotation, public: they could be printed.
     ("dpsco_core.methods.mean.instance_optimal", "integers"),
     # Directions to search in, after the release: post-processing.
     ("dpsco_core.methods.mean.directions", "standard_normal"),
     # The points of a ball over which a loss is averaged: a part of the loss.
-    ("dpsco_core.methods.user.smoothing", "standard_normal"),
-    ("dpsco_core.methods.user.smoothing", "random"),
-    ("dpsco_core.methods.user.smoothing", "beta"),
+    ("dpsco_core.methods.user.accelerated.nonsmooth", "standard_normal"),
+    ("dpsco_core.methods.user.accelerated.nonsmooth", "random"),
+    ("dpsco_core.methods.user.accelerated.nonsmooth", "beta"),
     # Numbers to time the machine with.
     ("dpsco_core.runs.cost", "standard_normal"),
     # The Monte-Carlo estimate of a Gaussian width, which looks at no data.
@@ -482,7 +482,7 @@ WRONG = [
     ),
     (
         wrong_ledgers_stay_in_the_audits,
-        "dpsco_app.pages.privacy.run_sections",
+        "dpsco_app.pages.privacy.page",
         "from dpsco_core.audit import doubles",
     ),
     (

@@ -7,9 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dpsco_core.bounds.instances.hardest import best_spike_probability
-from dpsco_core.bounds.mean.lower import LOWER_MEAN_BOUNDS
-from dpsco_core.bounds.mean.rows import MEAN_BOUNDS
-from dpsco_core.bounds.mean.upper import UPPER_MEAN_BOUNDS
+from dpsco_core.bounds.mean.rows import LOWER_MEAN_BOUNDS, MEAN_BOUNDS, UPPER_MEAN_BOUNDS
 from dpsco_core.privacy.budget import ZCDP, ApproxDP, PureDP
 from tests.bounds.helpers import setting
 from tests.folded import each

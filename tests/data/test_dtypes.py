@@ -24,9 +24,9 @@ from dpsco_core.methods.mean.base import (
     sum_of_rows,
 )
 from dpsco_core.methods.mean.smoothed import smoothed_mean
+from dpsco_core.methods.user.accelerated.nonsmooth import smoothed_user_gradients
 from dpsco_core.methods.user.chains import Pass, chain_averages
 from dpsco_core.methods.user.clipped_means import clipped_user_mean
-from dpsco_core.methods.user.smoothing import smoothed_user_gradients
 from dpsco_core.privacy import ZCDP, Ledger
 from dpsco_core.privacy.filter.robust_mean import RobustFilter
 from dpsco_core.problems.links import (

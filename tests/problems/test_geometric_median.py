@@ -20,7 +20,7 @@ from dpsco_core.data import (
     StudentT,
 )
 from dpsco_core.problems import GeometricMedian
-from dpsco_core.problems.exchangeable import coordinate_median, inverse_distance, median_slope
+from dpsco_core.problems.geometric_median import coordinate_median, inverse_distance, median_slope
 from dpsco_core.problems.noise import univariate_of
 from tests.problems.cases import SIGMAS, dense, in_ball, losses
 

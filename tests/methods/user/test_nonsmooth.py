@@ -12,9 +12,13 @@ from scipy import stats
 from dpsco_core.base.errors import InvalidInput, NotApplicable
 from dpsco_core.data import DenseRows
 from dpsco_core.geometry.ball import Ball
-from dpsco_core.methods.user import smoothing as user_smoothing
-from dpsco_core.methods.user.accelerated.nonsmooth import UserAcceleratedNonsmooth
-from dpsco_core.methods.user.smoothing import ball_coordinates, ball_points, smoothed_user_gradients
+from dpsco_core.methods.user.accelerated import nonsmooth as user_smoothing
+from dpsco_core.methods.user.accelerated.nonsmooth import (
+    UserAcceleratedNonsmooth,
+    ball_coordinates,
+    ball_points,
+    smoothed_user_gradients,
+)
 from dpsco_core.privacy import ApproxDP
 from dpsco_core.problems.links import AbsoluteLink, LogisticLink
 from dpsco_core.problems.point_losses import Distance
