@@ -29,50 +29,42 @@ class WrongNoise(Ledger):
     factor: float = 1.0
 
     def gaussian(self, value: Vector, **more: Any) -> Vector:
-        """As `Ledger.gaussian`."""
         return self._scaled(value, super().gaussian(value, **more))
 
     def shuffled_gaussian(self, value: Vector, **more: Any) -> Vector:
-        """As `Ledger.shuffled_gaussian`."""
         return self._scaled(value, super().shuffled_gaussian(value, **more))
 
     def laplace(self, value: Vector, **more: Any) -> Vector:
-        """As `Ledger.laplace`."""
         return self._scaled(value, Ledger.laplace(self, value, **more))
 
     def spherical_laplace(self, value: Vector, **more: Any) -> Vector:
-        """As `Ledger.spherical_laplace`."""
         return self._scaled(value, super().spherical_laplace(value, **more))
 
     def generalized_gaussian(self, value: Vector, **more: Any) -> Vector:
-        """As `Ledger.generalized_gaussian`."""
         return self._scaled(value, super().generalized_gaussian(value, **more))
 
     def gaussian_steps(self, **more: Any) -> Steps:
-        """As `Ledger.gaussian_steps`."""
         return self._scaled_steps(super().gaussian_steps(**more))
 
     def shuffled_steps(self, certificate: Any, **more: Any) -> Steps:
-        """As `Ledger.shuffled_steps`; without amplification `gaussian_steps` does it all."""
+        """Without amplification `gaussian_steps` does it all."""
         steps = super().shuffled_steps(certificate, **more)
         return self._scaled_steps(steps) if certificate.amplified else steps
 
     def shaped_steps(self, release: Any, **more: Any) -> Steps:
-        """As `Ledger.shaped_steps`."""
         return self._scaled_steps(super().shaped_steps(release, **more))
 
     def objective_noise(self, **more: Any) -> Vector:
-        """As `Ledger.objective_noise`."""
         return self.factor * super().objective_noise(**more)
 
     def tested_gaussian(self, release: TestedGaussian, **more: Any) -> TestedSteps:
-        """As `Ledger.tested_gaussian`; the noise of the tests is left as it is."""
+        """The noise of the tests is left as it is."""
         steps = super().tested_gaussian(release, **more)
         steps.release = replace(release, l2_sensitivity=self.factor * release.l2_sensitivity)
         return steps
 
     def disjoint(self, blocks: int) -> tuple[Ledger, ...]:
-        """As `Ledger.disjoint`; the ledgers of the blocks have the same fault."""
+        """The ledgers of the blocks have the same fault."""
         return tuple(
             WrongNoise(part.budget, _parent=part._parent, _part=part._part, factor=self.factor)
             for part in super().disjoint(blocks)
@@ -98,16 +90,16 @@ class ManyRuns(Ledger):
     factor: float = 1.0
 
     def gaussian(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
-        """As `Ledger.gaussian`, shape (runs, d)."""
         super().gaussian(value, rng=rng, **more)
-        noise = self.entries[-1].noise * self.factor
-        return add_gaussian_noise(self._repeated(value), noise, rng)
+        return add_gaussian_noise(self._repeated(value), self._noise, rng)
 
     def laplace(self, value: Vector, *, rng: np.random.Generator, **more: Any) -> Vector:
-        """As `Ledger.laplace`, shape (runs, d)."""
         Ledger.laplace(self, value, rng=rng, **more)
-        noise = self.entries[-1].noise * self.factor
-        return add_laplace_noise(self._repeated(value), noise, rng)
+        return add_laplace_noise(self._repeated(value), self._noise, rng)
+
+    @property
+    def _noise(self) -> float:
+        return self.entries[-1].noise * self.factor
 
     def _repeated(self, value: Vector) -> Vector:
         return np.broadcast_to(value, (self.runs, *value.shape))

@@ -82,17 +82,12 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
     problem = point.instance.problem
     total, far = point.n * point.m, np.zeros((point.n * point.m, point.d))
     family = method_class(point.methods[0])
-    own, others = family.stage.place, "all others are 0"
-    place = FAR if own is None or plan is None else own(plan, point.d)
-    far[: point.m] = place
+    own = family.stage.place
+    far[: point.m] = place = FAR if own is None or plan is None else own(plan, point.d)
     shown = f"{place:,.0f}" if place == FAR else f"{place:.4g}"
-    where = f"at +{shown} or at -{shown} in every coordinate; {others}"
+    where = f"at +{shown} or at -{shown} in every coordinate; all others are 0"
     if isinstance(problem, MeanEstimation):
-        return Neighbours(
-            one=DenseRows(far),
-            two=DenseRows(-far),
-            words=f"one record {where}",
-        )
+        return Neighbours(one=DenseRows(far), two=DenseRows(-far), words=f"one record {where}")
     sample = problem.sample(total, np.random.default_rng(0))
     what = "one record"
     one: Sample
@@ -117,8 +112,4 @@ def neighbours(point: Scenario, plan: object = None) -> Neighbours:
             two=ItemSample(records=two, items=items),
             words=f"{who} {where}",
         )
-    return Neighbours(
-        one=one,
-        two=two,
-        words=f"{what} {where}",
-    )
+    return Neighbours(one=one, two=two, words=f"{what} {where}")

@@ -17,7 +17,7 @@ from dpsco_core.data.rows import DenseRows
 from dpsco_core.geometry.base import ConstraintSet
 from dpsco_core.geometry.geometries import L2, Geometry
 from dpsco_core.privacy.budget import Budget
-from dpsco_core.problems.base import Constants, Setting
+from dpsco_core.problems.base import Constants, ExcessRisk, Setting
 from dpsco_core.problems.laws import mean_inside
 
 
@@ -76,6 +76,10 @@ class MeanEstimation:
     def error(self, estimate: NDArray[np.float64]) -> float:
         """Return the l2 distance of `estimate`, shape (d,), to the true mean."""
         return float(np.linalg.norm(estimate - self.distribution.mean))
+
+    def excess_risk(self, estimate: NDArray[np.float64]) -> ExcessRisk:
+        """Return the error of `estimate`, shape (d,), once it is restricted to the set."""
+        return ExcessRisk(value=self.error(self.restrict(estimate)))
 
     @property
     def constants(self) -> Constants:

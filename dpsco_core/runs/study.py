@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -29,13 +29,13 @@ from dpsco_core.data.spread import SpreadRows
 from dpsco_core.methods.base import released
 from dpsco_core.privacy.budget import Budget
 from dpsco_core.privacy.ledger import Ledger
-from dpsco_core.problems import ExcessRisk, MeanEstimation, OptimisationProblem, Sample, Setting
+from dpsco_core.problems import MeanEstimation, OptimisationProblem, Sample, Setting
 from dpsco_core.problems.samples.generated import GeneratedSample
 from dpsco_core.problems.samples.users import ItemSample, MeanSample, fits, pooled, sample_users
 from dpsco_core.runs.memory import require_memory
 from dpsco_core.scenario import Scenario
 
-Drawn = Sample | ItemSample | MeanSample
+Drawn = Rows | Sample | ItemSample | MeanSample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,51 +102,35 @@ def run_cell(cell: Cell, executor: Executor | None = None) -> Outcome:
 def run_with_ledger(cell: Cell, executor: Executor | None = None) -> tuple[Outcome, Ledger]:
     """Run one cell, and return its ledger beside what it gave; see `run_cell`."""
     with one_blas_thread():  # more of them would add in another order
-        return _run_with_ledger(cell, executor)
+        ledger = Ledger(cell.point.budget)
+        return _run(cell, executor, ledger), ledger
 
 
-def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Ledger]:
+def _run(cell: Cell, executor: Executor | None, ledger: Ledger) -> Outcome:
     point = cell.point
     method = make_method(cell.method, point.calibration, point.tuning)
-    ledger = Ledger(point.budget)
+    blank = Outcome(
+        method=cell.method, x=cell.x, trial=cell.trial, error=np.nan, seconds=0.0, spent=None
+    )
     try:
         require_held(point, cell.method)
         plan = method.plan(own_setting(point, cell.method))  # before any sampling
     except NotApplicable as refusal:
-        refused = Outcome(
-            method=cell.method,
-            x=cell.x,
-            trial=cell.trial,
-            error=np.nan,
-            seconds=0.0,
-            spent=None,
-            not_applicable=str(refusal),
-            changes=refusal.changes,
-        )
-        return refused, ledger
-    data_point = _data_point(point)
+        return replace(blank, not_applicable=str(refusal), changes=refusal.changes)
     noise = stream(point.seed, f"noise {cell.method} {_text(point)}", cell.trial)
-    if point.problem == MeanEstimation.card.slug:
-        mean, rows = _draw_data(data_point, cell.trial)
-        if executor is not None and isinstance(rows, GeneratedRows):
-            rows = SpreadRows(rows, executor)
-        started = time.perf_counter()
-        release = released(method, rows, plan, ledger, noise)
-        seconds = time.perf_counter() - started
-        found = ExcessRisk(value=mean.error(mean.restrict(release.value)))
-    else:
-        problem, sample = _draw_sample(data_point, cell.trial)
-        if executor is not None and isinstance(sample, GeneratedSample):
-            sample = replace(sample, executor=executor)
-        records = users_of(sample) if method.card.level == "user" else pooled(sample)
-        started = time.perf_counter()
-        release = released(method, records, plan, ledger, noise)
-        seconds = time.perf_counter() - started
-        found = problem.excess_risk(release.value)
-    outcome = Outcome(
-        method=cell.method,
-        x=cell.x,
-        trial=cell.trial,
+    problem, sample = _draw(data_point(point), cell.trial)
+    records: Any = sample
+    if executor is not None and isinstance(sample, GeneratedRows):
+        records = SpreadRows(sample, executor)
+    elif executor is not None and isinstance(sample, GeneratedSample):
+        records = replace(sample, executor=executor)
+    records = users_of(records) if method.card.level == "user" else pooled(records)
+    started = time.perf_counter()
+    release = released(method, records, plan, ledger, noise)
+    seconds = time.perf_counter() - started
+    found = problem.excess_risk(release.value)
+    return replace(
+        blank,
         error=found.value,
         error_uncertainty=found.standard_error,
         seconds=seconds,
@@ -156,7 +140,6 @@ def _run_with_ledger(cell: Cell, executor: Executor | None) -> tuple[Outcome, Le
         notes=release.notes,
         diagnostics=release.diagnostics,
     )
-    return outcome, ledger
 
 
 def require_held(point: Scenario, method: str) -> None:
@@ -181,7 +164,7 @@ def own_setting(point: Scenario, method: str) -> Setting:
     return replace(setting, n=records, m=1)
 
 
-def users_of(sample: Drawn) -> ItemSample | MeanSample:
+def users_of(sample: Sample | ItemSample | MeanSample) -> ItemSample | MeanSample:
     """Return the users with their items; a record alone is a user with one item."""
     if isinstance(sample, ItemSample | MeanSample):
         return sample
@@ -275,37 +258,23 @@ def _kept_or_run(cell: Cell, store: CellStore | None) -> Outcome:
 
 
 @LastOfThread
-def _draw_data(point: Scenario, trial: int) -> tuple[MeanEstimation, Rows]:
+def _draw(point: Scenario, trial: int) -> tuple[MeanEstimation | OptimisationProblem, Drawn]:
     """Return the problem drawn from its prior, and its records; the last ones are kept.
 
     More than fit are drawn as they are read: the same numbers.
 
-    `point` comes from `_data_point`, so that runs which share their data share them here.
+    `point` comes from `data_point`, so that runs which share their data share them here.
     """
     rng = stream(point.seed, f"data {_text(point)}", trial)
-    problem = point.instance.problem
-    assert isinstance(problem, MeanEstimation)
-    drawn = problem.draw(rng)
-    if streamed(point.n, point.m, point.d):
-        return drawn, drawn.stream(point.n, rng)
-    return drawn, drawn.sample(point.n, rng)
-
-
-@LastOfThread
-def _draw_sample(point: Scenario, trial: int) -> tuple[OptimisationProblem, Drawn]:
-    """As `_draw_data`, for an optimisation problem."""
-    rng = stream(point.seed, f"data {_text(point)}", trial)
-    problem = point.instance.problem
-    assert not isinstance(problem, MeanEstimation)
-    drawn = problem.draw(rng)
-    if point.m > 1:
+    drawn = point.instance.problem.draw(rng)
+    if point.m > 1 and not isinstance(drawn, MeanEstimation):
         return drawn, sample_users(drawn, point.n, point.m, rng)
     if streamed(point.n, point.m, point.d):
         return drawn, drawn.stream(point.n, rng)
     return drawn, drawn.sample(point.n, rng)
 
 
-def _data_point(point: Scenario) -> Scenario:
+def data_point(point: Scenario) -> Scenario:
     """Return `point` with the fields that do not change the data set to one value.
 
     The budget changes the data of a hard instance only, through its spike probability.

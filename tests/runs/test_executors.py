@@ -86,8 +86,8 @@ def test_a_cell_has_one_blas_thread_wherever_it_runs(
 ) -> None:
     module = sys.modules["dpsco_core.runs.study"]
     seen: list[set[int]] = []
-    real = module._run_with_ledger
-    monkeypatch.setattr(module, "_run_with_ledger", lambda *c: seen.append(threads()) or real(*c))
+    real = module._run
+    monkeypatch.setattr(module, "_run", lambda *c: seen.append(threads()) or real(*c))
     with threadpool_limits(3, user_api="blas"):
         before = threads()
         with one_blas_thread():

@@ -37,8 +37,7 @@ RUNS = {
 
 
 def run(scenario: Scenario) -> Outcome:
-    MODULE._draw_data.cache_clear()
-    MODULE._draw_sample.cache_clear()
+    MODULE._draw.cache_clear()
     (outcome,) = study(scenario)
     return outcome
 

@@ -25,11 +25,10 @@ from dpsco_core.problems.samples.users import ItemSample
 from dpsco_core.runs.study import (
     Cell,
     Outcome,
-    _data_point,
-    _draw_data,
-    _draw_sample,
+    _draw,
     canonical,
     cells,
+    data_point,
     run_cell,
     stream,
     study,
@@ -57,7 +56,7 @@ def numbers(outcomes: Iterator[Outcome]) -> dict[tuple[Any, ...], str]:
 
 
 def records(point: Scenario, trial: int = 0) -> np.ndarray:
-    return _draw_data(_data_point(canonical(point)), trial)[1].x
+    return _draw(data_point(canonical(point)), trial)[1].x
 
 
 def fingerprint(sample: Sample) -> tuple[float, ...]:
@@ -68,7 +67,7 @@ def fingerprint(sample: Sample) -> tuple[float, ...]:
 
 def drawn(point: Scenario, trial: int = 0) -> tuple[float, ...]:
     """The fingerprint of the sample that the optimisers get at `point`."""
-    return fingerprint(_draw_sample(_data_point(canonical(point)), trial)[1])
+    return fingerprint(_draw(data_point(canonical(point)), trial)[1])
 
 
 # -- order and executors --------------------------------------------------------------------------
@@ -186,7 +185,7 @@ def test_all_methods_of_a_trial_see_the_same_records(
 ) -> None:
     seen: dict[str, np.ndarray] = {}
     for slug in MEAN_METHODS:
-        _draw_data.cache_clear()  # drawn again, not remembered
+        _draw.cache_clear()  # drawn again, not remembered
         cell = Cell(
             point=canonical(replace(SMALL, distribution=distribution)), method=slug, x=None, trial=1
         )
@@ -230,7 +229,7 @@ def test_all_optimisers_of_a_trial_see_the_same_records(
     # So small a budget that hard instances have many spikes.
     scenario = replace(SMALL_RISK, problem=problem, distribution=distribution, epsilon=0.3)
     for cell in cells(replace(scenario, trials=1)):
-        _draw_sample.cache_clear()  # drawn again, not remembered
+        _draw.cache_clear()  # drawn again, not remembered
         run_cell(cell)
     assert len(seen) >= 5
     assert len(set(seen.values())) == 1
@@ -287,15 +286,15 @@ def test_data_are_paired_across_an_epsilon_axis() -> None:
 
 @pytest.mark.parametrize("distribution", ["spike", "hypercube"])
 def test_a_hard_instance_draws_a_new_pattern_in_every_trial(distribution: str) -> None:
-    point = _data_point(canonical(replace(SMALL, d=40, distribution=distribution)))
-    means = [_draw_data(point, trial)[0].distribution.mean for trial in range(5)]
+    point = data_point(canonical(replace(SMALL, d=40, distribution=distribution)))
+    means = [_draw(point, trial)[0].distribution.mean for trial in range(5)]
     assert len({mean.tobytes() for mean in means}) == 5
     assert np.ptp([np.linalg.norm(mean) for mean in means]) < 1e-12
 
 
 def test_a_hard_instance_follows_the_budget() -> None:
     hard = replace(SMALL, distribution="hypercube")
-    one, other = (_data_point(canonical(replace(hard, epsilon=e))) for e in (0.1, 10.0))
+    one, other = (data_point(canonical(replace(hard, epsilon=e))) for e in (0.1, 10.0))
     assert one.instance.spike_probability != other.instance.spike_probability
 
 
@@ -346,7 +345,7 @@ def test_the_error_is_the_distance_to_the_true_mean() -> None:
 def test_the_error_of_an_optimiser_is_its_excess_risk() -> None:
     scenario = replace(SMALL_RISK, problem="quadratic", methods=("sco.erm",), trials=1)
     (outcome,) = study(scenario)
-    sample = _draw_sample(_data_point(canonical(scenario)), 0)[1]
+    sample = _draw(data_point(canonical(scenario)), 0)[1]
     average = -sample.mean_gradient(np.zeros(scenario.d))  # of the records: inside the ball
     mean = np.full(scenario.d, scenario.offset / math.sqrt(scenario.d))
     assert np.linalg.norm(average) < scenario.diameter / 2
@@ -414,8 +413,7 @@ def test_a_refusal_draws_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     def forbidden(*_: object) -> None:
         raise AssertionError("records were drawn")
 
-    monkeypatch.setattr(MODULE, "_draw_data", forbidden)
-    monkeypatch.setattr(MODULE, "_draw_sample", forbidden)
+    monkeypatch.setattr(MODULE, "_draw", forbidden)
     scenario = replace(SMALL, delta=0.0, trials=1, methods=("mean.clipped",))
     assert next(study(scenario)).not_applicable
     scenario = replace(SMALL_RISK, trials=1, methods=("sco.cwme-strong",))
