@@ -1,7 +1,7 @@
 """What the mean estimators share: shares of the budget, and blocked clipping."""
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -35,6 +35,22 @@ def check_kind(name: str, value: object, reader: str, such_as: str) -> None:
     require(hasattr(value, reader), name, f"an object such as {such_as}", type(value).__name__)
 
 
+def check_count(name: str, value: object) -> None:
+    """Check a number of blocks or groups that is given."""
+    ok = value is None or (isinstance(value, int) and value >= 1)
+    require(ok, name, "a positive integer", value)
+
+
+def check_parts(name: str, parts: int, n: int) -> None:
+    """Raise `NotApplicable` where so many blocks or groups cannot have a record each."""
+    if n < parts:
+        raise NotApplicable(
+            f"{parts} {name} need at least as many records, and n={n}.",
+            nearest=f"set n={parts}",
+            changes=(("n", parts),),
+        )
+
+
 def check_rows(rows: Rows, setting: Setting) -> None:
     """Check that `rows` have the setting's size: the sensitivity of a plan holds for that n and d.
 
@@ -45,11 +61,14 @@ def check_rows(rows: Rows, setting: Setting) -> None:
     require(rows.d == setting.d, "d", f"the dimension of the rows, {rows.d}", setting.d)
 
 
-def into_ball(value: Vector, bound: float) -> Vector:
-    """Return the point of the ball of a public bound that is nearest to a released value.
+def scaled_bound(setting: Setting) -> tuple[float, float]:
+    """Return the moment scale, and the public bound on the mean in its units."""
+    scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
+    return scale, setting.constants.mean_gradient_bound / scale
 
-    What is already private stays so, and no point of the ball gets farther away.
-    """
+
+def into_ball(value: Vector, bound: float) -> Vector:
+    """Return the point of the ball of a public bound that is nearest to a released value."""
     norm = float(np.linalg.norm(value))
     return value if norm <= bound else value * (bound / norm)
 
@@ -87,23 +106,23 @@ def zhao_share(setting: Setting, calibration: Calibration) -> float:
     return gaussian_share(setting, calibration)
 
 
-def sum_of_rows(rows: Rows, start: int, stop: int) -> Vector:
+def sum_of_rows(rows: Rows, start: int = 0, stop: int | None = None) -> Vector:
     """Return the sum of rows `start` to `stop`, shape (d,), block by block."""
-    if (start, stop) == (0, rows.n):
-        return rows.total(sum_of_all)
-    return _sum_of_blocks(rows.blocks(start, stop), rows.d)
-
-
-def sum_of_all(rows: Rows) -> Vector:
-    """Return the sum of all rows, shape (d,)."""
-    return _sum_of_blocks(rows.blocks(), rows.d)
-
-
-def _sum_of_blocks(blocks: Iterable[Vector], d: int) -> Vector:
-    total = np.zeros(d)
-    for block in blocks:
+    total = np.zeros(rows.d)
+    for block in rows.blocks(start, stop):
         total += np.add.reduce(real_array("rows", block), axis=0)
     return total
+
+
+def block_means(rows: Rows, blocks: int, sum_of: Callable[..., Vector]) -> Vector:
+    """Return the means of consecutive blocks of n // blocks rows each, shape (blocks, d).
+
+    `sum_of` takes rows, a start and a stop. The remainder is dropped.
+    """
+    size = rows.n // blocks
+    if blocks == 1:
+        return rows.total(sum_of)[None, :] / size
+    return np.stack([sum_of(rows, i * size, (i + 1) * size) / size for i in range(blocks)])
 
 
 def clip_to_ball(block: Vector, radius: float) -> tuple[Vector, Vector]:
@@ -152,12 +171,12 @@ def clipped_parts(rows: Rows, radius: float) -> Iterator[tuple[Vector, Vector]]:
 
 
 def clipped_mean(rows: Rows, radius: float) -> Vector:
-    """Return the mean of the rows after projection on the ball of `radius`, shape (d,)."""
+    """Return the mean of the rows, projected on the ball of `radius`, shape (d,)."""
     return rows.total(partial(clipped_sum, radius=radius)) / rows.n
 
 
 def clipped_sum(rows: Rows, radius: float) -> Vector:
-    """Return the sum of the rows after projection on the ball of `radius`, shape (d,)."""
+    """Return the sum of the rows, projected on the ball of `radius`, shape (d,)."""
     total = np.zeros(rows.d)
     for safe, weights in clipped_parts(rows, radius):
         total += weights @ safe
@@ -186,33 +205,17 @@ def clip_scaled(
     return base, weights
 
 
-def clipped_block_means(
-    rows: Rows,
-    limit: float,  # Positive. NaN entries count as 0; infinite ones are clipped like any other.
-    blocks: int,  # between 1 and n; each block has ``n // blocks`` rows, the remainder is dropped
+def clipped_block_means(rows: Rows, limit: float, blocks: int) -> Vector:
+    """Return `block_means` after clipping every entry to [-limit, limit]; a NaN counts as 0."""
+    return block_means(rows, blocks, partial(sum_of_clipped_entries, limit=limit))
+
+
+def sum_of_clipped_entries(
+    rows: Rows, start: int = 0, stop: int | None = None, *, limit: float
 ) -> Vector:
-    """Return the means of consecutive blocks after clipping every entry to [-limit, limit].
-
-    The result has shape (blocks, d).
-    """
-    size = rows.n // blocks
-    if blocks == 1:
-        return rows.total(partial(sum_of_clipped_entries, limit=limit))[None, :] / size
-    means = np.empty((blocks, rows.d))
-    for i in range(blocks):
-        own = rows.blocks(i * size, (i + 1) * size)
-        means[i] = _sum_of_clipped(own, rows.d, limit) / size
-    return means
-
-
-def sum_of_clipped_entries(rows: Rows, limit: float) -> Vector:
-    """Return the sum of all rows with every entry clipped to [-limit, limit], shape (d,)."""
-    return _sum_of_clipped(rows.blocks(), rows.d, limit)
-
-
-def _sum_of_clipped(blocks: Iterable[Vector], d: int, limit: float) -> Vector:
-    total, space = np.zeros(d), np.empty((0, d))
-    for block in (real_array("rows", block) for block in blocks):
+    """Return the sum of rows with every entry clipped to [-limit, limit], shape (d,)."""
+    total, space = np.zeros(rows.d), np.empty((0, rows.d))
+    for block in (real_array("rows", block) for block in rows.blocks(start, stop)):
         if len(space) < len(block):
             space = np.empty_like(block)
         clipped = np.clip(block, -limit, limit, out=space[: len(block)])

@@ -16,6 +16,7 @@ from dpsco_core.methods.mean.base import (
     check_rows,
     clipped_mean,
     hinge_bias,
+    scaled_bound,
     zhao_share,
 )
 from dpsco_core.methods.mean.sentences import EXAMPLE, KNOWN_SET
@@ -27,8 +28,6 @@ from dpsco_core.problems.base import Setting
 
 @dataclass(frozen=True, kw_only=True)
 class ClippedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     clip_radius: float
     rho: float
     l2_sensitivity: float
@@ -123,12 +122,10 @@ class SimpleClipping(PrivateMethod):
 
     def plan(self, setting: Setting) -> ClippedPlan:
         rho = zhao_share(setting, self.calibration)
-        if self.radius is not None:
-            radius = self.radius
-        elif self.tuning == "theory":
-            radius = theorem_radius(setting, rho)
-        else:
-            radius = practical_radius(setting, rho)
+        radius = self.radius
+        if radius is None:
+            choose = theorem_radius if self.tuning == "theory" else practical_radius
+            radius = choose(setting, rho)
         check_level("radius", radius)
         sensitivity = 2 * radius / setting.n
         return ClippedPlan(
@@ -144,9 +141,8 @@ class SimpleClipping(PrivateMethod):
     ) -> Release:
         """Run Algorithm 2."""
         check_rows(rows, plan.setting)
-        average = clipped_mean(rows, plan.clip_radius)  # steps 1 and 2
         value = ledger.gaussian(
-            average,
+            clipped_mean(rows, plan.clip_radius),  # steps 1 and 2
             l2_sensitivity=plan.l2_sensitivity,
             rho=plan.rho,
             rng=rng,
@@ -169,8 +165,7 @@ def theorem_radius(setting: Setting, rho: float) -> float:
     size = setting.d * math.log(6) + math.log(2 / FAILURE_PROBABILITY)
     slope = 4 * math.sqrt(size / rho) / setting.n + 8 * size / setting.n
     moment = setting.constants.directional_moment
-    radius: float = math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order)
-    return radius
+    return float(math.sqrt(setting.d) * moment * slope ** (-1 / setting.moment_order))
 
 
 @lru_cache(maxsize=4096)
@@ -184,15 +179,13 @@ def practical_radius(setting: Setting, rho: float) -> float:
     :math:`d\kappa_p^2 t^{2-2p} + 2dR^2/(\rho n^2)`. For other laws this is a heuristic of accuracy;
     privacy holds for every radius.
     """
-    d, order = setting.d, setting.moment_order
-    scale = setting.constants.coordinate_moment ** (1 / order)
-    bulk = setting.constants.mean_gradient_bound / scale + math.sqrt(d)
+    scale, bound = scaled_bound(setting)
+    bulk = bound + math.sqrt(setting.d)
     noise = 2 / (rho * setting.n**2)
 
     def squared_error(log_t: float) -> float:
         t = math.exp(log_t)
-        error: float = hinge_bias(t, order) ** 2 + noise * (bulk + t) ** 2
-        return error
+        return float(hinge_bias(t, setting.moment_order) ** 2 + noise * (bulk + t) ** 2)
 
     log_t, _ = smallest_between(squared_error, -12.0, 40.0, of="clip radius")
-    return float(scale * (bulk + math.exp(log_t)))
+    return scale * (bulk + math.exp(log_t))

@@ -73,11 +73,10 @@ class SmoothTable:
             value *= u
         where = np.flatnonzero(far)
         if len(where):
-            value.reshape(-1)[where] = self._of_far(u.reshape(-1)[where])
+            value.reshape(-1)[where] = self._beyond(u.reshape(-1)[where])
         return value
 
-    def _of_far(self, u: Vector) -> Vector:
-        """As `of`, for entries beyond the first cubic, shape (k,)."""
+    def _beyond(self, u: Vector) -> Vector:
         constant, linear, square, cube = self.coefficients
         # A NaN becomes the far end, and is set to 0 in the end.
         place = np.fmin(self.cells_per_unit / np.abs(u), float(len(constant)))
@@ -105,11 +104,8 @@ def smoothed_supremum(smoothing_variance: float) -> float:
     return 2 * SQRT2 / 3 * math.erf(1 / math.sqrt(2 * smoothing_variance))
 
 
-def smoothed_clip(
-    u: Vector,  # entries divided by tau; converted to float64
-    smoothing_variance: float,  # c, in [1e-4, 2]
-) -> Vector:
-    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, entry by entry.
+def smoothed_clip(u: Vector, smoothing_variance: float) -> Vector:
+    r"""Return :math:`\psi(u; c) = E\phi(u(1 + \sqrt c Z))`, entry by entry, c in [1e-4, 2].
 
     Odd, non-decreasing to the accuracy of 1e-12, and never above `smoothed_supremum` in absolute
     value, exactly: rounding and interpolation cannot widen the sensitivity. A NaN counts as 0.
@@ -129,7 +125,7 @@ def smoothed_clip(
 
 @lru_cache(maxsize=32)
 def smooth_table(smoothing_variance: float) -> SmoothTable:
-    """Return the table of one c in [1e-4, 2]; a tenth of a second at most, and kept."""
+    """Return the table of one c in [1e-4, 2], which takes a tenth of a second at most."""
     check_variance(smoothing_variance)
     s = math.sqrt(smoothing_variance)
     bulk = SQRT2 / (1 + BULK * s)
@@ -137,8 +133,7 @@ def smooth_table(smoothing_variance: float) -> SmoothTable:
     w = h * np.arange(math.ceil(1 / (bulk * h)) + 1)
     parts = [_values_and_slopes(w[low : low + PIECE], s) for low in range(0, len(w), PIECE)]
     value, slope = (np.concatenate(found) for found in zip(*parts, strict=True))
-    step, slope = np.diff(value), h * slope
-    start, end = slope[:-1], slope[1:]
+    step, start, end = np.diff(value), h * slope[:-1], h * slope[1:]
     cubic = -(1 + 3 * smoothing_variance) / 6
     top = smoothed_supremum(smoothing_variance)
     # The first cubic increases up to bulk, since bulk^2 < 2/(1 + 3c).
@@ -172,10 +167,6 @@ def _values_and_slopes(w: Vector, s: float) -> tuple[Vector, Vector]:
 
 
 def check_variance(smoothing_variance: float) -> None:
-    """Check the c of a smooth truncation."""
-    require(
-        SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE,
-        "smoothing_variance",
-        f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}",
-        smoothing_variance,
-    )
+    ok = SMALLEST_VARIANCE <= smoothing_variance <= LARGEST_VARIANCE
+    must = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
+    require(ok, "smoothing_variance", must, smoothing_variance)

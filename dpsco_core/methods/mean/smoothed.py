@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dpsco_core.base.arrays import real_array
+from dpsco_core.base.arrays import Vector, real_array
 from dpsco_core.base.cards import KAMATH_2022, MethodCard
 from dpsco_core.base.search import smallest, smallest_between
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import MethodCost, Plan, PrivateMethod, Release, Stage
-from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share
+from dpsco_core.methods.mean.base import check_level, check_rows, gaussian_share, scaled_bound
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.mean.smooth_clip import (
     SQRT2,
@@ -26,15 +25,12 @@ from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
 SMALLEST_TAU = 10.0
-VARIANCES = (0.1, 0.25, 0.5, 1.0)
-PRINTED_VARIANCES = (1.0,)  # where the printed noise is enough
+VARIANCES: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0)
 PIECE = 32_768  # entries whose intermediate results fit the cache
 
 
 @dataclass(frozen=True, kw_only=True)
 class SmoothedPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     tau: float  # truncation level
     smoothing_variance: float  # c, of the multiplicative smoothing
     rho: float  # the share of the budget
@@ -43,13 +39,13 @@ class SmoothedPlan(Plan):
     noise_std: float  # per coordinate
 
 
-def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:
+def smoothed_mean(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
     r"""Return :math:`\frac\tau n\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     part = partial(smoothed_sum, tau=tau, smoothing_variance=smoothing_variance)
     return tau * rows.total(part) / rows.n
 
 
-def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> NDArray[np.float64]:
+def smoothed_sum(rows: Rows, tau: float, smoothing_variance: float) -> Vector:
     r"""Return :math:`\sum_i\psi(X_i/\tau; c)`, shape (d,)."""
     total = np.zeros(rows.d)
     step = max(1, PIECE // rows.d)
@@ -162,7 +158,6 @@ class NoiseSmoothing(PrivateMethod):
         rho = gaussian_share(setting, self.calibration)
         tau, variance = self._parameters(setting, rho)
         check_level("tau", tau)
-        proven = tau * unit_sensitivity(setting, variance)
         used = tau * self._unit_sensitivity(setting, variance)
         return SmoothedPlan(
             setting=setting,
@@ -170,22 +165,24 @@ class NoiseSmoothing(PrivateMethod):
             smoothing_variance=variance,
             rho=rho,
             l2_sensitivity=used,
-            proven_l2_sensitivity=proven,
+            proven_l2_sensitivity=tau * unit_sensitivity(setting, variance),
             noise_std=gaussian_noise_std(used, rho),
         )
 
     def _parameters(self, setting: Setting, rho: float) -> tuple[float, float]:
-        variance = self.smoothing_variance
+        tau, variance = self.tau, self.smoothing_variance
         if self.tuning == "theory":
             balance = math.sqrt(math.sqrt(rho / setting.d) * setting.n)
-            scale = setting.constants.coordinate_moment ** (1 / setting.moment_order)
-            tau = self.tau if self.tau is not None else scale * max(SMALLEST_TAU, balance)
+            if tau is None:
+                tau = scaled_bound(setting)[0] * max(SMALLEST_TAU, balance)
             return tau, 1.0 if variance is None else variance
-        choices = PRINTED_VARIANCES if self.calibration == "paper" else VARIANCES
+        choices = (
+            VARIANCES if self.calibration == "tight" else (1.0,)
+        )  # the printed noise is enough
         if variance is not None:
             choices = (variance,)
-        if self.tau is not None:
-            return self.tau, choices[-1]
+        if tau is not None:
+            return tau, choices[-1]
         found = [
             (*practical_tau(setting, rho, c, self._unit_sensitivity(setting, c)), c)
             for c in choices
@@ -194,8 +191,9 @@ class NoiseSmoothing(PrivateMethod):
         return tau, best
 
     def _unit_sensitivity(self, setting: Setting, variance: float) -> float:
+        """Return what the noise is calibrated to at tau = 1; printed is sqrt(2d)/n."""
         if self.calibration == "paper":
-            return printed_unit_sensitivity(setting)
+            return SQRT2 * math.sqrt(setting.d) / setting.n
         return unit_sensitivity(setting, variance)
 
     def release(
@@ -203,9 +201,8 @@ class NoiseSmoothing(PrivateMethod):
     ) -> Release:
         """Run CDPNSME."""
         check_rows(rows, plan.setting)
-        average = smoothed_mean(rows, plan.tau, plan.smoothing_variance)  # step 1
         value = ledger.gaussian(  # step 2
-            average,
+            smoothed_mean(rows, plan.tau, plan.smoothing_variance),  # step 1
             l2_sensitivity=plan.l2_sensitivity,
             proven_l2_sensitivity=plan.proven_l2_sensitivity,
             rho=plan.rho,
@@ -229,11 +226,6 @@ def unit_sensitivity(setting: Setting, smoothing_variance: float) -> float:
     return 2 * smoothed_supremum(smoothing_variance) * math.sqrt(setting.d) / setting.n
 
 
-def printed_unit_sensitivity(setting: Setting) -> float:
-    r"""Return what the printed noise is calibrated to at tau = 1, :math:`\sqrt{2d}/n`."""
-    return SQRT2 * math.sqrt(setting.d) / setting.n
-
-
 @lru_cache(maxsize=4096)
 def practical_tau(
     setting: Setting, rho: float, smoothing_variance: float, sensitivity_per_unit: float
@@ -246,8 +238,8 @@ def practical_tau(
     ``tau * sensitivity_per_unit``. The variance term :math:`(1+c)v/n` does not depend on tau.
     """
     d, order, c = setting.d, setting.moment_order, smoothing_variance
-    scale = setting.constants.coordinate_moment ** (1 / order)
-    mean = setting.constants.mean_gradient_bound / scale / math.sqrt(d)
+    scale, bound = scaled_bound(setting)
+    mean = bound / math.sqrt(d)
     second = 3 * (1 + c) * (1 + mean**2) / (8 * SQRT2)
     # E|1 + sqrt(c) Z|^3 is at most the square root of the sixth moment.
     third = math.sqrt(1 + 15 * c + 45 * c**2 + 15 * c**3) * (1 + mean) ** 3 / 6

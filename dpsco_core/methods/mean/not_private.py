@@ -1,26 +1,73 @@
-"""Coordinate-wise median of means: the robust non-private baseline."""
+"""The references without privacy: the sample mean, and the coordinate-wise median of means."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from dpsco_core.base.cards import KAMATH_2022, MethodCard
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.cards import FOLKLORE, KAMATH_2022, MethodCard
 from dpsco_core.data.rows import Rows
 from dpsco_core.methods.base import Method, MethodCost, Plan, Release
-from dpsco_core.methods.mean.base import FAILURE_PROBABILITY, check_rows, sum_of_rows
-from dpsco_core.methods.mean.sentences import NO_BOUND, OVER_N
+from dpsco_core.methods.mean.base import (
+    FAILURE_PROBABILITY,
+    block_means,
+    check_count,
+    check_parts,
+    check_rows,
+    sum_of_rows,
+)
+from dpsco_core.methods.mean.sentences import EXAMPLE, NO_BOUND, OVER_N
 from dpsco_core.methods.story import Story
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.problems.base import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
-class MedianOfMeansPlan(Plan):
-    """`blocks` consecutive blocks of `block_size` records each."""
+class SampleMean(Method):
+    r"""The average of the records, without privacy: :math:`\bar X = \frac1n\sum_i X_i`."""
 
-    blocks: int
+    reads = "summed"
+    cost = MethodCost(fixed=8e3, per_row=0.2, per_element=0.27)
+    card = MethodCard(
+        slug="mean.sample",
+        name="Sample mean",
+        paper=FOLKLORE,
+        statement="arithmetic mean",
+        summary="The plain average of the records. Not private: it shows what privacy costs.",
+        privacy="none",
+        rate="upper.mean.sample",
+    )
+    story = Story(
+        what="Adds all records and divides by n. Among unbiased estimators it has the least "
+        "variance for Gaussian data, and its mean squared error is the trace of the covariance "
+        "over n. It is the grey reference of every figure: no privacy at all.",
+        steps=(r"Return $\bar X = \frac1n\sum_{i=1}^n X_i$.",),
+        assumptions=("A finite variance, so that the error has a mean square.",),
+        privacy=None,
+        smooth="no loss",
+        order=r"O(nd)",
+        cost="One pass over the records.",
+        when="As the reference without privacy.",
+        pitfalls=(
+            NO_BOUND,
+            "One wild record can move it anywhere: with heavy tails its error has heavy tails too.",
+        ),
+        example=EXAMPLE,
+    )
+    colour = "grey"
+    symbol = "circle"
+
+    def plan(self, setting: Setting) -> Plan:
+        return Plan(setting=setting)
+
+    def release(self, rows: Rows, plan: Plan, ledger: Ledger, rng: np.random.Generator) -> Release:
+        """Return the average; nothing is spent and nothing is protected."""
+        return Release(value=rows.total(sum_of_rows) / rows.n, ledger=ledger)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MedianOfMeansPlan(Plan):
+    blocks: int  # so many consecutive ones
     block_size: int
 
 
@@ -73,20 +120,13 @@ class MedianOfMeans(Method):
     symbol = "circle-open"
 
     def __post_init__(self) -> None:
-        ok = self.blocks is None or (isinstance(self.blocks, int) and self.blocks >= 1)
-        require(ok, "blocks", "a positive integer", self.blocks)
+        check_count("blocks", self.blocks)
 
     def plan(self, setting: Setting) -> MedianOfMeansPlan:
-        """Return the number and the size of the blocks."""
         blocks = self.blocks
         if blocks is None:
             blocks = min(setting.n, math.ceil(4 * math.log(2 * setting.d / FAILURE_PROBABILITY)))
-        if setting.n < blocks:
-            raise NotApplicable(
-                f"{blocks} blocks need at least as many records, and n={setting.n}.",
-                nearest=f"set n={blocks}",
-                changes=(("n", blocks),),
-            )
+        check_parts("blocks", blocks, setting.n)
         return MedianOfMeansPlan(setting=setting, blocks=blocks, block_size=setting.n // blocks)
 
     def release(
@@ -94,10 +134,5 @@ class MedianOfMeans(Method):
     ) -> Release:
         """Return the median of the block means; nothing is spent and nothing is protected."""
         check_rows(rows, plan.setting)
-        size = plan.block_size
-        means = np.stack(
-            [sum_of_rows(rows, i * size, (i + 1) * size) / size for i in range(plan.blocks)]
-        )
-        return Release(
-            value=np.median(means, axis=0), ledger=ledger, diagnostics={"blocks": plan.blocks}
-        )
+        value = np.median(block_means(rows, plan.blocks, sum_of_rows), axis=0)
+        return Release(value=value, ledger=ledger, diagnostics={"blocks": plan.blocks})
