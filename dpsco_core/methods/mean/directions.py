@@ -29,7 +29,7 @@ def walk_to_centre(
     points: Vector,  # the noisy group means, shape (k, d)
     left_out: int,  # k minus the number r of projections that must lie beyond
     steps: int,  # at most so many moves; the distance is evaluated once more after the last
-    rng: np.random.Generator,  # for the starting directions of the search when min(k, d) >= 3
+    rng: np.random.Generator,
 ) -> Vector:
     """Run steps 4 and 5 of Algorithm 3 from c = 0.
 
@@ -80,12 +80,6 @@ def quantile_of_projections(offsets: Vector, directions: Vector, left_out: int) 
     return np.partition(directions @ offsets.T, left_out, axis=1)[:, left_out]
 
 
-def project_to_ball(point: Vector, radius: float) -> Vector:
-    """Return the projection on the centred l2 ball of `radius` (may be infinite)."""
-    norm = float(np.linalg.norm(point))
-    return point if norm <= radius else point * (radius / norm)
-
-
 def _critical_directions(offsets: Vector) -> Vector:
     """Directions where two projections tie, and those of the points themselves (d = 2)."""
     i, j = np.triu_indices(len(offsets), 1)
@@ -101,7 +95,7 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
     angles = np.arctan2(offsets[:, 1], offsets[:, 0])
     needed = len(offsets) - left_out
     low, high = -float(norms.max()) - 1e-300, float(norms.max())
-    best = _angle_in_arcs(norms, angles, low, needed)
+    best = 0.0  # the lowest level holds everywhere
     for _ in range(100):
         middle = (low + high) / 2
         angle = _angle_in_arcs(norms, angles, middle, needed)
@@ -109,7 +103,6 @@ def _furthest_in_plane(offsets: Vector, left_out: int) -> tuple[float, Vector]:
             high = middle
         else:
             low, best = middle, angle
-    assert best is not None  # the lowest level holds everywhere
     direction = np.array([math.cos(best), math.sin(best)])
     value = quantile_of_projections(offsets, direction[None, :], left_out)
     return float(value[0]), direction
@@ -134,9 +127,7 @@ def _angle_in_arcs(norms: Vector, angles: Vector, level: float, needed: int) -> 
     order = np.lexsort((-change, where))  # closed arcs: open before close at a tie
     count = everywhere + np.cumsum(change[order])
     inside = np.flatnonzero((count >= needed) & (where[order] >= 0) & (where[order] < 2 * math.pi))
-    if not len(inside):
-        return None
-    return float(where[order][inside[0]])
+    return float(where[order][inside[0]]) if len(inside) else None
 
 
 def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[float, Vector]:
@@ -145,7 +136,7 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
     median, mean = np.median(offsets, axis=0), offsets.mean(axis=0)
     some = offsets[: min(points, POINT_DIRECTIONS)]
     random = rng.standard_normal((RANDOM_DIRECTIONS, dimension))
-    found = np.concatenate([median[None], -median[None], mean[None], -mean[None], some, random])
+    found = np.vstack([median, -median, mean, -mean, some, random])
     directions = _unit(found[np.vecdot(found, found) > 0])
     values = quantile_of_projections(offsets, directions, left_out)
     directions = directions[np.argsort(values)[-ASCENTS:]]
@@ -159,7 +150,8 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
     for _ in range(ASCENT_STEPS):
         pull = np.add.reduce(offsets[order[:, low:high]], axis=1)
         pull -= np.vecdot(pull, directions)[:, None] * directions
-        moved = _unit(directions + step * _unit_or_zero(pull))
+        norms = np.sqrt(np.vecdot(pull, pull))[:, None]
+        moved = _unit(directions + step * (pull / np.where(norms > 0, norms, 1.0)))
         projections = moved @ offsets.T
         ranks = np.argsort(projections, axis=1)
         new = projections[each, ranks[:, left_out]]
@@ -167,11 +159,8 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
         if better.all():
             directions, values, order = moved, new, ranks
             continue
-        directions[better], values[better], order[better] = (
-            moved[better],
-            new[better],
-            ranks[better],
-        )
+        for kept, found in ((directions, moved), (values, new), (order, ranks)):
+            kept[better] = found[better]
         step[~better] *= 0.6
     i = int(np.argmax(values))
     return float(values[i]), directions[i]
@@ -180,8 +169,3 @@ def _ascend(offsets: Vector, left_out: int, rng: np.random.Generator) -> tuple[f
 def _unit(vectors: Vector) -> Vector:
     unit: Vector = vectors / np.sqrt(np.vecdot(vectors, vectors))[:, None]
     return unit
-
-
-def _unit_or_zero(vectors: Vector) -> Vector:
-    norms = np.sqrt(np.vecdot(vectors, vectors))[:, None]
-    return vectors / np.where(norms > 0, norms, 1.0)

@@ -9,18 +9,21 @@ from scipy.sparse import csc_array
 
 from dpsco_core.base.arrays import Vector
 from dpsco_core.base.cards import ZHAO_2024, MethodCard
-from dpsco_core.base.errors import NotApplicable, require
+from dpsco_core.base.errors import require
 from dpsco_core.data.rows import Rows, rows_per_block
 from dpsco_core.methods.base import Calibration, MethodCost, Plan, PrivateMethod, Release, Stage
 from dpsco_core.methods.mean.base import (
     FAILURE_PROBABILITY,
+    check_count,
     check_level,
+    check_parts,
     check_rows,
     clipped_parts,
+    into_ball,
     zhao_share,
 )
 from dpsco_core.methods.mean.clipped import practical_radius, theorem_radius
-from dpsco_core.methods.mean.directions import project_to_ball, walk_to_centre
+from dpsco_core.methods.mean.directions import walk_to_centre
 from dpsco_core.methods.mean.sentences import KNOWN_SET, OVER_N
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.amplification import Route, ShuffleAmplification, amplify
@@ -29,55 +32,6 @@ from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std
 from dpsco_core.problems.base import Setting
 
-
-def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Return the group of every record, shape (n,), by a fresh uniformly random assignment.
-
-    Independent of the data, and different at every call. Each group has n // groups records; the
-    n mod groups that do not fit are left out, uniformly at random, and are in "group" `groups`.
-    Privacy by amplification is void if it is released.
-    """
-    size = n // groups
-    group = np.full(n, groups, dtype=np.int32)
-    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
-    rng.shuffle(group)
-    return group
-
-
-def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
-    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
-
-    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
-    with one entry a record, its weight, in the row of its group. Where the groups outnumber the
-    rows of a block the matrix has the groups that are there alone.
-
-    `group` is as `secret_groups` gives it, shape (n,), and `radius` a level that `check_level`
-    allows.
-    """
-    sums = np.zeros((groups + 1, rows.d))
-    few = groups < rows_per_block(rows.d)
-    low = 0
-    for safe, weights in clipped_parts(rows, radius):
-        place = group[low : low + len(safe)]
-        if few:
-            sums += _sums_by_place(safe, weights, place, groups + 1)
-        else:
-            there, among = np.unique(place, return_inverse=True)
-            sums[there] += _sums_by_place(safe, weights, among, len(there))
-        low += len(safe)
-    sums /= rows.n // groups
-    return sums[:groups]
-
-
-def _sums_by_place(
-    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
-) -> Vector:
-    """Return the weighted sum of the rows of every place, shape (count, d)."""
-    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
-    return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
-
-
-LOG_CONTRACTION = math.log(256 / 233)  # Lemma 8 at inner step 1/4
 PRACTICAL_GROUPS = 8
 PRACTICAL_STEPS = 30, 60  # of the walk: enough from most starts, and at most
 PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deepest point
@@ -85,8 +39,6 @@ PRACTICAL_ROUNDS = 16  # among them, those near the end, which look for the deep
 
 @dataclass(frozen=True, kw_only=True)
 class IterativePlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     clip_radius: float  # R
     # k groups of m records
     groups: int
@@ -210,8 +162,7 @@ class IterativeUpdating(PrivateMethod):
     symbol = "star"
 
     def __post_init__(self) -> None:
-        ok = self.groups is None or (isinstance(self.groups, int) and self.groups >= 1)
-        require(ok, "groups", "a positive integer", self.groups)
+        check_count("groups", self.groups)
         ok = self.quantile is None or 0.5 < self.quantile < 1
         require(ok, "quantile", "a number above 0.5 and below 1", self.quantile)
 
@@ -222,12 +173,7 @@ class IterativeUpdating(PrivateMethod):
         groups = self.groups
         if groups is None:
             groups = theory_groups() if theory else min(PRACTICAL_GROUPS, n)
-        if n < groups:
-            raise NotApplicable(
-                f"{groups} groups need at least as many records, and n={n}.",
-                nearest=f"set n={groups}",
-                changes=(("n", groups),),
-            )
+        check_parts("groups", groups, n)
         quantile = self.quantile if self.quantile is not None else (0.9 if theory else 0.6)
         size = n // groups
         amplification = _best_amplification(setting, groups, rho, self.calibration)
@@ -240,7 +186,6 @@ class IterativeUpdating(PrivateMethod):
             radius = choose(setting, rho / groups)
         check_level("radius", radius)
         sensitivity = 2 * radius / size
-        left_out = math.floor((1 - quantile) * groups + 1e-9)
         r0 = group_radius(setting, radius, groups, rho, 1 - quantile)
         noise = gaussian_noise_std(sensitivity, rho)
         return IterativePlan(
@@ -248,7 +193,7 @@ class IterativeUpdating(PrivateMethod):
             clip_radius=radius,
             groups=groups,
             group_size=size,
-            left_out=left_out,
+            left_out=math.floor((1 - quantile) * groups + 1e-9),
             rho=rho,
             l2_sensitivity=sensitivity,
             noise_std=noise,
@@ -284,7 +229,7 @@ class IterativeUpdating(PrivateMethod):
         centre = walk_to_centre(noisy, plan.left_out, plan.inner_steps, rng)  # steps 4, 5
         bound = plan.setting.constants.mean_gradient_bound
         return Release(
-            value=project_to_ball(centre, bound),
+            value=into_ball(centre, bound),
             ledger=ledger,
             diagnostics={
                 "clip_radius": plan.clip_radius,
@@ -296,8 +241,51 @@ class IterativeUpdating(PrivateMethod):
         )
 
 
+def secret_groups(n: int, groups: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Return the group of every record, shape (n,): a fresh uniformly random split of the records.
+
+    It is independent of the data and secret: privacy by amplification is void if it is released.
+    Each group has n // groups records; the others are left out at random, in "group" `groups`.
+    """
+    size = n // groups
+    group = np.full(n, groups, dtype=np.int32)
+    group[: groups * size].reshape(groups, size)[:] = np.arange(groups, dtype=np.int32)[:, None]
+    rng.shuffle(group)
+    return group
+
+
+def clipped_group_means(rows: Rows, group: NDArray[np.int32], groups: int, radius: float) -> Vector:
+    """Return the mean of every group after clipping records to norm `radius`, shape (groups, d).
+
+    One pass over the rows in their own order: the sums of a block are those of a sparse matrix
+    with one entry a record, its weight, in the row of its group. Where the groups outnumber the
+    rows of a block the matrix has the groups that are there alone.
+    """
+    sums = np.zeros((groups + 1, rows.d))
+    few = groups < rows_per_block(rows.d)
+    low = 0
+    for safe, weights in clipped_parts(rows, radius):
+        place = group[low : low + len(safe)]
+        if few:
+            sums += _sums_by_place(safe, weights, place, groups + 1)
+        else:
+            there, among = np.unique(place, return_inverse=True)
+            sums[there] += _sums_by_place(safe, weights, among, len(there))
+        low += len(safe)
+    sums /= rows.n // groups
+    return sums[:groups]
+
+
+def _sums_by_place(
+    rows: Vector, weights: Vector, places: NDArray[np.signedinteger], count: int
+) -> Vector:
+    """Return the weighted sum of the rows of every place, shape (count, d)."""
+    entries = (weights, places, np.arange(len(rows) + 1, dtype=np.int32))
+    return np.asarray(csc_array(entries, shape=(count, len(rows))) @ rows)
+
+
 def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
-    """Return a sentence where Theorem 5 says nothing about a run; empty where it does."""
+    """Return a sentence where Theorem 5 says nothing about a run."""
     if math.isinf(plan.group_radius):
         return (
             f"Theorem 5 says nothing here: its proof needs more than {plan.groups} groups at "
@@ -312,13 +300,7 @@ def vacuous(plan: IterativePlan, mean_bound: float) -> tuple[str, ...]:
 
 
 def theory_groups() -> int:
-    r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil` of Lemma 6 at beta = 0.05.
-
-    Examples
-    --------
-    >>> theory_groups()
-    2397
-    """
+    r"""Return :math:`k = \lceil 800\ln(1/\beta)\rceil = 2397` of Lemma 6 at beta = 0.05."""
     return math.ceil(800 * math.log(1 / FAILURE_PROBABILITY))
 
 
@@ -348,7 +330,7 @@ def walk_length(setting: Setting, r0: float) -> int:
     distance = setting.constants.directional_moment  # ||mu_Y|| <= M, and the walk starts at 0
     if not distance > 4 * r0:
         return 1
-    return math.ceil(2 * math.log(distance / (4 * r0)) / LOG_CONTRACTION)
+    return math.ceil(2 * math.log(distance / (4 * r0)) / math.log(256 / 233))
 
 
 def practical_length(setting: Setting, noise_std: float) -> int:
@@ -361,17 +343,14 @@ def practical_length(setting: Setting, noise_std: float) -> int:
     apart = setting.constants.mean_gradient_bound / (noise_std * math.sqrt(setting.d))
     if math.isinf(apart):
         return most
-    far = math.log(apart) / math.log(4 / 3) if apart > 1 else 0.0
+    far = math.log(max(apart, 1.0)) / math.log(4 / 3)
     return min(max(math.ceil(far) + PRACTICAL_ROUNDS, least), most)
 
 
 def _best_amplification(
     setting: Setting, groups: int, rho: float, calibration: Calibration
 ) -> ShuffleAmplification | None:
-    """Return the amplification that allows more than `rho` a group, if the budget admits one.
-
-    ``"paper"`` takes the printed one wherever its conditions hold, even where it allows less.
-    """
+    """Return the amplification that allows more than `rho` a group; the printed one if it holds."""
     budget = setting.budget
     if not isinstance(budget, ApproxDP):
         return None  # an amplified guarantee is not a zCDP guarantee

@@ -10,11 +10,11 @@ import math
 import numpy as np
 import pytest
 
+from dpsco_core.methods.mean.base import into_ball
 from dpsco_core.methods.mean.directions import (
     _critical_directions,
     _furthest_in_plane,
     furthest_direction,
-    project_to_ball,
     quantile_of_projections,
     walk_to_centre,
 )
@@ -198,6 +198,6 @@ def test_a_walk_of_no_steps_stays_at_the_origin() -> None:
 
 def test_projection_on_the_ball() -> None:
     point = np.array([3.0, 4.0])
-    np.testing.assert_allclose(project_to_ball(point, 2.0), [1.2, 1.6])
-    np.testing.assert_array_equal(project_to_ball(point, 5.0), point)
-    np.testing.assert_array_equal(project_to_ball(point, math.inf), point)
+    np.testing.assert_allclose(into_ball(point, 2.0), [1.2, 1.6])
+    np.testing.assert_array_equal(into_ball(point, 5.0), point)
+    np.testing.assert_array_equal(into_ball(point, math.inf), point)
