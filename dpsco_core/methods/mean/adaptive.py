@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from dpsco_core.methods.base import (
     Stage,
     Tuning,
 )
-from dpsco_core.methods.mean.base import check_level, check_rows, into_ball
+from dpsco_core.methods.mean.base import check_level, check_rows, into_ball, scaled_bound
 from dpsco_core.methods.mean.centre import CentrePlan, plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import (
@@ -30,70 +30,16 @@ from dpsco_core.methods.mean.ladder import (
     norm_counts,
     radius_choice,
     room_for_norms,
+    wide_choice,
     wider_is_better,
 )
 from dpsco_core.methods.mean.sentences import OVER_N
 from dpsco_core.methods.story import Proof, Story
 from dpsco_core.privacy.budget import ApproxDP, PureDP, zcdp_rho
-from dpsco_core.privacy.choices import ExponentialChoice
 from dpsco_core.privacy.ledger import Ledger
 from dpsco_core.privacy.mechanisms import gaussian_noise_std, laplace_noise_scale
 from dpsco_core.privacy.selection import Shares, choice_epsilon, selection_rho
 from dpsco_core.problems.base import Setting
-
-STORY = Story(
-    what="Looks at how long the records are, privately, before it clips them: from a ladder of "
-    "public radii it draws one beyond which about k records lie. The look costs a few "
-    "hundredths of the budget, and saves most of what a radius chosen without looking loses. "
-    "In many dimensions a second look and a test guard against data whose mean is carried by a "
-    "few far records.",
-    steps=(
-        r"Where the public bound on the mean is large, subtract a private centre: medians of "
-        r"the coordinates on a public grid, by the exponential mechanism.",
-        r"Count $N(R_j)$, the records longer than each $R_j=R_{top}e^{-0.1j}$; $R_{top}$ is "
-        r"the radius of simple clipping.",
-        r"Draw $j$ with probability proportional to "
-        r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
-        r"From $d=16$ on draw a second radius, with $k$ like $\sqrt{d/\rho}$, and test with "
-        r"a noisy norm whether what lies between the two moves the mean more than noise would.",
-        r"Return the mean of the clipped records plus $N(0,\sigma^2I_d)$, "
-        r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre. Beyond the public bound "
-        r"on the mean, pull it back there.",
-    ),
-    assumptions=(
-        "A bounded p-th moment and a public bound on the mean, from which the top of the "
-        "ladder is computed.",
-    ),
-    privacy=Proof(
-        sensitivity=r"A replaced record changes each count $N(R_j)$ by at most 1, so every "
-        r"score by at most 1; the difference of two clipped means by at most "
-        r"$\frac{2(R_s-R_a)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
-        r"that is private already.",
-        mechanism=r"The exponential mechanism is $\varepsilon_1$-DP and "
-        r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
-        r"$\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. Under a pure budget the "
-        r"noise has density $\propto e^{-\varepsilon_2\|z\|/\Delta_2}$.",
-        composition=r"Shares of $\rho$ that are fixed in advance add up. Under "
-        r"$(\varepsilon,\delta)$ all choices come first, and a recursion over them gives 0.994 "
-        r"to 1.000 of what Gaussian noise alone may spend; with a centre, dominating pairs "
-        r"give 0.97.",
-    ),
-    smooth="no loss",
-    order=r"O(nd+n\ln\ln n)",
-    cost="Two passes over the records, three with a centre.",
-    when="When the moment bound or the bound on the mean is loose, or not trusted to be tight: "
-    "it errs about 5 % more than the best fixed radius in hindsight.",
-    pitfalls=(
-        "Never estimate the moment bound, or the bound on the mean, from the same records.",
-        "Where a few records, all far out in one direction, carry the mean, it cuts them off: "
-        "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
-        "to 4 times.",
-        "In one or two dimensions the choice costs most, up to half of the error.",
-        "With too few records for a look it takes none, and is simple clipping.",
-    ),
-    example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
-)
-
 
 Mode = Literal["single", "guarded", "blind"]
 
@@ -104,8 +50,6 @@ GUARDED_SHARE = 0.02  # of each of the two choices, and of the test
 
 @dataclass(frozen=True, kw_only=True)
 class AdaptivePlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     mode: Mode  # blind: too few records to look at, and the largest radius is taken
     top_radius: float  # the largest radius of the ladder
     # the public bound on the norm of the mean: the answer is projected on that ball
@@ -115,12 +59,8 @@ class AdaptivePlan(Plan):
     # that of the second choice of guarded mode, which is smaller; the same in single mode
     wide_target: float
     capped: bool  # whether k was cut to n/2: too few records
-    # Of everything, of the release, of the test, of all choices, of the centre. 0 if pure.
-    rho: float = 0.0
-    release_rho: float = 0.0
+    release_rho: float = 0.0  # 0 if pure, as the next
     test_rho: float = 0.0
-    choice_rho: float = 0.0
-    centre_rho: float = 0.0
     release_epsilon: float = 0.0  # of the release of a pure run; otherwise 0
     centre: CentrePlan | None = None
 
@@ -172,7 +112,58 @@ class AdaptiveClipping(Method):
         "mean.",
     )
     stage: ClassVar[Stage] = Stage(records=128)  # enough for a look
-    story: ClassVar[Story] = STORY
+    story: ClassVar[Story] = Story(
+        what="Looks at how long the records are, privately, before it clips them: from a ladder of "
+        "public radii it draws one beyond which about k records lie. The look costs a few "
+        "hundredths of the budget, and saves most of what a radius chosen without looking loses. "
+        "In many dimensions a second look and a test guard against data whose mean is carried by a "
+        "few far records.",
+        steps=(
+            r"Where the public bound on the mean is large, subtract a private centre: medians of "
+            r"the coordinates on a public grid, by the exponential mechanism.",
+            r"Count $N(R_j)$, the records longer than each $R_j=R_{top}e^{-0.1j}$; $R_{top}$ is "
+            r"the radius of simple clipping.",
+            r"Draw $j$ with probability proportional to "
+            r"$R_j^{-2}e^{-\frac{\varepsilon_1}2|N(R_j)-k|}$; $k$ grows like $d/\sqrt\rho$.",
+            r"From $d=16$ on draw a second radius, with $k$ like $\sqrt{d/\rho}$, and test with "
+            r"a noisy norm whether what lies between the two moves the mean more than noise would.",
+            r"Return the mean of the clipped records plus $N(0,\sigma^2I_d)$, "
+            r"$\sigma=\frac{2R}{n\sqrt{2\rho'}}$, and add the centre. Beyond the public bound "
+            r"on the mean, pull it back there.",
+        ),
+        assumptions=(
+            "A bounded p-th moment and a public bound on the mean, from which the top of the "
+            "ladder is computed.",
+        ),
+        privacy=Proof(
+            sensitivity=r"A replaced record changes each count $N(R_j)$ by at most 1, so every "
+            r"score by at most 1; the difference of two clipped means by at most "
+            r"$\frac{2(R_s-R_a)}n$; the mean of clipped records by $\Delta_2=2R/n$ for a radius "
+            r"that is private already.",
+            mechanism=r"The exponential mechanism is $\varepsilon_1$-DP and "
+            r"$\frac{\varepsilon_1^2}8$-zCDP. Gaussian noise of standard deviation "
+            r"$\Delta_2/\sqrt{2\rho'}$ per coordinate is $\rho'$-zCDP. Under a pure budget the "
+            r"noise has density $\propto e^{-\varepsilon_2\|z\|/\Delta_2}$.",
+            composition=r"Shares of $\rho$ that are fixed in advance add up. Under "
+            r"$(\varepsilon,\delta)$ all choices come first, and a recursion over them gives 0.994 "
+            r"to 1.000 of what Gaussian noise alone may spend; with a centre, dominating pairs "
+            r"give 0.97.",
+        ),
+        smooth="no loss",
+        order=r"O(nd+n\ln\ln n)",
+        cost="Two passes over the records, three with a centre.",
+        when="When the moment bound or the bound on the mean is loose, or not trusted to be tight: "
+        "it errs about 5 % more than the best fixed radius in hindsight.",
+        pitfalls=(
+            "Never estimate the moment bound, or the bound on the mean, from the same records.",
+            "Where a few records, all far out in one direction, carry the mean, it cuts them off: "
+            "below 16 dimensions it then errs up to 20 times as much as simple clipping, above up "
+            "to 4 times.",
+            "In one or two dimensions the choice costs most, up to half of the error.",
+            "With too few records for a look it takes none, and is simple clipping.",
+        ),
+        example=OVER_N | {"methods": ("mean.sample", "mean.clipped", "mean.adaptive")},
+    )
     colour: ClassVar[str] = "cyan"
     symbol: ClassVar[str] = "pentagon"
 
@@ -181,15 +172,15 @@ class AdaptiveClipping(Method):
             plan = self._pure_plan(setting, setting.budget.epsilon)
         else:
             plan = self._gaussian_plan(setting)
-        for name, radius in (("radius", plan.top_radius), ("least radius", plan.radii[-1])):
-            check_level(name, float(radius))
+        check_level("radius", plan.top_radius)
+        check_level("least radius", float(plan.radii[-1]))
         return plan
 
     def _gaussian_plan(self, setting: Setting) -> AdaptivePlan:
         """Return the plan with a centre and looks, as far as there are records for them."""
         theory = self.tuning == "theory"
         mode = self.mode or ("single" if theory or setting.d < GUARDED_FROM else "guarded")
-        far = _scaled_bound(setting)[1]
+        far = scaled_bound(setting)[1]
         if 2 * math.sqrt(setting.d) < far < math.inf and not theory and mode != "blind":
             plan = self._looking_plan(setting, mode, centred=True)
             if plan.centre is not None and plan.centre.is_found():
@@ -200,19 +191,17 @@ class AdaptiveClipping(Method):
         return plan
 
     def _looking_plan(self, setting: Setting, mode: Mode, *, centred: bool) -> AdaptivePlan:
-        n, d = setting.n, setting.d
-        scale, bound = _scaled_bound(setting)
-        choice = GUARDED_SHARE if mode == "guarded" else single_share(d)
+        n, d, guarded = setting.n, setting.d, mode == "guarded"
+        scale, bound = scaled_bound(setting)
+        choice = GUARDED_SHARE if guarded else single_share(d)
         shares: Shares = ((choice, 1),) * {"guarded": 2, "single": 1, "blind": 0}[mode]
         rho = total_rho(setting, shares, centred, self.calibration)
         epsilon = choice_epsilon(choice * rho)
         noise = math.sqrt(2 / rho)
-        factor = 2.0 if mode == "guarded" else 1.5
-        wanted = factor * d * noise + 4 / epsilon
-        fewer = math.sqrt(d) * noise + 4 / epsilon if mode == "guarded" else wanted
-        test = GUARDED_SHARE * rho if mode == "guarded" else 0.0
+        wanted = (2.0 if guarded else 1.5) * d * noise + 4 / epsilon
+        fewer = math.sqrt(d) * noise + 4 / epsilon if guarded else wanted
+        test = GUARDED_SHARE * rho if guarded else 0.0
         spent = CENTRE_SHARE * rho if centred else 0.0
-        chosen = choice * rho * len(shares)
         return AdaptivePlan(
             setting=setting,
             mode=mode,
@@ -222,11 +211,8 @@ class AdaptiveClipping(Method):
             target=min(wanted, n / 2),
             wide_target=min(fewer, n / 2),
             capped=wanted > n / 2,
-            rho=rho,
-            release_rho=rho - (chosen + test + spent),
+            release_rho=rho - (choice * rho * len(shares) + test + spent),
             test_rho=test,
-            choice_rho=chosen,
-            centre_rho=spent,
             centre=plan_centre(n, bound, scale, choice_epsilon(spent, d)) if centred else None,
         )
 
@@ -253,9 +239,7 @@ class AdaptiveClipping(Method):
     def _top(self, setting: Setting, rho: float) -> float:
         if self.radius is not None:
             return self.radius
-        return (
-            theory_top(setting, rho) if self.tuning == "theory" else practical_radius(setting, rho)
-        )
+        return (theory_top if self.tuning == "theory" else practical_radius)(setting, rho)
 
     def release(
         self, rows: Rows, plan: AdaptivePlan, ledger: Ledger, rng: np.random.Generator
@@ -266,19 +250,17 @@ class AdaptiveClipping(Method):
         if plan.centre is not None:  # step 2
             places = ledger.select(plan.centre.medians(rows), rng=rng, label="medians")
             centre = into_ball(plan.centre.point(places), plan.mean_bound)
-        radii = plan.radii  # step 3
+        radii, kept = plan.radii, None  # step 3
         narrow = wide = plan.top_radius
-        kept = None
         if plan.mode != "blind":  # step 4
             kept = room_for_norms(rows)
             counts = norm_counts(rows, radii, centre, kept)
             choice = radius_choice(radii, counts, plan.target, plan.epsilon)
             narrow = wide = float(radii[ledger.select(choice, rng=rng, label="radius")])
-        rest = plan.release_rho
-        difference, fired = 0.0, False
+        rest, difference, fired = plan.release_rho, 0.0, False
         if plan.mode == "guarded":
-            second = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
-            place = ledger.select(second, rng=rng, label="radius for few far records")
+            choice = wide_choice(radii, counts, plan.wide_target, plan.epsilon)
+            place = ledger.select(choice, rng=rng, label="radius for few far records")
             wide = max(narrow, float(radii[place]))
             rest += plan.test_rho if wide == narrow else 0.0  # nothing to test
         if wide > narrow:  # step 5
@@ -297,23 +279,16 @@ class AdaptiveClipping(Method):
             average = clipped_sums(rows, (narrow,), centre, kept)[0] / n
         radius = wide if fired else narrow
         sensitivity = 2 * radius / n
+        as_one: Any = {
+            "l2_sensitivity": sensitivity,
+            "rng": rng,
+            "label": "mean of clipped records",
+        }
         if plan.release_epsilon:  # step 6
-            value = ledger.spherical_laplace(
-                average,
-                l2_sensitivity=sensitivity,
-                epsilon=plan.release_epsilon,
-                rng=rng,
-                label="mean of clipped records",
-            )
+            value = ledger.spherical_laplace(average, epsilon=plan.release_epsilon, **as_one)
             noise = laplace_noise_scale(sensitivity, plan.release_epsilon) * math.sqrt(rows.d + 1)
         else:
-            value = ledger.gaussian(
-                average,
-                l2_sensitivity=sensitivity,
-                rho=rest,
-                rng=rng,
-                label="mean of clipped records",
-            )
+            value = ledger.gaussian(average, rho=rest, **as_one)
             noise = gaussian_noise_std(sensitivity, rest)
         return Release(
             value=into_ball(value if centre is None else centre + value, plan.mean_bound),
@@ -373,18 +348,6 @@ def theory_top(setting: Setting, rho: float) -> float:
     At which the error bound of single mode has the rate of the class (theory/adaptive-methods.md,
     1.3).
     """
-    scale, bound = _scaled_bound(setting)
+    scale, bound = scaled_bound(setting)
     ratio = setting.n / math.sqrt(2 * setting.d / rho)
     return scale * (math.sqrt(setting.d) + bound) * math.pow(ratio, 1 / setting.moment_order)
-
-
-def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> ExponentialChoice:
-    r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
-    scores = -np.maximum(counts - target, (target - counts) / 3)
-    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
-
-
-def _scaled_bound(setting: Setting) -> tuple[float, float]:
-    """Return the moment scale, and the public bound on the mean in its units."""
-    scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
-    return scale, setting.constants.mean_gradient_bound / scale

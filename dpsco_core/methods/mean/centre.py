@@ -20,7 +20,7 @@ COLUMNS = 64  # held at a time, or a sixteenth of all
 
 @dataclass(frozen=True, kw_only=True)
 class CentrePlan:
-    """The grid and the share of the medians; a function of public numbers alone."""
+    """The grid and the share of the medians: public numbers."""
 
     records: int  # the first so many are looked at
     limit: float  # entries are cut to plus and minus this before they are rounded
@@ -29,14 +29,13 @@ class CentrePlan:
     epsilon: float  # of each coordinate's median
 
     def is_found(self) -> bool:
-        """Return whether a median is likely to be off by at most a quarter of the records."""
+        """Whether a median is likely to be off by at most a quarter of the records."""
         return 2 / self.epsilon * math.log(2 * self.most + 1) <= self.records / 4
 
     def medians(self, rows: Rows) -> GridMedians:
         """Return what a ledger releases: a place on the grid for every coordinate."""
-        return GridMedians(
-            columns=self._columns(rows), size=rows.d, most=self.most, epsilon=self.epsilon
-        )
+        columns = self._columns(rows)
+        return GridMedians(columns=columns, size=rows.d, most=self.most, epsilon=self.epsilon)
 
     def point(self, places: NDArray[np.int64]) -> Vector:
         """Return the centre at places of the grid, shape (d,)."""
@@ -47,8 +46,7 @@ class CentrePlan:
         width = max(COLUMNS, math.ceil(rows.d / 16))
         finite = np.empty(self.records, dtype=np.bool_)
         for left in range(0, rows.d, width):
-            held = np.empty((min(width, rows.d - left), self.records), dtype=np.int64)
-            low = 0
+            held, low = np.empty((min(width, rows.d - left), self.records), dtype=np.int64), 0
             for block in rows.blocks(0, self.records):
                 there = slice(low, low + len(block))
                 if left == 0:

@@ -16,6 +16,7 @@ from dpsco_core.methods.mean.base import (
     check_rows,
     gaussian_share,
     into_ball,
+    scaled_bound,
 )
 from dpsco_core.methods.mean.ladder import clipped_sums
 from dpsco_core.methods.mean.sentences import REFERENCES
@@ -31,8 +32,6 @@ PRACTICAL_TAIL = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class CoinPressPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     # of each step: of the ball that records are projected on, and its share
     radii: tuple[float, ...]
     rhos: tuple[float, ...]
@@ -118,11 +117,11 @@ class CoinPress(PrivateMethod):
 
     def plan(self, setting: Setting) -> CoinPressPlan:
         rho = gaussian_share(setting, self.calibration)
-        scale = self.covariance_scale
-        if scale is None:
-            scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
+        scale = self.covariance_scale or scaled_bound(setting)[0]
         plans = [self._steps(setting, rho, scale, steps) for steps in range(1, MOST_STEPS + 1)]
-        radii, rhos = smallest(plans, _last_noise, of="number of steps")
+        radii, rhos = smallest(
+            plans, lambda plan: plan[0][-1] / math.sqrt(plan[1][-1]), of="number of steps"
+        )
         for radius in radii:
             check_level("radius", radius)
         return CoinPressPlan(setting=setting, radii=radii, rhos=rhos)
@@ -130,7 +129,7 @@ class CoinPress(PrivateMethod):
     def _steps(
         self, setting: Setting, rho: float, scale: float, steps: int
     ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return the radii and the shares of so many steps; the radii of the proof."""
+        """Return the radii and the shares of so many steps."""
         n, d = setting.n, setting.d
         early = EARLY_SHARE * rho / (steps - 1) if steps > 1 else 0.0
         rhos = (*(early,) * (steps - 1), rho - early * (steps - 1))
@@ -169,12 +168,6 @@ class CoinPress(PrivateMethod):
                 "steps": float(len(plan.radii)),
             },
         )
-
-
-def _last_noise(plan: tuple[tuple[float, ...], tuple[float, ...]]) -> float:
-    """Return what the noise of the last step is proportional to."""
-    radii, rhos = plan
-    return radii[-1] / math.sqrt(rhos[-1])
 
 
 def tail(d: int, probability: float) -> float:

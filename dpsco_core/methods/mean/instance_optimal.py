@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from dpsco_core.base.arrays import Vector
@@ -18,6 +17,7 @@ from dpsco_core.methods.mean.base import (
     check_rows,
     gaussian_share,
     into_ball,
+    scaled_bound,
 )
 from dpsco_core.methods.mean.clipped import practical_radius
 from dpsco_core.methods.mean.ladder import clipped_sums, norm_counts
@@ -37,8 +37,6 @@ MOST_CELLS = 1 << 18  # whose counts one pass over the records holds, for all co
 
 @dataclass(frozen=True, kw_only=True)
 class InstanceOptimalPlan(Plan):
-    """The parameters of one run; none of them depends on the data."""
-
     # of all medians, of the search for the norm, of the release
     median_rho: float
     norm_rho: float
@@ -121,8 +119,7 @@ class InstanceOptimal(PrivateMethod):
     def plan(self, setting: Setting) -> InstanceOptimalPlan:
         rho = gaussian_share(setting, self.calibration)
         n, d = setting.n, setting.d
-        scale = math.pow(setting.constants.coordinate_moment, 1 / setting.moment_order)
-        bound = setting.constants.mean_gradient_bound / scale
+        scale, bound = scaled_bound(setting)
         medians, norm = MEDIAN_SHARE * rho, NORM_SHARE[self.tuning] * rho
         release = rho - medians - norm
         largest = practical_radius(setting, release)
@@ -197,8 +194,8 @@ def _centre(
             )
             place = np.where(noisy < rows.n / 2, middle, place)
         low = low + place * width
-    back: Vector = (_rotated((low + width / 2)[None], np.ones(size))[0] * signs)[: rows.d]
-    return back
+    back = _rotated((low + width / 2)[None], np.ones(size))[0] * signs
+    return np.asarray(back[: rows.d])
 
 
 def _norm_quantile(
@@ -236,21 +233,14 @@ def _counts_below(rows: Rows, signs: Vector, low: Vector, width: float, cells: i
     found = np.zeros(size * cells, dtype=np.int64)
     offsets = cells * np.arange(size)
     for block in rows.blocks():
-        found += np.bincount(
-            (_cells(block, signs, low, width, cells) + offsets).ravel(), minlength=len(found)
-        )
-    below: Vector = np.cumsum(found.reshape(size, cells), axis=1).ravel().astype(np.float64)
-    return below
-
-
-def _cells(block: Vector, signs: Vector, low: Vector, width: float, cells: int) -> NDArray[np.intp]:
-    """Return the cell of each coordinate of the rotated rows, shape (rows, D)."""
-    finite = np.isfinite(block).all(axis=1, keepdims=True)
-    safe = np.where(finite, np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL), 0.0)
-    places = _rotated(safe, signs)
-    places -= low
-    places /= width
-    return np.clip(places, 0, cells - 1, out=places).astype(np.intp)
+        finite = np.isfinite(block).all(axis=1, keepdims=True)
+        safe = np.where(finite, np.clip(block, -LARGEST_LEVEL, LARGEST_LEVEL), 0.0)
+        places = _rotated(safe, signs)
+        places -= low
+        places /= width
+        cell = np.clip(places, 0, cells - 1, out=places).astype(np.intp)
+        found += np.bincount((cell + offsets).ravel(), minlength=len(found))
+    return np.asarray(np.cumsum(found.reshape(size, cells), axis=1).ravel(), dtype=np.float64)
 
 
 def _rotated(block: Vector, signs: Vector) -> Vector:
@@ -268,7 +258,4 @@ def _rotated(block: Vector, signs: Vector) -> Vector:
     return turned
 
 
-@cache
-def _hadamard(size: int) -> Vector:
-    matrix: Vector = hadamard(size, dtype=np.float64)
-    return matrix
+_hadamard = cache(partial(hadamard, dtype=np.float64))

@@ -31,9 +31,7 @@ def likely_crowd(n: int, epsilon: float) -> float:
 
 def ladder(top: float, n: int) -> Vector:
     """Return the radii :math:`R_{top}e^{-jh}`, falling, down to about the top over n."""
-    steps = max(2, math.ceil(math.log(n) / STEP))
-    radii: Vector = top * np.exp(-STEP * np.arange(steps))
-    return radii
+    return np.asarray(top * np.exp(-STEP * np.arange(max(2, math.ceil(math.log(n) / STEP)))))
 
 
 def radius_choice(
@@ -51,6 +49,12 @@ def radius_choice(
     )
 
 
+def wide_choice(radii: Vector, counts: Vector, target: float, epsilon: float) -> ExponentialChoice:
+    r"""Return the second choice of guarded mode: score :math:`-\max\{N-k, (k-N)/3\}`, no base."""
+    scores = -np.maximum(counts - target, (target - counts) / 3)
+    return ExponentialChoice(scores=scores, sensitivity=1.0, epsilon=epsilon)
+
+
 def room_for_norms(rows: Rows) -> Vector | None:
     """Return where `norm_counts` may keep norms for `clipped_sums`, if all rows are held here."""
     return np.empty(rows.n) if isinstance(rows, DenseRows) else None
@@ -66,12 +70,9 @@ def norm_counts(
     return rows.total(partial(_norm_counts, radii=radii, centre=centre, kept=kept))
 
 
-def _norm_counts(
-    rows: Rows, radii: Vector, centre: Vector | None, kept: Vector | None = None
-) -> Vector:
+def _norm_counts(rows: Rows, radii: Vector, centre: Vector | None, kept: Vector | None) -> Vector:
     places = places_among(radii[::-1].copy())
-    above = np.zeros(len(radii) + 1, dtype=np.int64)
-    low = 0
+    above, low = np.zeros(len(radii) + 1, dtype=np.int64), 0
     for part in _centred(rows, centre):
         if kept is not None:
             norms = kept[low : low + len(part.base)] = row_norms(part.base)
@@ -112,13 +113,12 @@ def factor_norms(part: Factors) -> Vector:
     Infinite where a row is finite and its norm is beyond the doubles, 0 where the row becomes the
     zero row: not finite or, of coefficients times features, beyond the range of `clip_scaled`.
     """
+    norms = row_norms(part.base) if part.norms is None else part.norms
     if part.coefficients is not None:
-        norms = row_norms(part.base) if part.norms is None else part.norms
         sizes = np.abs(part.coefficients)
         sound = (norms <= LARGEST_LEVEL) & (sizes <= LARGEST_LEVEL)  # a NaN is neither
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             return np.where(sound, sizes * norms, 0.0)
-    norms = row_norms(part.base) if part.norms is None else part.norms
     if len(norms) and norms.max() == math.inf:
         norms, far = norms.copy(), np.flatnonzero(norms == math.inf)
         norms[far[~np.isfinite(part.base[far]).all(axis=1)]] = 0.0
@@ -126,31 +126,29 @@ def factor_norms(part: Factors) -> Vector:
 
 
 def clipped_sums(
-    rows: Rows,
-    radii: tuple[float, ...],
-    centre: Vector | None = None,
-    kept: Vector | None = None,  # norms that `norm_counts` has written
+    rows: Rows, radii: tuple[float, ...], centre: Vector | None = None, kept: Vector | None = None
 ) -> Vector:
-    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d)."""
+    """Return the sums of the rows, less the centre, projected on each ball, shape (radii, d).
+
+    `kept` are norms that `norm_counts` has written.
+    """
     return rows.total(partial(_clipped_sums, radii=radii, centre=centre, kept=kept))
 
 
 def _clipped_sums(
-    rows: Rows, radii: tuple[float, ...], centre: Vector | None, kept: Vector | None = None
+    rows: Rows, radii: tuple[float, ...], centre: Vector | None, kept: Vector | None
 ) -> Vector:
     totals, levels = np.zeros((len(radii), rows.d)), np.array(radii)[:, None]
     for part in _centred(rows, centre, kept):
         norms = row_norms(part.base) if part.norms is None else part.norms
-        if part.coefficients is not None:
-            for total, radius in zip(totals, radii, strict=True):
-                safe, weights = clip_scaled(part.base, part.coefficients, norms, radius)
-                total += weights @ safe
-            continue
-        if norms.max() <= LARGEST_LEVEL:
+        if part.coefficients is None and norms.max() <= LARGEST_LEVEL:
             _add_projected(totals, part.base, norms, levels)
             continue
         for total, radius in zip(totals, radii, strict=True):
-            safe, weights = clip_to_ball(part.base, radius)
+            if part.coefficients is None:
+                safe, weights = clip_to_ball(part.base, radius)
+            else:
+                safe, weights = clip_scaled(part.base, part.coefficients, norms, radius)
             total += weights @ safe
     return totals
 
@@ -191,8 +189,7 @@ def wider_is_better(
 
     The guard of theory/adaptive-methods.md, 1.1.
     """
-    narrow, wide = radii
-    gap = wide - narrow
+    gap = radii[1] - radii[0]
     noisy = ledger.gaussian(
         np.array([float(np.linalg.norm(means[1] - means[0]))]),
         l2_sensitivity=2 * gap / n,
@@ -203,13 +200,12 @@ def wider_is_better(
     found = max(0.0, float(noisy[0]))
     # In units of gap/n: squares of radii may be beyond the doubles.
     excess = (found / (gap / n)) ** 2 - 2 / rhos[0] - 2 * between
-    return found, excess > 2 * means.shape[1] / rhos[1] * ((wide + narrow) / gap)
+    return found, excess > 2 * means.shape[1] / rhos[1] * ((radii[1] + radii[0]) / gap)
 
 
 def ball_weights(norms: Vector, radii: Vector) -> Vector:
     """Return what projects rows on each ball, shape (radii, rows): 1 inside; `radii` (radii, 1)."""
-    weights: Vector = radii / np.maximum(norms, radii)
-    return weights
+    return np.asarray(radii / np.maximum(norms, radii))
 
 
 def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> Iterator[Factors]:
@@ -221,10 +217,9 @@ def _centred(rows: Rows, centre: Vector | None, kept: Vector | None = None) -> I
     for block in rows.blocks():
         own = None if kept is None else kept[low : low + len(block)]
         low += len(block)
-        if centre is None:
-            yield Factors(block, norms=own)
-            continue
-        if len(space) < len(block):
-            space = np.empty((len(block), rows.d))
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield Factors(np.subtract(block, centre, out=space[: len(block)]), norms=own)
+        if centre is not None:
+            if len(space) < len(block):
+                space = np.empty((len(block), rows.d))
+            with np.errstate(over="ignore", invalid="ignore"):
+                block = np.subtract(block, centre, out=space[: len(block)])
+        yield Factors(block, norms=own)

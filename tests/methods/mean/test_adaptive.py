@@ -25,7 +25,6 @@ from dpsco_core.data.spread import SpreadRows
 from dpsco_core.methods.mean import AdaptiveClipping, CoinPress, InstanceOptimal, SimpleClipping
 from dpsco_core.methods.mean import adaptive as module
 from dpsco_core.methods.mean import ladder as ladder_module
-from dpsco_core.methods.mean.adaptive import wide_choice
 from dpsco_core.methods.mean.base import clipped_mean
 from dpsco_core.methods.mean.centre import plan_centre
 from dpsco_core.methods.mean.clipped import practical_radius
@@ -35,6 +34,7 @@ from dpsco_core.methods.mean.ladder import (
     norm_counts,
     places_among,
     radius_choice,
+    wide_choice,
 )
 from dpsco_core.privacy import ZCDP, ApproxDP, Budget, Ledger, PureDP, gaussian_rho
 from dpsco_core.problems import MeanEstimation
